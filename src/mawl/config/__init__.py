@@ -1,0 +1,1 @@
+"""TOML in: files and settings that a user writes, checked against their schema."""

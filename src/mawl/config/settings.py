@@ -1,0 +1,129 @@
+"""Where things lie and what a user prefers: option, then environment, then ``mawl.toml``, then default."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.config import toml
+from mawl.errors import UsageError
+from mawl.model.options import ROLES, OnFailure, Options, Role, StartMode
+from mawl.units import parse_size
+
+FILE_NAME = "mawl.toml"
+SIZE_OPTIONS = {"memsize": "memsize_bytes", "sortsize": "sortsize_bytes", "bufsize": "bufsize_bytes"}
+PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer")
+
+
+class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of ``mawl.toml``."""
+
+    runs: str | None = None
+    data: str | list[str] | None = None
+    work: str | list[str] | None = None
+    util: str | list[str] | None = None
+    scale: str | float | None = None
+    start: StartMode | None = None
+    on_failure: OnFailure | None = None
+    cores: int | str | None = None
+    memory_limit: int | str | None = None
+    seed: int | None = None
+    saving: float | None = None
+    processes: int | None = None
+    options: dict[str, int | str | bool] = {}
+
+
+class Settings:
+    """Looks a setting up in order: command-line value, ``MAWL_NAME``, ``mawl.toml``, default."""
+
+    def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
+        self.environment = environment
+        named = environment.get("MAWL_CONFIG")
+        path = Path(named) if named else directory / FILE_NAME
+        self.file = toml.load(path, FileSettings) if named or path.is_file() else FileSettings()
+
+    def text(self, name: str, given: object, default: str) -> str:
+        """One setting as text."""
+        return self.optional_text(name, given) or default
+
+    def optional_text(self, name: str, given: object) -> str | None:
+        """One setting as text, None where nobody set it."""
+        for value in (given, self.environment.get(f"MAWL_{name.upper()}"), getattr(self.file, name)):
+            if value is not None and value != "":
+                return str(value)
+        return None
+
+    def number(self, name: str, given: float | None, default: float) -> float:
+        """One setting as a number."""
+        text = self.text(name, given, str(default))
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{name}: expected a number, found {text!r}") from None
+
+    def roles(self, given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[Path]]:
+        """The directories of each role; an environment variable separates several with ``:``."""
+        places: dict[Role, list[Path]] = {}
+        for role in ROLES:
+            paths: Sequence[str] | str | None = given.get(role)
+            if not paths:
+                variable = self.environment.get(f"MAWL_{role.upper()}")
+                paths = variable.split(os.pathsep) if variable else getattr(self.file, role)
+            if isinstance(paths, str):
+                paths = [paths]
+            places[role] = [Path(path) for path in paths or [f"mawl-{role}"]]
+            if len({path.absolute() for path in places[role]}) != len(places[role]):
+                raise UsageError(f"--{role} names the same directory twice")
+        return places
+
+    def runs(self, given: str | None) -> Path:
+        """The directory of run folders."""
+        return Path(self.text("runs", given, "runs"))
+
+    def options(self, given: Sequence[str]) -> Options:
+        """Run options from ``mawl.toml`` and then ``--option NAME=VALUE``."""
+        chosen = parse_options(self.file.options, where=FILE_NAME)
+        pairs: dict[str, int | str | bool] = {}
+        for text in given:
+            name, separator, value = text.partition("=")
+            if not separator:
+                raise UsageError(f"--option {text}: expected NAME=VALUE, such as sortsize=64MiB")
+            pairs[name] = value
+        return parse_options(pairs, where="--option", base=chosen)
+
+
+def parse_options(
+    given: Mapping[str, int | str | bool], *, where: str, base: Options | None = None
+) -> Options:
+    """Options from their SAS names (``sortsize = "64MiB"``, ``cpucount = 2``) over ``base``."""
+    fields: dict[str, int | bool] = {}
+    for name, value in given.items():
+        if name in SIZE_OPTIONS and not isinstance(value, bool):
+            fields[SIZE_OPTIONS[name]] = size = parse_size(value)
+            if size < 4096:
+                raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
+        elif name == "cpucount" and str(value).isdigit() and int(value) >= 1:
+            fields[name] = int(value)
+        elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:
+            fields[name] = _SWITCH[str(value).lower()]
+        elif name in (*SIZE_OPTIONS, *PLAIN_OPTIONS):
+            raise UsageError(f"{where}: {name}: cannot be {value!r}")
+        else:
+            known = ", ".join((*SIZE_OPTIONS, *PLAIN_OPTIONS))
+            raise UsageError(f"{where}: unknown option {name!r}; the options are {known}")
+    return msgspec.structs.replace(base or Options(), **fields)
+
+
+_SWITCH = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}

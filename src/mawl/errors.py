@@ -1,0 +1,78 @@
+"""Every error a user can meet: what, where, why, cure, and the exit code that belongs to it.
+
+Only :mod:`mawl.commands` turns one into text and an exit status; everything below raises.
+"""
+
+from __future__ import annotations
+
+
+class MawlError(Exception):
+    """An error with a sentence for the user.
+
+    ``what`` is the sentence's subject and verb, ``where`` a file, key or directory, ``why`` the
+    reason, ``cure`` what to do next.  ``str()`` joins what is given into one sentence.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self, what: str, *, where: str | None = None, why: str | None = None, cure: str | None = None
+    ) -> None:
+        self.what, self.where, self.why, self.cure = what, where, why, cure
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.where:
+            text = f"{self.where}: {text}"
+        if self.why:
+            text = f"{text}: {self.why}"
+        if self.cure:
+            text = f"{text}; {self.cure}"
+        return text
+
+
+class UsageError(MawlError):
+    """The command line, an environment variable or a file given by the user is wrong."""
+
+    exit_code = 2
+
+
+class InvalidFileError(UsageError):
+    """A TOML or JSON file holds something other than what its schema says."""
+
+
+class UnsuitableMachineError(MawlError):
+    """The machine lacks something that the run needs (space, memory, a permission)."""
+
+    exit_code = 1
+
+
+class UnreadableRunError(MawlError):
+    """A run folder is missing, damaged, or of a version this mawl does not know."""
+
+    exit_code = 1
+
+
+class DamagedTableError(MawlError):
+    """An input or temporary table is not what its manifest or its program says."""
+
+    exit_code = 1
+
+
+class WrongAnswerError(MawlError):
+    """A job's answer failed its check: the job counts as failed and its time does not count."""
+
+    exit_code = 1
+
+
+class RunFailedError(MawlError):
+    """A run ended, and at least one of its jobs failed."""
+
+    exit_code = 1
+
+
+class InterruptedRunError(MawlError):
+    """The user stopped the run (Ctrl-C or SIGTERM)."""
+
+    exit_code = 130

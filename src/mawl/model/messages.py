@@ -1,0 +1,148 @@
+"""What runner, launcher and job say to each other: one JSON line each over pipes.
+
+A line from a job must stay below PIPE_BUF (4096 bytes), since all jobs of a launcher share one
+pipe and only such writes are atomic (POSIX write(2)).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.model.options import Options
+from mawl.model.records import Answer, StepRecord
+from mawl.model.usage import Usage
+
+
+LaunchMode = Literal["zygote", "spawn", "bare"]
+"""How a launcher makes jobs: the two start modes of programs, and commands."""
+
+
+class Assignment(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a job's process needs to know."""
+
+    run_id: str
+    job: str
+    program: str
+    scale: float
+    seed: int
+    replica: int
+    options: Options
+    inputs: dict[str, str]
+    """Table name to the directory of the replica this job reads."""
+    results: str
+    """The job's own directory under data for permanent results; the job makes it if it needs it."""
+    work: list[str]
+    """The job's own directory on each volume of the role work; they exist and are empty."""
+    util: list[str]
+    log: str
+    """File for the job's standard output and error."""
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
+    """Make a job's process; with a gate it waits, ready, until the gate is released.
+
+    ``command`` is an argument vector for the bare launcher; None for a program of the catalogue.
+    """
+
+    assignment: Assignment
+    gate: str | None = None
+    command: list[str] | None = None
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True, tag="release"):
+    """Let every job that waits at this gate go, at once."""
+
+    gate: str
+
+
+class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
+    """End a job's whole process tree: SIGTERM, and SIGKILL after ``grace_seconds``."""
+
+    job: str
+    grace_seconds: float = 2.0
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
+    """The launcher is ready.  ``usage`` is its own start-up (imports), no job's."""
+
+    pid: int
+    mode: LaunchMode
+    usage: Usage
+
+
+class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked"):
+    """The job's processes exist; ``pid`` is the root of its tree: the keeper, which reaps all of it."""
+
+    job: str
+    pid: int
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """The job's process is made and imported; ``startup`` is what that cost."""
+
+    job: str
+    at: float
+    resident_bytes: int
+    startup: Usage
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
+    """The job passed its gate (or had none) and begins its first step."""
+
+    job: str
+    at: float
+
+
+class StepEnded(msgspec.Struct, frozen=True, kw_only=True, tag="step_ended"):
+    step: StepRecord
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True, tag="answered"):
+    """The program ended and its answer was right."""
+
+    job: str
+    answer: Answer
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+    """The program ended with an error; ``sentence`` says what, where, why and the cure.
+
+    ``wrong_answer`` tells a failed check from every other failure.
+    """
+
+    job: str
+    sentence: str
+    wrong_answer: bool = False
+
+
+class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
+    """The job's process tree is gone; ``usage`` is the kernel's account of all of it.
+
+    ``os_memory_bytes`` in it is the largest process of the tree; ``memory_bytes`` is None.
+    ``application_*`` and ``device_*`` come from /proc/self/io of the job's keeper around each reap.
+    ``leftover_processes`` outlived the job's main process and were killed; they are in ``usage``.
+    ``exit_code`` and ``signal`` are the main process's; with both None its keeper was killed, what
+    is known of the end is in a :class:`Failed` before it, and ``usage`` may miss figures.
+    """
+
+    job: str
+    ended_at: float
+    exit_code: int | None
+    signal: int | None
+    usage: Usage
+    leftover_processes: int
+
+
+ToLauncher = Start | Release | Stop
+FromLauncher = Hello | Forked | Ready | Started | StepEnded | Answered | Failed | Reaped
+
+encode = msgspec.json.Encoder().encode
+decode_to_launcher = msgspec.json.Decoder(ToLauncher).decode
+decode_from_launcher = msgspec.json.Decoder(FromLauncher).decode
+
+
+def line(message: ToLauncher | FromLauncher) -> bytes:
+    """The message as one JSON line."""
+    return encode(message) + b"\n"

@@ -1,0 +1,32 @@
+"""The options a run carries, under the names that SAS shops know (docs/reference/options.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Role = Literal["data", "work", "util"]
+ROLES: tuple[Role, ...] = ("data", "work", "util")
+
+StartMode = Literal["zygote", "spawn"]
+OnFailure = Literal["continue", "abort"]
+
+MIB = 2**20
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every job of a run may use.
+
+    ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
+    util bytes; both shrink with the scale (:func:`mawl.plan.scale.scaled_options`) so that such
+    steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
+    threads of one job.
+    """
+
+    memsize_bytes: int = 2048 * MIB
+    sortsize_bytes: int = 256 * MIB
+    bufsize_bytes: int = 256 * 1024
+    cpucount: int = 1
+    compress: bool = False
+    fullstimer: bool = True

@@ -1,0 +1,123 @@
+"""The facts of a run: what ``run.json`` holds (docs/design/run-folder.md).
+
+Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.  ``None`` means
+not known; the reason stands in ``RunFacts.missing`` under the dotted path of the field.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.model.options import OnFailure, Options, Role, StartMode
+from mawl.model.records import ProgramClass, RunOutcome
+from mawl.model.usage import Usage
+
+RunKind = Literal["measured", "imported", "simulated"]
+CoreBasis = Literal["physical core", "vCPU"]
+Setting = str | int | float | bool | None
+
+
+class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What was to run.  ``gate_jobs`` are released together at the start."""
+
+    name: str
+    title: str
+    sessions: int
+    jobs: int
+    scale: float | None = None
+    scale_name: str | None = None
+    seed: int | None = None
+    options: Options | None = None
+    planned_peak_concurrent: int | None = None
+    gate_jobs: int | None = None
+
+
+class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that ran sessions.
+
+    ``cores`` counts what ``core_basis`` names; runs of unlike bases are not compared.
+    ``cpus_used`` (logical CPU numbers) and ``memory_limit_bytes`` are None for the whole machine.
+    """
+
+    name: str
+    kernel: str | None = None
+    python: str | None = None
+    cpu_model: str | None = None
+    cores: int | None = None
+    core_basis: CoreBasis | None = None
+    memory_bytes: int | None = None
+    cpus_used: list[int] | None = None
+    memory_limit_bytes: int | None = None
+
+
+class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job of the plan: what a reader needs to name a job that left no record (killed run)."""
+
+    job: str
+    program: str
+    program_class: ProgramClass
+    session: str
+    stage: int
+    node: str
+    replica: int
+    gate: str | None = None
+    trail_out: bool = False
+
+
+class Phases(msgspec.Struct, frozen=True, kw_only=True):
+    """Wall seconds: making inputs; starting the launcher until jobs could start; running jobs."""
+
+    generate_seconds: float | None = None
+    startup_seconds: float | None = None
+    run_seconds: float | None = None
+
+
+class Overhead(msgspec.Struct, frozen=True, kw_only=True):
+    """What mawl itself (runner and collectors) used while it ran, and before."""
+
+    cpu_seconds: float | None = None
+    startup_cpu_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+
+
+class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):
+    """CPU seconds of all jobs and the launcher by an account that is not mawl's (``source``)."""
+
+    source: str
+    user_cpu_seconds: float | None = None
+    system_cpu_seconds: float | None = None
+
+
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Identity, workload, options, nodes, software, settings, phase times and outcome of a run.
+
+    ``format_version`` is ``MAJOR.MINOR`` of the folder's format; the writer sets it.  ``missing``
+    maps the dotted path of a field that is None to the reason.
+    """
+
+    run_id: str
+    kind: RunKind
+    mawl_version: str
+    workload: WorkloadFacts
+    outcome: RunOutcome
+    started_at: float
+    format_version: str = ""
+    outcome_reason: str | None = None
+    ended_at: float | None = None
+    command: list[str] = []
+    start_mode: StartMode | None = None
+    on_failure: OnFailure | None = None
+    nodes: list[NodeFacts] = []
+    planned_jobs: list[PlannedJob] = []
+    software: dict[str, str | None] = {}
+    settings: dict[str, Setting] = {}
+    roles: dict[Role, list[str]] = {}
+    phases: Phases = Phases()
+    launcher: Usage = Usage()
+    overhead: Overhead = Overhead()
+    outside_cpu: OutsideCpu | None = None
+    missing: dict[str, str] = {}
+    remarks: list[str] = []
+    """What a reader found wrong with the folder and could live with (a torn last line)."""

@@ -1,0 +1,134 @@
+"""Columns of input tables, as data: what they are called, how wide they are, what they hold.
+
+Every value is a function of (seed, replica, table, column, row number) alone;
+:mod:`mawl.datagen.values` implements each kind, in integer and exactly rounded arithmetic, so that
+every machine makes the same bytes.  All numerics are eight-byte floats, as in SAS.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
+    """The row number itself, from 0."""
+
+
+class Uniform(msgspec.Struct, frozen=True, tag="uniform"):
+    """``low``, ``low + step``, ... up to ``high`` (included); ``skew`` > 1 makes low ones common.
+
+    With skew s the value is low + step * floor(choices * u**s), u uniform on [0, 1): in steps of
+    2**-12 up to 256 choices, else in steps of 2**-32 with each product cut to 32 bits.
+    """
+
+    low: int
+    high: int
+    skew: int = 1
+    step: int = 1
+
+    @property
+    def choices(self) -> int:
+        """How many different values there are."""
+        return (self.high - self.low) // self.step + 1
+
+
+class Paired(msgspec.Struct, frozen=True, tag="paired"):
+    """0 or 1: of each two rows 2k and 2k+1 exactly one has 1, so half of any even number of rows."""
+
+
+class Bell(msgspec.Struct, frozen=True, tag="bell"):
+    """Irwin-Hall normal: mean + stddev * z, rounded to 1/``steps_per_unit``.
+
+    z is the centred and scaled sum of four 16-bit uniforms of one hash, so it lies in +-3.46.
+    """
+
+    mean: float
+    stddev: float
+    steps_per_unit: int = 100
+
+
+class Code(msgspec.Struct, frozen=True, tag="code"):
+    """One of ``values`` (character, at most 256), the first ones more common (skew as in Uniform).
+
+    u is one byte here: the share of each value is a whole number of 256ths.
+    """
+
+    values: tuple[str, ...]
+    skew: int = 1
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """Random printable Latin-1 in the first ``filled`` bytes, blanks behind.
+
+    ``filled=None``: this column carries the compressibility dial.  A table's dial columns are
+    filled in order, each to its width before the next, with as many bytes as give its saving.
+    """
+
+    filled: int | None = None
+
+
+class Feature(msgspec.Struct, frozen=True, tag="feature"):
+    """Feature number ``index`` of a row that belongs to a hidden cluster (segmentation).
+
+    centre(cluster, index) + bell noise of ``noise`` standard deviations, rounded to 1/8;
+    ``shares`` are the clusters' shares of the rows in 256ths (their sum is 256).
+    :func:`mawl.datagen.values.cluster_centres` and ``true_cluster`` give the truth.
+    """
+
+    index: int
+    shares: tuple[int, ...]
+    noise: float
+
+
+class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
+    """Persons in the household whose number the row number is.
+
+    Households come in groups of ``len(sizes)`` whose sizes are ``sizes``, a power of two of them,
+    rotated by a hash of the group number; the other two household kinds follow from the same.
+    """
+
+    sizes: tuple[int, ...]
+
+
+class HouseholdSerial(msgspec.Struct, frozen=True, tag="household_serial"):
+    """Number of the household that the person belongs to."""
+
+    sizes: tuple[int, ...]
+
+
+class PersonNumber(msgspec.Struct, frozen=True, tag="person_number"):
+    """The person's place in its household, from 1."""
+
+    sizes: tuple[int, ...]
+
+
+Values = (
+    RowNumber
+    | Uniform
+    | Paired
+    | Bell
+    | Code
+    | Text
+    | Feature
+    | HouseholdSize
+    | HouseholdSerial
+    | PersonNumber
+)
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column: eight-byte numeric (``width`` None) or blank-padded character of ``width`` bytes."""
+
+    name: str
+    values: Values
+    width: int | None = None
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes one value takes in a table."""
+        return 8 if self.width is None else self.width
+
+    @property
+    def is_dial(self) -> bool:
+        """Whether the column carries the compressibility dial."""
+        return isinstance(self.values, Text) and self.values.filled is None

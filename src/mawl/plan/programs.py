@@ -1,0 +1,113 @@
+"""What a program of the catalogue declares: class, steps, inputs, bytes by role, memory, checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from mawl.model.options import Options, Role
+from mawl.model.records import ProgramClass, StepKind
+from mawl.plan.tables import InputTable
+
+Direction = Literal["read", "written"]
+
+
+class Temporary(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that a job makes: ``rows_ratio`` rows per input row of ``row_bytes`` bytes each."""
+
+    name: str
+    role: Role
+    row_bytes: int
+    rows_ratio: float = 1.0
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """One pass over (a share of) a table: the whole of it unless ``share`` says less.
+
+    ``table`` is the name of an input table or of a temporary of the same program.
+    """
+
+    table: str
+    share: float = 1.0
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A step and the passes it makes; the contract suite demands that each really moves its bytes."""
+
+    name: str
+    kind: StepKind
+    title: str
+    reads: tuple[Pass, ...] = ()
+    writes: tuple[Pass, ...] = ()
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """A program's declaration.
+
+    ``memory_per_memsize`` and ``memory_floor_bytes`` give the declared peak (``memory_bytes``):
+    what a job may hold beyond its process when it was ready.  ``cpu_seconds_per_gb`` is CPU
+    seconds per GB of the first input (measured; docs/reference/programs.md says where), used for
+    planning only.  ``modules`` are imported by the zygote; ``sort_steps`` names those that work
+    within sortsize.
+    """
+
+    name: str
+    program_class: ProgramClass
+    title: str
+    inputs: tuple[InputTable, ...]
+    temporaries: tuple[Temporary, ...]
+    steps: tuple[Step, ...]
+    size_knob: str
+    check: str
+    modules: tuple[str, ...]
+    cpu_seconds_per_gb: float
+    memory_floor_bytes: int
+    memory_per_memsize: float = 0.0
+    memory_per_sortsize: float = 0.0
+
+    def passes(self, scale: float) -> Iterator[tuple[str, Role, Direction, str, int]]:
+        """Every declared pass as (step, role, direction, table, bytes) at a scale."""
+        for step in self.steps:
+            for direction, passes in (("read", step.reads), ("written", step.writes)):
+                for declared in passes:
+                    role, size = self.table_size(declared.table, scale)
+                    yield step.name, role, direction, declared.table, math.ceil(size * declared.share)  # type: ignore[misc]
+
+    def bytes_by_role(self, scale: float) -> dict[Role, dict[Direction, int]]:
+        """Application bytes of one job at a scale, by role and direction."""
+        sums: dict[Role, dict[Direction, int]] = {
+            role: {"read": 0, "written": 0} for role in ("data", "work", "util")
+        }
+        for _, role, direction, _, size in self.passes(scale):
+            sums[role][direction] += size
+        return sums
+
+    def table_size(self, name: str, scale: float) -> tuple[Role, int]:
+        """Role and bytes of an input or temporary table at a scale."""
+        for table in self.inputs:
+            if table.name == name:
+                return "data", table.bytes(scale)
+        rows = self.inputs[0].rows(scale)
+        for temporary in self.temporaries:
+            if temporary.name == name:
+                return temporary.role, math.ceil(rows * temporary.rows_ratio) * temporary.row_bytes
+        raise KeyError(f"{self.name} declares no table {name!r}")
+
+    def space(self, scale: float) -> dict[Role, int]:
+        """Bytes of disk one job needs at most at once, by role: every table it makes."""
+        needed: dict[Role, int] = {"data": 0, "work": 0, "util": 0}
+        for temporary in self.temporaries:
+            role, size = self.table_size(temporary.name, scale)
+            needed[role] += size
+        return needed
+
+    def memory_bytes(self, options: Options) -> int:
+        """Declared peak memory of one job beyond its process when ready, for its (scaled) options."""
+        return int(
+            self.memory_floor_bytes
+            + self.memory_per_memsize * options.memsize_bytes
+            + self.memory_per_sortsize * options.sortsize_bytes
+        )

@@ -1,0 +1,299 @@
+"""Workload files: sessions of stages of jobs, in TOML, and their expansion into an exact plan."""
+
+from __future__ import annotations
+
+import graphlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from mawl.config import toml
+from mawl.config.settings import parse_options
+from mawl.errors import InvalidFileError, UsageError
+from mawl.model.options import Options
+from mawl.plan.programs import Program
+from mawl.plan.scale import scaled_options
+
+SHIPPED = Path(__file__).parent.parent / "workloads"
+START_GATE = "start"
+DEFAULT_SEED = 1
+DEFAULT_SAVING = 0.90
+
+
+class JobSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job in a workload file; the short form is the program's name alone.
+
+    ``size`` multiplies the scale for this job; ``after`` names jobs that must have ended well;
+    ``start_delay_seconds`` counts from the moment its stage opens.
+    """
+
+    program: str
+    name: str | None = None
+    replica: int | None = None
+    size: float = 1.0
+    options: dict[str, int | str | bool] = {}
+    after: list[str] = []
+    start_delay_seconds: float = 0.0
+    timeout_seconds: float | None = None
+    trail_out: bool = False
+
+
+class SessionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A session in a workload file: stages run one after another, the jobs of a stage side by side."""
+
+    name: str
+    stages: list[list[str | JobSpec]]
+    start_delay_seconds: float = 0.0
+    trail_out: bool = False
+
+
+class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A workload file.  ``scale`` fixes the scale (nano does); else ``--scale`` chooses."""
+
+    name: str
+    sessions: list[SessionSpec]
+    title: str = ""
+    scale: float | None = None
+    options: dict[str, int | str | bool] = {}
+
+
+class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One job, exactly: ``options`` are those the job gets, ``gate`` what releases it."""
+
+    job: str
+    program: str
+    session: str
+    stage: int
+    replica: int
+    scale: float
+    options: Options
+    after: tuple[str, ...] = ()
+    start_delay_seconds: float = 0.0
+    timeout_seconds: float | None = None
+    trail_out: bool = False
+    gate: str | None = None
+
+
+class SessionPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One session: ``stages`` in order, each a tuple of jobs that run side by side."""
+
+    name: str
+    stages: tuple[tuple[JobPlan, ...], ...]
+    start_delay_seconds: float = 0.0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A workload at a scale: enough to run it, and to run it again (``plan.toml`` of a run)."""
+
+    workload: str
+    title: str
+    scale: float
+    seed: int
+    saving: float
+    options: Options
+    sessions: tuple[SessionPlan, ...]
+
+    def jobs(self) -> Iterator[JobPlan]:
+        """Every job, session by session and stage by stage."""
+        for session in self.sessions:
+            for stage in session.stages:
+                yield from stage
+
+    @property
+    def peak_concurrent(self) -> int:
+        """Jobs side by side at most: the sum over sessions of their widest stage."""
+        return sum(max(len(stage) for stage in session.stages) for session in self.sessions)
+
+    @property
+    def gate_jobs(self) -> int:
+        """Jobs that the start gate releases together."""
+        return sum(job.gate == START_GATE for job in self.jobs())
+
+
+def shipped() -> dict[str, Path]:
+    """Name to file of the workloads that come with mawl."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def load_workload(name_or_path: str) -> tuple[WorkloadSpec, str]:
+    """A shipped workload by name, or a file; with where it came from, for messages."""
+    known = shipped()
+    if name_or_path in known:
+        return toml.load(known[name_or_path], WorkloadSpec), f"workload {name_or_path}"
+    path = Path(name_or_path)
+    if path.suffix != ".toml" and not path.exists():
+        raise UsageError(
+            f"no workload is called {name_or_path!r}",
+            cure=f"choose one of {', '.join(known)} or give a TOML file",
+        )
+    return toml.load(path, WorkloadSpec), str(path)
+
+
+def make_plan(
+    spec: WorkloadSpec,
+    *,
+    where: str,
+    catalogue: Mapping[str, Program],
+    scale: float,
+    options: Options | None = None,
+    seed: int = DEFAULT_SEED,
+    saving: float = DEFAULT_SAVING,
+) -> Plan:
+    """Expand and check a workload.
+
+    ``options`` are the user's; those of the workload file and then of each job go over them.
+    Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
+    """
+    scale = spec.scale or scale
+    base = parse_options(spec.options, where=f"{where}: options", base=options)
+    if not spec.sessions:
+        raise InvalidFileError("key sessions: expected at least one session, found none", where=where)
+    twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
+    if twice:
+        raise InvalidFileError(f"key sessions: two sessions are called {twice[0]!r}", where=where)
+    expansion = _Expansion(where, catalogue, scale, base)
+    plan = Plan(
+        workload=spec.name,
+        title=spec.title,
+        scale=scale,
+        seed=seed,
+        saving=saving,
+        options=base,
+        sessions=tuple(expansion.session(number, session) for number, session in enumerate(spec.sessions)),
+    )
+    _check_dependencies(plan, where)
+    return plan
+
+
+class _Expansion:
+    """Gives jobs their names, replicas and options while it walks the sessions in order."""
+
+    def __init__(self, where: str, catalogue: Mapping[str, Program], scale: float, options: Options) -> None:
+        self.where, self.catalogue, self.scale, self.options = where, catalogue, scale, options
+        self.names: set[str] = set()
+        self.lanes: dict[str, dict[tuple[int, int], int]] = {}
+
+    def session(self, number: int, spec: SessionSpec) -> SessionPlan:
+        key = f"sessions[{number}]"
+        if not _plain(spec.name):
+            raise self.wrong(f"{key}.name", "letters, digits, - and _", repr(spec.name))
+        if not spec.stages or not all(spec.stages):
+            raise self.wrong(f"{key}.stages", "stages of at least one job each", "an empty list")
+        self.not_negative(f"{key}.start_delay_seconds", spec.start_delay_seconds)
+        stages = []
+        for stage_number, stage in enumerate(spec.stages):
+            seen: Counter[str] = Counter()
+            jobs = []
+            for position, given in enumerate(stage):
+                job = JobSpec(program=given) if isinstance(given, str) else given
+                seen[job.program] += 1
+                jobs.append(
+                    self.job(
+                        f"{key}.stages[{stage_number}][{position}]",
+                        job,
+                        spec,
+                        stage_number + 1,
+                        lane=(number, seen[job.program]),
+                    )
+                )
+            stages.append(tuple(jobs))
+        return SessionPlan(name=spec.name, stages=tuple(stages), start_delay_seconds=spec.start_delay_seconds)
+
+    def job(
+        self, key: str, spec: JobSpec, session: SessionSpec, stage: int, lane: tuple[int, int]
+    ) -> JobPlan:
+        if spec.program not in self.catalogue:
+            raise self.wrong(f"{key}.program", f"one of {', '.join(self.catalogue)}", repr(spec.program))
+        if not 0.0 < spec.size <= 1000.0:
+            raise self.wrong(f"{key}.size", "a factor above 0 and at most 1000", f"{spec.size:g}")
+        if spec.replica is not None and spec.replica < 1:
+            raise self.wrong(f"{key}.replica", "a whole number from 1", str(spec.replica))
+        if spec.timeout_seconds is not None and not spec.timeout_seconds > 0:
+            raise self.wrong(f"{key}.timeout_seconds", "a number above 0", f"{spec.timeout_seconds:g}")
+        self.not_negative(f"{key}.start_delay_seconds", spec.start_delay_seconds)
+        lanes = self.lanes.setdefault(spec.program, {})
+        replica = spec.replica or lanes.setdefault(lane, len(lanes) + 1)
+        scale = self.scale * spec.size
+        try:
+            options = parse_options(spec.options, where=f"{self.where}: key {key}.options", base=self.options)
+        except UsageError as error:
+            raise InvalidFileError(str(error)) from None
+        at_gate = (
+            stage == 1
+            and not spec.after
+            and spec.start_delay_seconds == 0
+            and session.start_delay_seconds == 0
+        )
+        return JobPlan(
+            job=self.name(key, spec, session.name, stage),
+            program=spec.program,
+            session=session.name,
+            stage=stage,
+            replica=replica,
+            scale=scale,
+            options=scaled_options(options, scale),
+            after=tuple(spec.after),
+            start_delay_seconds=spec.start_delay_seconds,
+            timeout_seconds=spec.timeout_seconds,
+            trail_out=spec.trail_out or session.trail_out,
+            gate=START_GATE if at_gate else None,
+        )
+
+    def name(self, key: str, spec: JobSpec, session: str, stage: int) -> str:
+        if spec.name is not None:
+            if not _plain(spec.name):
+                raise self.wrong(f"{key}.name", "letters, digits, -, _ and .", repr(spec.name))
+            if spec.name in self.names:
+                raise self.wrong(f"{key}.name", "a name of its own", f"{spec.name!r} a second time")
+            name = spec.name
+        else:
+            stem = name = f"{session}.{stage}.{spec.program}"
+            number = 1
+            while name in self.names:
+                number += 1
+                name = f"{stem}-{number}"
+        self.names.add(name)
+        return name
+
+    def not_negative(self, key: str, value: float) -> None:
+        if not 0 <= value < 1e7:
+            raise self.wrong(key, "a number of seconds from 0", f"{value:g}")
+
+    def wrong(self, key: str, expected: str, found: str) -> InvalidFileError:
+        return InvalidFileError(f"key {key}: expected {expected}, found {found}", where=self.where)
+
+
+def _plain(name: str) -> bool:
+    return (
+        bool(name)
+        and len(name) <= 80
+        and name[0].isalnum()
+        and all(c.isalnum() or c in "-_." for c in name)
+        and name.isascii()
+    )
+
+
+def _check_dependencies(plan: Plan, where: str) -> None:
+    """Every ``after`` names a job, and stages and dependencies together have no cycle."""
+    names = {job.job for job in plan.jobs()}
+    graph: dict[str, set[str]] = {}
+    for session in plan.sessions:
+        before: set[str] = set()
+        for stage in session.stages:
+            for job in stage:
+                unknown = [name for name in job.after if name not in names]
+                if unknown:
+                    raise InvalidFileError(
+                        f"job {job.job}: key after: expected the name of a job, found {unknown[0]!r}",
+                        where=where,
+                        cure="mawl plan lists the names",
+                    )
+                graph[job.job] = before | set(job.after)
+            before = {job.job for job in stage}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise InvalidFileError(f"key after: jobs wait for each other: {circle}", where=where) from None

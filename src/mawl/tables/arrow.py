@@ -1,0 +1,271 @@
+"""Arrow IPC tables, written and read sequentially in requests of at most ``bufsize`` bytes.
+
+Numerics are eight-byte floats or integers, character columns blank-padded fixed-size binaries
+whose width is a multiple of eight, so that :func:`column_sums` can add them word by word.
+A table is a directory of ``part-NNNNN.arrow`` files, or one such file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import ipc
+
+from mawl.errors import DamagedTableError
+
+BATCH_BYTES = 2**20
+"""Target size of a record batch: small beside any memory limit, large beside its metadata."""
+
+Sums = dict[str, int]
+
+
+def batch_rows(row_bytes: int) -> int:
+    """Rows of a record batch for a row width: about BATCH_BYTES, a multiple of 8, at least 8."""
+    return max(BATCH_BYTES // row_bytes // 8 * 8, 8)
+
+
+def column_sums(batch: pa.RecordBatch) -> Sums:
+    """Sum of each column's eight-byte words, modulo 2**64: the same in whatever order rows come."""
+    return {
+        name: int(np.add.reduce(words(column), dtype=np.uint64))
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+
+
+def row_bytes(schema: pa.Schema) -> int:
+    """Bytes of values in one row."""
+    return sum(kind.bit_width // 8 for kind in schema.types)
+
+
+def body_words(batch: pa.RecordBatch, width: int) -> NDArray[np.uint64] | None:
+    """All words of a batch, column after column, when they lie in one piece; else None.
+
+    ``width`` is the :func:`row_bytes` of the schema.  A batch that :func:`read_batches` yields
+    does, since what :class:`TableWriter` writes needs no padding between its columns.
+    """
+    first, last = batch.column(0), batch.column(batch.num_columns - 1)
+    start, end = first.buffers()[1], last.buffers()[1]
+    whole = start.parent
+    size = len(first) * width
+    if (
+        whole is None
+        or first.offset
+        or last.offset
+        or start.size != len(first) * first.type.bit_width // 8
+        or end.address + len(last) * last.type.bit_width // 8 != start.address + size
+        or not whole.address <= start.address <= whole.address + whole.size - size
+    ):
+        return None
+    return np.frombuffer(whole, dtype=np.uint64, count=size // 8, offset=start.address - whole.address)
+
+
+def body_sum(batch: pa.RecordBatch, width: int) -> int:
+    """Sum of all eight-byte words of a batch, modulo 2**64: the sum of its :func:`column_sums`.
+
+    ``width`` is the :func:`row_bytes` of the schema.  A batch in one piece (:func:`body_words`) is
+    added at once, in 20 to 80 us a MB.
+    """
+    body = body_words(batch, width)
+    if body is None:
+        return sum(column_sums(batch).values()) & 0xFFFF_FFFF_FFFF_FFFF
+    return int(np.add.reduce(body, dtype=np.uint64))
+
+
+def add_sums(into: Sums, more: Mapping[str, int]) -> None:
+    """Add checksums in place, modulo 2**64."""
+    for name, value in more.items():
+        into[name] = (into.get(name, 0) + value) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def words(column: pa.Array) -> NDArray[np.uint64]:
+    """A column's values as eight-byte words, without a copy."""
+    width = column.type.bit_width // 8
+    return np.frombuffer(
+        column.buffers()[1], dtype=np.uint64, count=len(column) * width // 8, offset=column.offset * width
+    )
+
+
+def values(column: pa.Array) -> NDArray[np.generic]:
+    """A column's values without a copy: float64/int64, or ``S<width>`` for character columns."""
+    if pa.types.is_fixed_size_binary(column.type):
+        width = column.type.byte_width
+        return np.frombuffer(
+            column.buffers()[1], dtype=f"S{width}", count=len(column), offset=column.offset * width
+        )
+    return column.to_numpy(zero_copy_only=True)  # type: ignore[no-any-return]
+
+
+def array(numbers: NDArray[np.generic]) -> pa.Array:
+    """An Arrow array over a NumPy array without a copy; ``S<width>`` becomes fixed-size binary."""
+    if numbers.dtype.kind == "S":
+        kind = pa.binary(numbers.dtype.itemsize)
+        return pa.FixedSizeBinaryArray.from_buffers(
+            kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers).view(np.uint8))]
+        )
+    return pa.array(np.ascontiguousarray(numbers))
+
+
+class TableWriter:
+    """Writes record batches to one Arrow IPC file in requests of about ``bufsize`` bytes.
+
+    After :meth:`close`: ``rows``, ``bytes`` (size of the file) and ``sums``
+    (:func:`column_sums` of all that was written; empty unless ``checksum``).
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, *, bufsize_bytes: int, checksum: bool = False) -> None:
+        self.path = path
+        self.rows = 0
+        self.bytes = 0
+        self.sums: Sums = {}
+        self._checksum = checksum
+        self._sink = pa.BufferedOutputStream(pa.OSFile(str(path), "wb"), bufsize_bytes)
+        self._writer = ipc.new_file(self._sink, schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append one batch; its schema must be the file's."""
+        self._writer.write_batch(batch)
+        self.rows += batch.num_rows
+        if self._checksum:
+            add_sums(self.sums, column_sums(batch))
+
+    def close(self) -> None:
+        """Write the footer and flush."""
+        self._writer.close()
+        self.bytes = self._sink.tell()
+        self._sink.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            # The disk may be full: a second error on closing must not hide the first.
+            try:
+                self.close()
+            except OSError:
+                self._sink.close()
+
+
+class _Source:
+    """A file object for Arrow that splits reads into requests of ``bufsize`` bytes."""
+
+    def __init__(self, path: Path, bufsize_bytes: int) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._bufsize = bufsize_bytes
+        self._position = 0
+        self._size = os.fstat(self._descriptor).st_size
+        self.closed = False
+
+    def read(self, count: int = -1) -> pa.Buffer:
+        if count < 0:
+            count = self._size - self._position
+        count = max(min(count, self._size - self._position), 0)
+        buffer = pa.allocate_buffer(count)
+        view = memoryview(buffer)
+        done = 0
+        while done < count:
+            got = os.preadv(self._descriptor, [view[done : done + self._bufsize]], self._position + done)
+            if got == 0:
+                break
+            done += got
+        self._position += done
+        return buffer if done == count else buffer.slice(0, done)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._position = offset + (0, self._position, self._size)[whence]
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def size(self) -> int:
+        return self._size
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            os.close(self._descriptor)
+
+
+def parts(table: Path) -> list[Path]:
+    """The files of a table: itself, or the parts of its directory in order."""
+    if table.is_file():
+        return [table]
+    found = sorted(table.glob("part-*.arrow"))
+    if not found:
+        raise DamagedTableError("table has no parts", where=str(table), cure="run mawl generate")
+    return found
+
+
+def read_batches(table: Path, *, bufsize_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Every record batch of a table in order, from files opened afresh.
+
+    Raises :class:`~mawl.errors.DamagedTableError` where a file is truncated or is no Arrow file.
+    """
+    for path in parts(table):
+        source = _Source(path, bufsize_bytes)
+        try:
+            with ipc.open_file(pa.PythonFile(source, mode="r")) as reader:
+                for number in range(reader.num_record_batches):
+                    yield reader.get_batch(number)
+        except (pa.ArrowInvalid, pa.ArrowSerializationError, pa.ArrowKeyError) as error:
+            raise DamagedTableError(
+                "cannot be read as an Arrow file", where=str(path), why=str(error).splitlines()[0]
+            ) from None
+        finally:
+            source.close()
+
+
+def sample_batches(
+    table: Path, columns: Sequence[str], batches: int, *, bufsize_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """Some columns of about ``batches`` record batches, spread evenly over a table.
+
+    Only the bytes of these columns are read (and each visited part's footer).
+    """
+    found = parts(table)
+    chosen: dict[int, list[float]] = {}
+    for number in range(batches):
+        position = (number + 0.5) / batches * len(found)
+        chosen.setdefault(int(position), []).append(position % 1.0)
+    for part, places in chosen.items():
+        source = _Source(found[part], bufsize_bytes)
+        try:
+            schema = ipc.open_file(pa.PythonFile(source, mode="r")).schema
+            options = ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in columns])
+            with ipc.open_file(pa.PythonFile(source, mode="r"), options=options) as reader:
+                count = reader.num_record_batches
+                for number in sorted({int(place * count) for place in places}):
+                    yield reader.get_batch(number)
+        except (pa.ArrowInvalid, pa.ArrowSerializationError, pa.ArrowKeyError) as error:
+            raise DamagedTableError(
+                "cannot be read as an Arrow file", where=str(found[part]), why=str(error).splitlines()[0]
+            ) from None
+        finally:
+            source.close()
+
+
+def read_schema(table: Path) -> pa.Schema:
+    """The schema of a table, from its first part."""
+    with ipc.open_file(pa.OSFile(str(parts(table)[0]), "rb")) as reader:
+        return reader.schema

@@ -1,0 +1,86 @@
+"""Base units at the door.
+
+Stored values are always base units (bytes, seconds).  This module alone knows that KiB and MiB
+are powers of 1024 and kB and MB powers of 1000, and how a person likes to read either.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from mawl.errors import UsageError
+
+_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+_DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)\s*", re.IGNORECASE)
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes from ``512MiB`` (1024-based), ``512MB`` (1000-based), ``512M`` or plain bytes.
+
+    A bare letter is 1024-based, as in SAS (``MEMSIZE=2G``) and GNU coreutils.
+    Raises :class:`~mawl.errors.UsageError` for anything else.
+    """
+    if isinstance(text, int):
+        if text < 0:
+            raise UsageError(f"a size cannot be negative, found {text}")
+        return text
+    match = _SIZE.fullmatch(text)
+    if match is None or (match[3].lower() == "i"):
+        raise UsageError(f"expected a size such as 256KiB, 2GB or 4096, found {text!r}")
+    number, letter, suffix = float(match[1]), match[2].lower(), match[3].lower()
+    if not letter:
+        if suffix == "ib":
+            raise UsageError(f"expected a size such as 256KiB, 2GB or 4096, found {text!r}")
+        return int(number)
+    return int(number * (_DECIMAL if suffix == "b" else _BINARY)[letter])
+
+
+def format_bytes(count: float) -> str:
+    """A decimal size for people: ``1.21 GB``; three significant digits."""
+    return _scaled(count, 1000.0, ("B", "kB", "MB", "GB", "TB", "PB"))
+
+
+def format_memory(count: float) -> str:
+    """A binary size for people, as memory is sold: ``23.4 GiB``."""
+    return _scaled(count, 1024.0, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """A throughput for people: ``310 MB/s``."""
+    return format_bytes(bytes_per_second) + "/s"
+
+
+def _scaled(count: float, base: float, names: tuple[str, ...]) -> str:
+    value = float(count)
+    for name in names:
+        if abs(value) < 999.5 or name == names[-1]:
+            if name == names[0]:
+                return f"{value:.0f} {name}"
+            digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+            return f"{value:.{digits}f} {name}"
+        value /= base
+    raise AssertionError("unreachable")
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration for people: ``0.42 s``, ``31.2 s``, ``4 min 07 s``, ``1 h 53 min``."""
+    if seconds < 9.995:
+        return f"{seconds:.2f} s"
+    if seconds < 119.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def format_instant(at: float) -> str:
+    """UTC in ISO 8601 with microseconds from seconds since the epoch."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def parse_instant(text: str) -> float:
+    """Seconds since the epoch from what :func:`format_instant` wrote."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -1,0 +1,165 @@
+"""Directories that mawl makes and marks under the roles; nothing else is ever removed.
+
+Under each volume of a role lies ``mawl-inputs`` (data: input tables), and for each run
+``mawl-run-RUN_ID`` with one directory per job.  Each of these holds a mark; the mark of a run is
+locked (flock) by its runner, so that a mark nobody holds is what an interrupted run left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError
+from mawl.model.options import ROLES, Role
+
+MARK = ".mawl"
+INPUTS = "mawl-inputs"
+RUN_PREFIX = "mawl-run-"
+
+
+class Volumes:
+    """The volumes of each role, and one run's directories on them."""
+
+    def __init__(self, directories: Mapping[Role, Sequence[Path]]) -> None:
+        self.directories: dict[Role, list[Path]] = {
+            role: [Path(path).absolute() for path in directories[role]] for role in ROLES
+        }
+        self._locks: list[int] = []
+        self._run_id: str | None = None
+
+    def ensure(self) -> None:
+        """Make what is missing and check that mawl can write there."""
+        for role, paths in self.directories.items():
+            for path in paths:
+                try:
+                    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    probe = path / f".mawl-write-test-{os.getpid()}"
+                    probe.touch(mode=0o600)
+                    probe.unlink()
+                except OSError as error:
+                    raise UnsuitableMachineError(
+                        f"the {role} directory cannot be written",
+                        where=str(path),
+                        why=(error.strerror or str(error)).lower(),
+                        cure=f"name a writable directory with --{role}",
+                    ) from None
+
+    def inputs(self) -> Path:
+        """The marked directory for input tables on the first volume of data."""
+        return _marked(self.directories["data"][0] / INPUTS, "inputs")
+
+    def claim(self, run_id: str) -> None:
+        """Make and lock this run's directory on every volume."""
+        self._run_id = run_id
+        for role in ROLES:
+            for volume in self.directories[role]:
+                directory = _marked(volume / f"{RUN_PREFIX}{run_id}", f"run {run_id}")
+                lock = os.open(directory / MARK, os.O_RDWR | os.O_CLOEXEC)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._locks.append(lock)
+
+    def run_directories(self, role: Role) -> list[Path]:
+        """This run's directory on each volume of a role."""
+        return [volume / f"{RUN_PREFIX}{self._run_id}" for volume in self.directories[role]]
+
+    def make_job(self, job: str) -> dict[Role, list[Path]]:
+        """Empty directories for a job's temporary tables; the one under data is not made yet."""
+        places: dict[Role, list[Path]] = {}
+        for role in ROLES:
+            places[role] = [run / job for run in self.run_directories(role)]
+            if role != "data":
+                for place in places[role]:
+                    place.mkdir(mode=0o700)
+        return places
+
+    def remove_job(self, job: str) -> None:
+        """Remove a job's directories under work and util, whatever is in them."""
+        for role in ("work", "util"):
+            for run in self.run_directories(role):  # type: ignore[arg-type]
+                shutil.rmtree(run / job, ignore_errors=True)
+
+    def release(self) -> None:
+        """Remove the run's directories (results under data stay if any) and let the locks go."""
+        for role in ROLES:
+            for run in self.run_directories(role):
+                if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
+                    continue
+                shutil.rmtree(run, ignore_errors=True)
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
+
+    def leftovers(self) -> list[Path]:
+        """Run directories under work and util, and empty ones under data, that no runner holds."""
+        found = []
+        for role in ROLES:
+            for volume in self.directories[role]:
+                for directory in sorted(volume.glob(f"{RUN_PREFIX}*")):
+                    if (directory / MARK).is_file() and not _held(directory / MARK):
+                        has_results = any(entry.name != MARK for entry in directory.iterdir())
+                        if role != "data" or not has_results:
+                            found.append(directory)
+        return found
+
+    def volume_of(self, path: str | os.PathLike[str]) -> Role | None:
+        """The role a path belongs to, or None."""
+        absolute = os.path.realpath(path)
+        for role, volumes in self.directories.items():
+            for volume in volumes:
+                root = os.path.realpath(volume)
+                if absolute == root or absolute.startswith(root + os.sep):
+                    return role
+        return None
+
+
+def remove_leftover(directory: Path) -> int:
+    """Remove a directory that carries mawl's mark; returns the bytes it held."""
+    if not (directory / MARK).is_file():
+        raise UnsuitableMachineError("will not remove a directory without mawl's mark", where=str(directory))
+    size = sum(allocated for _, allocated in _files(directory))
+    shutil.rmtree(directory)
+    return size
+
+
+def _files(directory: Path) -> Iterator[tuple[Path, int]]:
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                yield Path(parent, name), os.lstat(os.path.join(parent, name)).st_blocks * 512
+
+
+def _marked(directory: Path, what: str) -> Path:
+    """Make a directory with mode 0700 and mawl's mark, or take one that has it."""
+    try:
+        directory.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        if not (directory / MARK).is_file():
+            raise UnsuitableMachineError(
+                "exists but was not made by mawl",
+                where=str(directory),
+                why=f"it has no {MARK} file",
+                cure="move it away or name another directory for this role",
+            ) from None
+        return directory
+    (directory / MARK).write_text(f"made by mawl: {what}\n")
+    return directory
+
+
+def _held(mark: Path) -> bool:
+    """Whether a runner holds the lock of a run's mark."""
+    try:
+        lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False

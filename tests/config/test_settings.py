@@ -1,0 +1,73 @@
+"""Where a setting comes from, and options by their SAS names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.config.settings import Settings, parse_options
+from mawl.errors import InvalidFileError, UsageError
+from mawl.model.options import Options
+
+
+def test_option_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
+    (tmp_path / "mawl.toml").write_text('scale = "quick"\nwork = ["/a", "/b"]\n')
+    environment = {"MAWL_SCALE": "standard"}
+    assert Settings(environment, tmp_path).text("scale", "full", "smoke") == "full"
+    assert Settings(environment, tmp_path).text("scale", None, "smoke") == "standard"
+    assert Settings({}, tmp_path).text("scale", None, "smoke") == "quick"
+    assert Settings({}, tmp_path / "elsewhere").text("scale", None, "smoke") == "smoke"
+
+
+def test_roles_may_be_several_directories(tmp_path: Path) -> None:
+    (tmp_path / "mawl.toml").write_text('work = ["/a", "/b"]\nutil = "/u"\n')
+    found = Settings({"MAWL_DATA": "/x:/y"}, tmp_path).roles({"data": None, "work": None, "util": ["/v"]})
+    assert found == {
+        "data": [Path("/x"), Path("/y")],
+        "work": [Path("/a"), Path("/b")],
+        "util": [Path("/v")],
+    }
+    assert Settings({}, tmp_path / "none").roles({})["data"] == [Path("mawl-data")]
+
+
+def test_the_same_directory_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="names the same directory twice"):
+        Settings({}, tmp_path).roles({"work": ["/a", "/a"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("scal = 1\n", "key scal: unknown"),
+        ("seed = 'one'\n", "key seed: expected a whole number"),
+        ("start = 'fork'\n", "key start"),
+        ("[[[\n", "is not valid TOML"),
+    ],
+)
+def test_a_bad_mawl_toml_says_file_and_key(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "mawl.toml").write_text(text)
+    with pytest.raises(InvalidFileError) as caught:
+        Settings({}, tmp_path)
+    assert said in str(caught.value)
+    assert "mawl.toml" in str(caught.value)
+
+
+def test_a_config_named_in_the_environment_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match="no such file"):
+        Settings({"MAWL_CONFIG": str(tmp_path / "none.toml")}, tmp_path)
+
+
+def test_options_by_their_sas_names(tmp_path: Path) -> None:
+    (tmp_path / "mawl.toml").write_text('options = { sortsize = "64M", cpucount = 4 }\n')
+    found = Settings({}, tmp_path).options(["cpucount=2", "fullstimer=off"])
+    assert found == Options(sortsize_bytes=64 * 2**20, cpucount=2, fullstimer=False)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"sortsize": "1 KiB"}, {"cpucount": 0}, {"cpucount": True}, {"compress": "maybe"}, {"memsze": 1}],
+)
+def test_a_bad_option_is_refused(given: dict[str, int | str | bool]) -> None:
+    with pytest.raises(UsageError, match=next(iter(given))):
+        parse_options(given, where="here")
