@@ -1,0 +1,54 @@
+# Every target first makes .venv, or makes it anew when constraints.txt or pyproject.toml changed.
+# PYTHON=python3.12 chooses another Python; REPORT=DIR keeps JUnit files of the tests there.
+
+STAMP := $(shell sh tools/setup.sh --stamp)
+BIN := .venv/bin
+SOURCES := src tests tools bench
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-lab check bench format reference setup clean-venv
+
+help:
+	@echo "make demo      generate small inputs, run the starter workload and print what came out"
+	@echo "make test      the tests that any machine can run"
+	@echo "make test-lab  the tests that want root, strace, loop devices or minutes"
+	@echo "make check     the one gate: format, lint, types, floors, reference pages, tests, documents"
+	@echo "make bench     what mawl's own parts cost, each beside its peer"
+	@echo "make format    format the sources and sort their imports"
+	@echo "make reference print the reference pages from the code again"
+
+$(STAMP):
+	@sh tools/setup.sh
+
+setup: $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/mawl run starter --scale smoke
+
+test: $(STAMP)
+	$(BIN)/pytest -m "not lab" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
+
+test-lab: $(STAMP)
+	$(BIN)/pytest -m lab $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml)
+
+check: $(STAMP)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/reference.py --check
+	$(MAKE) test
+	$(BIN)/python tools/documents.py
+
+bench: $(STAMP)
+	$(BIN)/python -m bench $(ROWS)
+
+format: $(STAMP)
+	$(BIN)/ruff check --select I --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+reference: $(STAMP)
+	$(BIN)/python tools/reference.py
+
+clean-venv:
+	rm -rf .venv

@@ -1,0 +1,109 @@
+""".ci/run: whatever happens, its last line is the sum of both test runs and its status tells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BASIC = ("bash", "sh", "dirname", "mktemp", "rm", "timeout", "id", "cat", "env")
+TOOLS = ("strace", "mkfs.ext4", "losetup", "unshare", "ps", "cc")
+PASSED = "<testsuites><testcase name='a'/></testsuites>"
+FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
+SKIPPED = "<testsuites><testcase name='a'/><testcase name='b'><skipped/></testcase></testsuites>"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone with the real script, and a PATH where every program it looks for is a stub."""
+    for name in (".ci/run", "tools/totals.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "bin").mkdir()
+    for name in BASIC:
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    for name in ("python3", "python3.11"):
+        (tmp_path / "bin" / name).symlink_to(sys.executable)
+    for name in TOOLS:
+        stub(tmp_path, name, "exit 0")
+    return tmp_path
+
+
+def stub(clone: Path, name: str, script: str) -> None:
+    path = clone / "bin" / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def make(clone: Path, **targets: tuple[int, str | None]) -> None:
+    """A make whose targets end with a status and write a result, or none."""
+    cases = ""
+    for target, (status, result) in targets.items():
+        name = target.replace("_", "-")
+        file = "test-lab" if name == "test-lab" else "test"
+        write = f'cat >"$report/{file}.xml" <<X\n{result}\nX\n' if result else ""
+        cases += f"{name})\n{write}exit {status} ;;\n"
+    stub(clone, "make", f'echo "$1" >>log\nreport=${{2#REPORT=}}\ncase $1 in\n{cases}esac\nexit 9')
+
+
+def run(clone: Path) -> tuple[int, str, list[str]]:
+    ended = subprocess.run(
+        [str(clone / "bin" / "bash"), str(clone / ".ci/run")],
+        env={"PATH": str(clone / "bin")},
+        cwd="/",
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    log = clone / "log"
+    made = log.read_text().split() if log.exists() else []
+    return ended.returncode, (ended.stdout.strip().splitlines() or [""])[-1], made
+
+
+def test_both_runs_are_added_up(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, SKIPPED))
+    assert run(clone) == (0, "2 passed, 0 failed, 1 skipped", ["check", "test-lab"])
+
+
+def test_a_failed_test_fails_and_the_lab_still_runs(clone: Path) -> None:
+    make(clone, check=(2, FAILED), test_lab=(0, PASSED))
+    assert run(clone) == (1, "2 passed, 1 failed, 0 skipped", ["check", "test-lab"])
+
+
+def test_a_failed_lab_fails(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(2, FAILED))
+    assert run(clone) == (1, "2 passed, 1 failed, 0 skipped", ["check", "test-lab"])
+
+
+def test_a_gate_that_fails_before_the_tests_fails_and_they_run_all_the_same(clone: Path) -> None:
+    make(clone, check=(2, None), test=(0, PASSED), test_lab=(0, PASSED))
+    assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+
+
+def test_tests_that_never_ran_are_a_failure(clone: Path) -> None:
+    make(clone, check=(2, None), test=(2, None), test_lab=(0, PASSED))
+    assert run(clone) == (1, "1 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+
+
+def test_what_is_missing_is_installed_first(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, PASSED))
+    (clone / "bin" / "strace").unlink()
+    apt = 'echo "apt-get $1" >>log'
+    stub(clone, "apt-get", apt)
+    stub(clone, "sudo", 'shift\nexec "$@"')
+    status, last, made = run(clone)
+    assert (status, last) == (0, "2 passed, 0 failed, 0 skipped")
+    assert made == ["apt-get", "update", "apt-get", "install", "check", "test-lab"]
+
+
+def test_what_cannot_be_installed_ends_it_with_its_last_line(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, PASSED))
+    (clone / "bin" / "strace").unlink()
+    stub(clone, "apt-get", "exit 100")
+    stub(clone, "sudo", 'shift\nexec "$@"')
+    assert run(clone) == (1, "0 passed, 0 failed, 0 skipped", [])

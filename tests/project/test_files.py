@@ -1,0 +1,123 @@
+"""What holds for every file of the project."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON_FOLDERS = ("src", "tests", "tools", "bench")
+NOT_OURS = {".git", ".venv", "runs", "mawl-data", "mawl-work", "mawl-util", "build", "dist", "node_modules"}
+CACHES = (".egg-info", "_cache", "__pycache__", ".hypothesis")
+
+# Written in pieces, so that this file does not hold what it looks for.
+HOSTS = [
+    "py" + "pi.org",
+    "python" + "hosted",
+    "registry." + "npmjs",
+    "deb." + "debian.org",
+    "crates" + ".io/",
+    "proxy." + "golang",
+]
+MACHINE_PATH = re.compile(r"(^|[\s'\"(=`])/(work|farm|ro" + r"ot|home/\w+|Users/\w+)/")
+MOST_LINES = 350
+MOST_LINES_OF_A_FUNCTION = 80
+
+
+def files() -> Iterator[Path]:
+    """Every text file of the project, less what .gitignore names and caches."""
+    for parent, folders, names in os.walk(ROOT):
+        folders[:] = [
+            name
+            for name in folders
+            if name not in NOT_OURS
+            and not name.endswith((".egg-info", "_cache", "__pycache__", ".hypothesis"))
+        ]
+        for name in names:
+            path = Path(parent, name)
+            if path.suffix not in (".parquet", ".arrow", ".pyc") and not path.is_symlink():
+                yield path
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    for folder in folders or PYTHON_FOLDERS:
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_no_file_names_a_package_registry_or_a_path_of_one_machine() -> None:
+    found = []
+    for path in files():
+        text = path.read_text(errors="replace")
+        found += [f"{path.relative_to(ROOT)}: {host}" for host in HOSTS if host in text]
+        found += [
+            f"{path.relative_to(ROOT)}: {line.strip()}"
+            for line in text.splitlines()
+            if MACHINE_PATH.search(line)
+        ]
+    assert found == []
+
+
+def test_no_module_and_no_function_has_grown_too_large() -> None:
+    large = []
+    for path in modules():
+        text = path.read_text()
+        if text.count("\n") > MOST_LINES:
+            large.append(f"{path.relative_to(ROOT)}: {text.count(chr(10))} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MOST_LINES_OF_A_FUNCTION:
+                    large.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name} has {lines} lines")
+    assert large == []
+
+
+def test_there_is_no_drawer_without_a_name() -> None:
+    drawers = {"util", "utils", "helper", "helpers", "common", "misc"}
+    found = [path for path in modules() if {path.stem, *path.relative_to(ROOT).parts} & drawers]
+    assert found == []
+
+
+def test_every_public_function_of_the_product_says_what_it_does() -> None:
+    silent = []
+    for path in modules("src", "tools", "bench"):
+        tree = ast.parse(path.read_text())
+        if tree.body and ast.get_docstring(tree) is None:
+            silent.append(str(path.relative_to(ROOT)))
+        for node in tree.body:
+            public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+            if public and ast.get_docstring(node) is None:
+                silent.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
+    assert silent == []
+
+
+def test_tests_mirror_the_source() -> None:
+    floors = {path.name for path in (ROOT / "src" / "mawl").iterdir() if (path / "__init__.py").is_file()}
+    others = {"contract", "cli", "golden", "fakes", "project", "bench"}
+    folders = {
+        path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"
+    }
+    assert folders - floors - others == set()
+
+
+def test_the_license_is_the_one_that_is_declared() -> None:
+    text = (ROOT / "LICENSE").read_text()
+    assert "Apache License" in text and "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "Apache-2.0"
+
+
+def test_the_index_of_the_documents_is_complete_and_its_links_lead_somewhere() -> None:
+    docs = ROOT / "docs"
+    linked = {
+        (docs / target).resolve()
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", (docs / "README.md").read_text())
+        if "://" not in target
+    }
+    pages = {path.resolve() for path in docs.rglob("*.md")} - {(docs / "README.md").resolve()}
+    assert sorted(map(str, pages - linked)) == []
+    assert [str(path) for path in linked if not path.exists()] == []

@@ -1,0 +1,63 @@
+"""Pages printed from the code: what they say, and that a stale one is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+
+from mawl.commands.main import VERBS
+from mawl.model.metrics import METRICS
+from mawl.model.options import Options
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import shipped
+from tools import reference
+
+
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "docs" / "reference"
+    monkeypatch.setattr(reference, "PAGES", place)
+    assert reference.main([]) == 0
+    return place
+
+
+def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
+    texts = {path.stem: path.read_text() for path in pages.iterdir()}
+    assert set(texts) == {"commands", "metrics", "options", "programs", "workloads"}
+    assert all(f"## mawl {verb}\n" in texts["commands"] for verb in VERBS)
+    assert all(f"| `{metric.name}` |" in texts["metrics"] for metric in METRICS)
+    assert all(f"| `{name}` |" in texts["options"] for name in Options.__struct_fields__)
+    assert all(f"## {name}\n" in texts["programs"] for name in CATALOGUE)
+    assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
+
+
+def test_a_stale_page_is_named_and_left_as_it_is(pages: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main(["--check"]) == 0
+    (pages / "options.md").write_text("old\n")
+    (pages / "metrics.md").unlink()
+    assert reference.main(["--check"]) == 1
+    said = capsys.readouterr().err
+    assert "docs/reference/metrics.md, docs/reference/options.md; run make reference" in said
+    assert (pages / "options.md").read_text() == "old\n"
+    assert reference.main([]) == 0
+    assert reference.main(["--check"]) == 0
+
+
+def test_a_pipe_does_not_break_a_table() -> None:
+    assert reference.table(("a", "b"), [("x|y", 1)]) == ["| a | b |", "| --- | --- |", "| x\\|y | 1 |", ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (str | None, "text"),
+        (Annotated[int, "doc"], "whole number"),
+        (list[str] | None, "list of text"),
+        (dict[str, int | bool], "table of whole number or true or false"),
+        (Literal["zygote", "spawn"] | None, "`zygote` or `spawn`"),
+    ],
+)
+def test_types_are_said_in_plain_words(kind: object, words: str) -> None:
+    assert reference.type_words(kind) == words

@@ -1,0 +1,107 @@
+"""Run every command that the documents show, so that no document promises what does not work.
+
+In a fence that opens with ```` ```console ```` each line that begins with ``$ `` is run by bash, with
+``.venv/bin`` first on PATH, in one scratch directory for each document, in order; it must end with
+status 0.  ``make TARGET`` is only looked up in the Makefile, and what changes the machine or needs a
+network (``git``, ``cd``, package managers) is not run.  ```` ```console ignore ```` switches a fence off.
+
+``python tools/documents.py [FILE...]``; without arguments those of the top and docs/**/*.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip", "source")
+LONGEST_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as a document shows it; ``line`` counts from 1."""
+
+    line: int
+    text: str
+
+
+def commands(text: str) -> Iterator[Command]:
+    """The commands in the console fences of a document; a trailing backslash continues a line."""
+    fence: str | None = None
+    pending: Command | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("```"):
+            fence = line[3:].strip() if fence is None else None
+        elif fence == "console":
+            if pending is not None:
+                pending = Command(pending.line, pending.text + line.strip())
+            elif line.startswith("$ "):
+                pending = Command(number, line[2:].strip())
+            if pending is not None and pending.text.endswith("\\"):
+                pending = Command(pending.line, pending.text[:-1])
+            elif pending is not None:
+                yield pending
+                pending = None
+
+
+def make_targets(makefile: str) -> set[str]:
+    """Names of the targets of a Makefile."""
+    return set(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
+
+
+def check(command: Command, directory: Path, environment: dict[str, str]) -> str | None:
+    """Run or look up one command; a sentence when it does not work, None when it does."""
+    words = shlex.split(command.text, comments=True)
+    if not words or words[0] in NOT_RUN:
+        return None
+    if words[0] == "make":
+        known = make_targets((ROOT / "Makefile").read_text())
+        unknown = [word for word in words[1:] if "=" not in word and word not in known]
+        return f"the Makefile has no target {unknown[0]}" if unknown else None
+    try:
+        ended = subprocess.run(
+            ["bash", "-c", command.text],
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"did not end within {LONGEST_SECONDS} s"
+    if ended.returncode == 0:
+        return None
+    last = (ended.stderr or ended.stdout).strip().splitlines()[-1:] or ["it said nothing"]
+    return f"exit status {ended.returncode}: {last[0]}"
+
+
+def main(arguments: list[str]) -> int:
+    """Check documents; 1 when a command in one of them does not work."""
+    files = [Path(name).resolve() for name in arguments]
+    files = files or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAWL_")}
+    environment["PATH"] = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    ran = failed = 0
+    for file in files:
+        with tempfile.TemporaryDirectory(prefix="mawl-documents-") as scratch:
+            for command in commands(file.read_text()):
+                ran += 1
+                problem = check(command, Path(scratch), environment)
+                if problem is not None:
+                    failed += 1
+                    print(f"documents: {file}:{command.line}: {command.text}: {problem}", file=sys.stderr)
+    print(f"documents: {len(files)} read, {ran} commands checked, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,288 @@
+"""Print the pages of docs/reference from the code: commands, metrics, options, programs, workloads.
+
+``python tools/reference.py`` writes them; ``--check`` writes nothing and names the pages that the
+code no longer agrees with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import msgspec
+
+from mawl.commands.main import EXIT_CODES, build_parser
+from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
+from mawl.model.metrics import METRICS
+from mawl.model.options import ROLES, Options
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.programs import Pass, Program
+from mawl.plan.scale import SCALES
+from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, load_workload, make_plan, shipped
+from mawl.units import format_bytes, format_memory
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A Markdown table; a pipe within a cell is escaped."""
+    lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in (head, *rows)]
+    lines.insert(1, ["---"] * len(head))
+    return [*("| " + " | ".join(line) + " |" for line in lines), ""]
+
+
+def plain(docstring: str | None) -> str:
+    """A docstring for Markdown: code marks instead of reStructuredText's."""
+    text = re.sub(r":\w+:`~?([\w.]+)`", r"`\1`", docstring or "")
+    return re.sub(r"``(.+?)``", r"`\1`", "\n".join(line.strip() for line in text.strip().splitlines()))
+
+
+def commands_page() -> list[str]:
+    """Every verb with its arguments."""
+    parser = build_parser()
+    lines = [
+        "# Commands",
+        "",
+        "`mawl VERB ...`; `mawl --version` and `mawl --help` stand alone.",
+        "",
+        f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}.",
+        "",
+    ]
+    lines.append("With `--debug` an error shows its traceback.")
+    lines.append("")
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb, sub in action.choices.items():
+                lines += [f"## mawl {verb}", "", plain(sub.description), "", *_arguments(sub)]
+    return lines
+
+
+def _arguments(parser: argparse.ArgumentParser) -> list[str]:
+    rows = []
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
+            continue
+        value = action.metavar or ("" if action.nargs == 0 else (action.dest or "").upper())
+        if action.choices and not action.metavar:
+            value = "|".join(map(str, action.choices))
+        value = " ".join(value) if isinstance(value, tuple) else value
+        value += " ..." if action.nargs in ("+", "*", argparse.REMAINDER) else ""
+        names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
+        rows.append((", ".join(names), (action.help or "").replace("%%", "%")))
+    return table(("argument", "meaning"), rows) if rows else ["No arguments.", ""]
+
+
+def metrics_page() -> list[str]:
+    """The metric registry."""
+    fields = type(METRICS[0]).__struct_fields__
+    rows = [[_cell(name, getattr(metric, name)) for name in fields] for metric in METRICS]
+    return [
+        "# Metrics",
+        "",
+        "Every figure has one definition. What could not be measured is null with a reason.",
+        "",
+        *table(fields, rows),
+    ]
+
+
+def _cell(field: str, value: object) -> str:
+    if isinstance(value, type):
+        return value.__name__
+    return f"`{value}`" if field == "name" else "" if value is None else str(value)
+
+
+def options_page() -> list[str]:
+    """Run options and the keys of mawl.toml."""
+    names = {field: name for name, field in SIZE_OPTIONS.items()} | {name: name for name in PLAIN_OPTIONS}
+    rows = []
+    for field in msgspec.structs.fields(Options):
+        default = (
+            format_memory(field.default) if field.encode_name.endswith("_bytes") else _default(field.default)
+        )
+        rows.append((f"`{names[field.name]}`", f"`{field.name}`", default, _description(field.type)))
+    settings = [(f"`{field.name}`", type_words(field.type)) for field in msgspec.structs.fields(FileSettings)]
+    return [
+        "# Options and settings",
+        "",
+        plain(Options.__doc__),
+        "",
+        "They are given as `--option NAME=VALUE`, in a workload file, or under `[options]` in `mawl.toml`.",
+        "",
+        *table(("option", "in run.json", "default", "meaning"), rows),
+        "## Keys of mawl.toml",
+        "",
+        "A command-line option goes before the environment variable `MAWL_NAME`, that before `mawl.toml`",
+        "in the current directory (or the file that `MAWL_CONFIG` names), and that before the default.",
+        "",
+        *table(("key", "type"), settings),
+    ]
+
+
+def _description(kind: Any) -> str:
+    for meta in getattr(kind, "__metadata__", ()):
+        if isinstance(meta, msgspec.Meta) and meta.description:
+            return plain(meta.description)
+    return ""
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (
+        ""
+        if value is None or value is msgspec.NODEFAULT
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def type_words(kind: Any) -> str:
+    """A field's type in plain words: ``text``, ``list of whole number``."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return type_words(parts[0])
+    if origin is Literal:
+        return " or ".join(f"`{value}`" for value in parts)
+    if origin in (Union, UnionType):
+        return " or ".join(type_words(part) for part in parts if part is not type(None))
+    if origin is list:
+        return f"list of {type_words(parts[0])}"
+    if origin is dict:
+        return f"table of {type_words(parts[1])}"
+    words = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    return words[kind] if kind in words else str(kind.__name__).removesuffix("Spec").lower()
+
+
+def programs_page() -> list[str]:
+    """The catalogue."""
+    head = (
+        "program",
+        "class",
+        *(f"{role} {way}" for role in ROLES for way in ("read", "written")),
+        "what it does",
+    )
+    rows = []
+    for program in CATALOGUE.values():
+        moved = program.bytes_by_role(1.0)
+        sizes = [format_bytes(moved[role][way]) for role in ROLES for way in ("read", "written")]
+        rows.append((f"[{program.name}](#{program.name})", program.program_class, *sizes, program.title))
+    lines = [
+        "# Programs",
+        "",
+        "Application bytes that one job moves at scale `full`; they are linear in the scale.",
+        "",
+    ]
+    lines += table(head, rows)
+    for program in CATALOGUE.values():
+        lines += _program(program)
+    return lines
+
+
+def _program(program: Program) -> list[str]:
+    def passes(declared: Sequence[Pass]) -> str:
+        return ", ".join(p.table if p.share == 1 else f"{p.table} x {p.share:.3g}" for p in declared) or "-"
+
+    inputs = [
+        (f"`{t.name}`", t.layout, format_bytes(t.bytes(1.0)), f"{t.rows(1.0):,}", t.row_bytes)
+        for t in program.inputs
+    ]
+    steps = [(s.name, s.kind, passes(s.reads), passes(s.writes), s.title) for s in program.steps]
+    return [
+        f"## {program.name}",
+        "",
+        f"{program.title}",
+        "",
+        f"- Class: {program.program_class}",
+        f"- Size: {program.size_knob}",
+        f"- Answer: {program.check}",
+        f"- Memory with the default options at `full`: {format_memory(program.memory_bytes(Options()))}",
+        f"- CPU seconds per GB of input, for planning: {program.cpu_seconds_per_gb:g}",
+        f"- Libraries: {', '.join(f'`{name}`' for name in program.modules)}",
+        "",
+        *table(("input at `full`", "layout", "size", "rows", "bytes a row"), inputs),
+        *table(("step", "kind", "reads", "writes", "what it does"), steps),
+    ]
+
+
+def workloads_page() -> list[str]:
+    """Shipped workloads, and the keys of a workload file."""
+    scales = ", ".join(f"`{name}` ({value:g})" for name, value in SCALES.items())
+    lines = ["# Workloads", "", f"Scales: {scales}, or any factor of `full`.", ""]
+    rows, bodies = [], []
+    for name in shipped():
+        spec, where = load_workload(name)
+        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
+        jobs = sum(1 for _ in plan.jobs())
+        fixed = "any" if spec.scale is None else f"{spec.scale:g}, fixed"
+        rows.append(
+            (
+                f"[{name}](#{name})",
+                len(plan.sessions),
+                jobs,
+                plan.gate_jobs,
+                plan.peak_concurrent,
+                fixed,
+                spec.title,
+            )
+        )
+        sessions = []
+        for session in plan.sessions:
+            stages = "; ".join(" + ".join(job.program for job in stage) for stage in session.stages)
+            sessions.append((session.name, stages))
+        bodies += [
+            f"## {name}",
+            "",
+            *table(("session", "stages (`;` one after another, `+` side by side)"), sessions),
+        ]
+    lines += table(
+        ("workload", "sessions", "jobs", "released together", "side by side", "scale", "what it is"), rows
+    )
+    lines += [*bodies, "## Workload files", ""]
+    for place, kind in (("Top level", WorkloadSpec), ("`[[sessions]]`", SessionSpec), ("A job", JobSpec)):
+        keys = []
+        for field in msgspec.structs.fields(kind):
+            default = "required" if field.required else _default(field.default)
+            keys.append((f"`{field.name}`", type_words(field.type), default))
+        lines += [f"### {place}", "", plain(kind.__doc__), "", *table(("key", "type", "default"), keys)]
+    return lines
+
+
+WRITERS: dict[str, Callable[[], list[str]]] = {
+    "commands": commands_page,
+    "metrics": metrics_page,
+    "options": options_page,
+    "programs": programs_page,
+    "workloads": workloads_page,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the pages, or with ``--check`` compare them; 1 when one is stale."""
+    stale = []
+    for name, write in WRITERS.items():
+        path = PAGES / f"{name}.md"
+        text = "\n".join([NOTICE, "", *write()]).rstrip() + "\n"
+        if path.is_file() and path.read_text() == text:
+            continue
+        stale.append(str(path.relative_to(PAGES.parent.parent)))
+        if "--check" not in arguments:
+            PAGES.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    if "--check" in arguments and stale:
+        print(
+            f"reference: no longer what the code says: {', '.join(stale)}; run make reference",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
