@@ -14,7 +14,6 @@ from mawl.model.options import Options
 from mawl.model.records import Answer, StepRecord
 from mawl.model.usage import Usage
 
-
 LaunchMode = Literal["zygote", "spawn", "bare"]
 """How a launcher makes jobs: the two start modes of programs, and commands."""
 

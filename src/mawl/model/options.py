@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 Role = Literal["data", "work", "util"]
 ROLES: tuple[Role, ...] = ("data", "work", "util")
@@ -24,9 +25,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     threads of one job.
     """
 
-    memsize_bytes: int = 2048 * MIB
-    sortsize_bytes: int = 256 * MIB
-    bufsize_bytes: int = 256 * 1024
-    cpucount: int = 1
-    compress: bool = False
-    fullstimer: bool = True
+    memsize_bytes: Annotated[int, Meta(description="memory of one job")] = 2048 * MIB
+    sortsize_bytes: Annotated[int, Meta(description="memory of a step that sorts or spills")] = 256 * MIB
+    bufsize_bytes: Annotated[int, Meta(description="size of one sequential request to a table")] = 256 * 1024
+    cpucount: Annotated[int, Meta(description="threads of one job")] = 1
+    compress: Annotated[bool, Meta(description="the table formats' own compression")] = False
+    fullstimer: Annotated[bool, Meta(description="every step's figures in the job's SAS-style log")] = True

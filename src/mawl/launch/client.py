@@ -1,0 +1,220 @@
+"""The runner's end of a launcher."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.launch.inbox import Inbox
+from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
+from mawl.launch.sweep import kill_marked
+from mawl.measure.account import usage_of, usage_of_process
+from mawl.model.messages import FromLauncher, LaunchMode, Reaped, ToLauncher, line
+from mawl.model.usage import Usage, difference, total
+
+_PIPE_BYTES = 1 << 20
+_LAST_WORDS = 2000
+_LOOK_AGAIN_SECONDS = 0.02
+_KEEPERS_END_SECONDS = 1.0
+
+
+class Launcher:
+    """Starts ``python -m mawl.launch.server`` and talks to it; see :mod:`mawl.launch.interface`.
+
+    ``modules`` are imported by a zygote before its first job (``plan.catalogue`` names them),
+    ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
+    ``log`` takes its own output.  ``execute`` names what runs a job.
+    Errors: OSError when the log cannot be written or the interpreter cannot be started.
+    """
+
+    def __init__(
+        self,
+        mode: LaunchMode,
+        *,
+        run_id: str,
+        modules: Sequence[str] = (),
+        cpus: Sequence[int] | None = None,
+        log: Path,
+        cgroups: Sequence[Path] = (),
+        execute: str = EXECUTE,
+    ) -> None:
+        self._name = f"{run_id}/{uuid.uuid4().hex}"
+        self._reports, reports_write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._reports, False)
+        setup = Setup(
+            mode=mode,
+            run_id=run_id,
+            name=self._name,
+            reports=reports_write,
+            modules=list(modules),
+            cpus=None if cpus is None else list(cpus),
+            cgroups=[str(group) for group in cgroups],
+            execute=execute,
+        )
+        command = [*_joining(cgroups), sys.executable, "-P", "-m", "mawl.launch.server", msgspec.json.encode(setup).decode()]
+        try:
+            with log.open("ab") as output:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=output,
+                    stderr=output,
+                    pass_fds=(reports_write,),
+                    env=_environment(mode, run_id, self._name),
+                    start_new_session=True,
+                    bufsize=0,
+                )
+        except OSError:
+            os.close(self._reports)
+            raise
+        finally:
+            os.close(reports_write)
+        assert self._process.stdin is not None
+        self._to_launcher = self._process.stdin
+        # So that many starts fit while a zygote still imports, and many reports while the runner writes.
+        for pipe in (self._to_launcher.fileno(), self._reports):
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        self._log = log
+        self._inbox = Inbox(self._reports)
+        self._jobs = Usage()
+        self._own: Usage | None = None
+        self.lost: str | None = None
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process."""
+        return self._process.pid
+
+    @property
+    def complaints(self) -> list[str]:
+        """A sentence for each line from the launcher that could not be understood, so far."""
+        return self._inbox.complaints
+
+    def fileno(self) -> int:
+        """Readable when :meth:`receive` has something, or the end, to tell."""
+        return self._reports
+
+    def send(self, message: ToLauncher) -> None:
+        """Ask for something; a launcher that is gone is told of by :meth:`receive`."""
+        view = memoryview(line(message))
+        with contextlib.suppress(BrokenPipeError, ValueError):  # ValueError: closed by close()
+            while view:
+                view = view[self._to_launcher.write(view) or 0 :]
+
+    def receive(self) -> list[FromLauncher]:
+        """What has come since the last call, in order; never waits.
+
+        Sets ``lost`` at the launcher's end, and adds to ``complaints`` for each line that is not a
+        message.  Jobs of a lost launcher end by themselves; their last messages may still come.
+        """
+        if self._own is None:
+            ended = self._has_ended()  # looked at first, so that its last words are read below
+            self._drain()
+            if ended and self.lost is None:
+                self.lost = f"the launcher (process {self.pid}) is gone; {_last_words(self._log)}"
+        return self._inbox.take()
+
+    def usage(self) -> Usage:
+        """What the launcher's process has used so far; after :meth:`close` the exact sums.
+
+        Its keepers (a few CPU milliseconds a job) are in the sums of :meth:`close` only.
+        """
+        return self._own or usage_of_process(self.pid) or Usage()
+
+    def close(self, timeout_seconds: float = 10.0) -> Usage:
+        """End everything the launcher started, and itself; what it and the keepers used.
+
+        Messages that come meanwhile wait for :meth:`receive`.  A launcher that does not end in
+        time is killed, and what carries its mark with it.
+        """
+        if self._own is not None:
+            return self._own
+        alone = usage_of_process(self.pid)
+        self._to_launcher.close()
+        if not self._drain_until(self._has_ended, timeout_seconds):
+            os.kill(self.pid, signal.SIGKILL)
+        _, status, whole = os.wait4(self.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        if status != 0:
+            self._drain_until(lambda: self._inbox.ended, _KEEPERS_END_SECONDS)
+            kill_marked(LAUNCHER_VARIABLE, self._name)
+        self._drain()
+        os.close(self._reports)
+        self.lost = self.lost or "the launcher was closed"
+        if status == 0:
+            # Of the largest resident size the kernel knows only that of the largest job's; and it
+            # cannot say what I/O was the launcher's.
+            own = difference(usage_of(whole), self._jobs)
+            peak = None if alone is None else alone.os_memory_bytes
+            self._own = msgspec.structs.replace(own, os_memory_bytes=peak)
+        else:
+            self._own = alone or Usage()
+        return self._own
+
+    def _drain_until(self, enough: Callable[[], bool], timeout_seconds: float) -> bool:
+        """Take what comes until a condition holds; False when time is up first."""
+        deadline = time.monotonic() + timeout_seconds
+        poll = select.poll()  # not select(): a runner may hold more than 1024 descriptors
+        poll.register(self._reports, select.POLLIN)
+        while not enough():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            if self._inbox.ended:
+                time.sleep(min(left, _LOOK_AGAIN_SECONDS))
+            else:
+                poll.poll(min(left, _LOOK_AGAIN_SECONDS) * 1000)
+                self._drain()
+        return True
+
+    def _drain(self) -> None:
+        for message in self._inbox.drain():
+            if isinstance(message, Reaped):
+                self._jobs = total([self._jobs, message.usage])
+
+    def _has_ended(self) -> bool:
+        if self._process.returncode is not None:
+            return True
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return ended is not None
+
+
+def _joining(cgroups: Sequence[Path]) -> list[str]:
+    """A shell that joins the groups and becomes the launcher, so that they count it from its first step.
+
+    It may fail in silence: :func:`mawl.launch.server.prepare` joins again, and says what is wrong.
+    """
+    if not cgroups:
+        return []
+    join = 'until [ "$1" = -- ]; do echo $$ 2>/dev/null >"$1/cgroup.procs"; shift; done; shift; exec "$@"'
+    return ["/bin/sh", "-c", join, "sh", *map(str, cgroups), "--"]
+
+
+def _last_words(log: Path) -> str:
+    """The last line of a launcher's log, in which it may have said why."""
+    try:
+        lines = log.read_text("utf-8", "replace")[-_LAST_WORDS:].strip().splitlines()
+    except OSError as error:
+        return f"its log {log} cannot be read: {error.strerror}"
+    return f"its log {log} ends with: {lines[-1]}" if lines else f"its log {log} is empty: it was killed"
+
+
+def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
+    """The launcher's environment; a command gets its user's threads, a program one while importing."""
+    environment = {**os.environ, RUN_ID_VARIABLE: run_id, LAUNCHER_VARIABLE: name}
+    if mode != "bare":
+        environment.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+        environment["OMP_WAIT_POLICY"] = "passive"
+    return environment

@@ -1,0 +1,197 @@
+"""The job's own process: settle, say Ready, wait at the gate, say Started, run, end.
+
+A program of the catalogue is run here, in a copy of the zygote or (``python -m mawl.launch.job``)
+in a new interpreter; a command replaces this process once its gate is open.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import NoReturn
+
+import msgspec
+
+from mawl.errors import MawlError
+from mawl.launch.kernel import die_with_parent
+from mawl.launch.reports import Reporter
+from mawl.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
+from mawl.measure.account import own_usage, resident_bytes
+from mawl.measure.snapshot import reset_peak
+from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started
+
+Execute = Callable[[Assignment, Callable[[FromLauncher], None]], int]
+
+EXIT_FAILED = 1
+EXIT_NOT_STARTED = 127
+"""As shells have it: the command could not be started."""
+
+
+class Doors(msgspec.Struct, frozen=True):
+    """The descriptors a job keeps: the pipe to the runner, and its gate (None: no gate)."""
+
+    reports: int
+    gate: int | None
+
+
+def become(start: Start, doors: Doors, setup: Setup, keeper: int) -> NoReturn:
+    """Turn the calling process, just forked by ``keeper``, into the job; never returns."""
+    began = time.time()
+    status = EXIT_NOT_STARTED
+    report = Reporter(doors.reports, start.assignment.job)
+    try:
+        die_with_parent(keeper)
+        _settle(start.assignment, setup)
+        if start.command is not None:
+            _exec_command(start.command, report, doors, began)
+        elif setup.mode == "zygote":
+            status = perform(start.assignment, report, doors, setup.execute, began)
+        else:
+            _exec_interpreter(start.assignment, doors, setup)
+    except BaseException as error:
+        report(Failed(job=start.assignment.job, sentence=_sentence(error, start)))
+    finally:
+        os._exit(status)
+
+
+def perform(assignment: Assignment, report: Reporter, doors: Doors, execute: str, began: float) -> int:
+    """Everything from Ready to the program's end; the exit status."""
+    run = load_execute(execute)
+    _announce(report, began, resident=True)
+    _pass_gate(report, doors)
+    try:
+        return run(assignment, report)
+    except BaseException as error:
+        traceback.print_exc()
+        report(Failed(job=assignment.job, sentence=f"{type(error).__name__}: {error}"))
+        return EXIT_FAILED
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+
+
+def load_execute(name: str) -> Execute:
+    """The callable behind ``module:function``."""
+    module, _, function = name.partition(":")
+    found: Execute = getattr(importlib.import_module(module), function)
+    return found
+
+
+def _settle(assignment: Assignment, setup: Setup) -> None:
+    """Own session, default signals, own log, marks and threads in the environment."""
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    gc.enable()  # the keeper had put it off
+    log = os.open(assignment.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, standard in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, standard)
+    os.close(log)
+    os.close(nothing)
+    os.environ[JOB_VARIABLE] = assignment.job
+    if setup.mode != "bare":
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as every Python program has it
+        for variable in THREAD_VARIABLES:
+            os.environ[variable] = str(assignment.options.cpucount)
+
+
+def _exec_command(command: list[str], report: Reporter, doors: Doors, began: float) -> None:
+    # What the copy of the keeper holds now would be the command's peak: exec keeps the larger one.
+    reset_peak()
+    _announce(report, began, resident=False)
+    _pass_gate(report, doors)
+    os.execvp(command[0], command)
+
+
+def _exec_interpreter(assignment: Assignment, doors: Doors, setup: Setup) -> None:
+    letter = os.memfd_create("mawl-assignment", 0)
+    os.write(letter, msgspec.json.encode(assignment))
+    os.lseek(letter, 0, os.SEEK_SET)
+    for descriptor in (doors.reports, doors.gate):
+        if descriptor is not None:
+            os.set_inheritable(descriptor, True)
+    arguments = [str(letter), msgspec.json.encode(doors).decode(), setup.execute]
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "mawl.launch.job", *arguments])
+
+
+def _announce(report: Reporter, began: float, *, resident: bool) -> None:
+    """Say Ready, the last thing start-up does; a command's own memory begins at nothing."""
+    reset_peak()
+    now = time.time()
+    size = resident_bytes() if resident else 0
+    report(Ready(job=report.job, at=now, resident_bytes=size, startup=own_usage(now - began)))
+
+
+def _pass_gate(report: Reporter, doors: Doors) -> None:
+    """Wait until the gate is released.
+
+    The death of the launcher does not release it, as the end of a pipe would: nothing starts then.
+    """
+    if doors.gate is not None:
+        os.eventfd_read(doors.gate)
+    at = time.time()
+    report(Started(job=report.job, at=at))
+
+
+def _sentence(error: BaseException, start: Start) -> str:
+    if (
+        start.command is not None
+        and isinstance(error, OSError)
+        and error.filename in (None, start.command[0])
+    ):
+        return f"{start.command[0]}: the command cannot be started: {error.strerror}; check its name and PATH"
+    if isinstance(error, MawlError):
+        return str(error)
+    return f"the job's process cannot be set up: {error}"
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """A job in a new interpreter: its imports are start-up too."""
+    letter, doors_text, execute = arguments
+    doors = msgspec.json.decode(doors_text, type=Doors)
+    with open(int(letter), "rb") as file:
+        assignment = msgspec.json.decode(file.read(), type=Assignment)
+    report = Reporter(doors.reports, assignment.job)
+    status = EXIT_NOT_STARTED
+    try:
+        for descriptor in (doors.reports, doors.gate):
+            if descriptor is not None:
+                os.set_inheritable(descriptor, False)
+        for module in _modules(assignment.program):
+            importlib.import_module(module)
+        status = perform(assignment, report, doors, execute, _process_began())
+    except BaseException as error:
+        traceback.print_exc()
+        report(Failed(job=assignment.job, sentence=f"the job's process cannot be set up: {error}"))
+    finally:
+        os._exit(status)
+
+
+def _modules(program: str) -> tuple[str, ...]:
+    # Here, not above: the zygote's copies never need the catalogue.
+    from mawl.plan.catalogue import CATALOGUE
+
+    declared = CATALOGUE.get(program)
+    return () if declared is None else declared.modules
+
+
+def _process_began() -> float:
+    """When this process was forked, in seconds since the epoch (a tick of 10 ms exact)."""
+    with open("/proc/self/stat", "rb") as file:
+        text = file.read()
+    ticks = int(text[text.rindex(b")") + 2 :].split()[19])
+    now_since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.time() - (now_since_boot - ticks / os.sysconf("SC_CLK_TCK"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,33 @@
+"""What a launcher and its jobs are told when they begin, and the names of their environment."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.model.messages import LaunchMode
+
+RUN_ID_VARIABLE = "MAWL_RUN_ID"
+LAUNCHER_VARIABLE = "MAWL_LAUNCHER"
+JOB_VARIABLE = "MAWL_JOB"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+EXECUTE = "mawl.programs.execute:execute"
+"""What runs a job, as module:function: (assignment, report) -> exit status."""
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """The launcher's only argument, as JSON.
+
+    ``reports`` is the descriptor of the pipe to the runner, ``name`` the value of
+    ``MAWL_LAUNCHER``, by which a launcher knows its own strays from those of another one of the
+    same run.
+    """
+
+    mode: LaunchMode
+    run_id: str
+    name: str
+    reports: int
+    modules: list[str]
+    cpus: list[int] | None
+    cgroups: list[str]
+    execute: str = EXECUTE

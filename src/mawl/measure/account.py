@@ -1,0 +1,123 @@
+"""Processes looked at one by one: usage records from the kernel's own accounts.
+
+Sources: ``getrusage(2)``, ``wait4(2)``, ``/proc/PID/io``, ``/proc/PID/stat`` (proc(5)).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+
+from mawl.model.usage import Usage
+
+IO_FIELDS = (
+    "application_read_bytes",
+    "application_written_bytes",
+    "read_calls",
+    "write_calls",
+    "device_read_bytes",
+    "device_written_bytes",
+    "cancelled_written_bytes",
+)
+"""Fields of :class:`~mawl.model.usage.Usage` in the order of the lines of ``/proc/PID/io``."""
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class OwnIo:
+    """``/proc/self/io`` of the process that made it, through a kept descriptor.
+
+    Make a new one after a fork: the descriptor belongs to the process that opened it.
+    """
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        with contextlib.suppress(OSError):  # a kernel without task I/O accounting has no such file
+            self._descriptor = os.open("/proc/self/io", os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> bytes | None:
+        """The file's text, or None where the kernel does not count."""
+        return None if self._descriptor is None else os.pread(self._descriptor, 512, 0)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def io_between(before: bytes | None, after: bytes | None) -> list[int] | None:
+    """Counters of ``/proc/PID/io`` (order of :data:`IO_FIELDS`) from one reading to the next.
+
+    The first reading is itself one read call of its own length, counted by the second: taken out.
+    """
+    if before is None or after is None:
+        return None
+    counts = [last - first for first, last in zip(_io_counts(before), _io_counts(after), strict=True)]
+    counts[0] -= len(before)
+    counts[2] -= 1
+    return counts
+
+
+def usage_of(
+    usage: resource.struct_rusage, io: Sequence[int] | None = None, real_time_seconds: float | None = None
+) -> Usage:
+    """A usage record from a kernel's ``struct rusage`` and counters in the order of :data:`IO_FIELDS`.
+
+    ``page_swaps`` stays None: Linux keeps ``ru_nswap`` at zero without counting.
+    """
+    counts: dict[str, int] = {} if io is None else dict(zip(IO_FIELDS, io, strict=True))
+    return Usage(
+        real_time_seconds=real_time_seconds,
+        user_cpu_seconds=usage.ru_utime,
+        system_cpu_seconds=usage.ru_stime,
+        os_memory_bytes=usage.ru_maxrss * 1024,
+        page_faults=usage.ru_majflt,
+        page_reclaims=usage.ru_minflt,
+        voluntary_context_switches=usage.ru_nvcsw,
+        involuntary_context_switches=usage.ru_nivcsw,
+        block_input_operations=usage.ru_inblock,
+        block_output_operations=usage.ru_oublock,
+        **counts,
+    )
+
+
+def own_usage(real_time_seconds: float | None = None) -> Usage:
+    """What the calling process (all threads, no children) used since it began."""
+    text = OwnIo().read()
+    return usage_of(
+        resource.getrusage(resource.RUSAGE_SELF),
+        None if text is None else _io_counts(text),
+        real_time_seconds,
+    )
+
+
+def usage_of_process(pid: int, proc: Path = Path("/proc")) -> Usage | None:
+    """CPU (in ticks of 10 ms), faults and peak memory of a process alone; None when it is gone."""
+    try:
+        stat = (proc / str(pid) / "stat").read_bytes()
+        status = (proc / str(pid) / "status").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    peak = next((text.split()[1] for text in status.splitlines() if text.startswith("VmHWM:")), None)
+    return Usage(
+        user_cpu_seconds=int(fields[11]) / _TICKS_PER_SECOND,
+        system_cpu_seconds=int(fields[12]) / _TICKS_PER_SECOND,
+        page_reclaims=int(fields[7]),
+        page_faults=int(fields[9]),
+        os_memory_bytes=None if peak is None else int(peak) * 1024,
+    )
+
+
+def resident_bytes() -> int:
+    """Resident size of the calling process now (``VmRSS``)."""
+    return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE_BYTES
+
+
+def _io_counts(text: bytes) -> list[int]:
+    return [int(count) for count in text.split()[1::2]]

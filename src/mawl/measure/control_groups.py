@@ -1,0 +1,120 @@
+"""What control groups allow this process: memory and CPU time, version 1, 2 or both.
+
+Sources: Linux Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst and
+scheduler/sched-bwc.rst.  A limit of any group on the way to the root holds, so the smallest counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+_NO_LIMIT_BYTES = 2**60
+"""Version 1 writes "no limit" as the largest whole page below 2**63; nothing real is this large."""
+
+
+class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """None: no limit.  ``memory_available_bytes`` is what the tightest group has left, counting
+    file cache that it can drop; ``cpu_cores`` is a quota in CPU seconds per second."""
+
+    memory_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    cpu_cores: float | None = None
+
+
+def read_limits(proc: Path, sys: Path) -> GroupLimits:
+    """The limits that hold for the calling process (``proc``/self); unreadable ones count as none."""
+    paths = _paths(proc / "self" / "cgroup")
+    unified = sys / "fs" / "cgroup"
+    if not (unified / "cgroup.controllers").exists():
+        unified = unified / "unified"
+    memory: list[tuple[int, int]] = []
+    quotas: list[float] = []
+    for group in _upwards(unified, paths.get("")):
+        memory += _memory(group, "memory.max", "memory.current", "inactive_file")
+        quotas += _quota((_text(group / "cpu.max") or "").split())
+    for group in _upwards(sys / "fs" / "cgroup" / "memory", paths.get("memory")):
+        memory += _memory(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    for group in _upwards(sys / "fs" / "cgroup" / "cpu", paths.get("cpu")):
+        quotas += _quota([_text(group / f"cpu.cfs_{part}_us") or "" for part in ("quota", "period")])
+    return GroupLimits(
+        memory_bytes=min((limit for limit, _ in memory), default=None),
+        memory_available_bytes=min((left for _, left in memory), default=None),
+        cpu_cores=min(quotas, default=None),
+    )
+
+
+def container_name(proc: Path, root: Path) -> str | None:
+    """What kind of container this process runs in, or None: marks that container engines leave."""
+    if (root / ".dockerenv").exists():
+        return "docker"
+    if (root / "run" / ".containerenv").exists():
+        return "podman"
+    told = _text(root / "run" / "systemd" / "container")
+    if told:
+        return told
+    groups = _text(proc / "1" / "cgroup") or ""
+    for mark, name in (
+        ("kubepods", "kubernetes"),
+        ("docker", "docker"),
+        ("libpod", "podman"),
+        ("lxc", "lxc"),
+    ):
+        if mark in groups:
+            return name
+    return None
+
+
+def _paths(listing: Path) -> dict[str, str]:
+    """Controller to path of the group ("" for version 2), from lines ``ID:CONTROLLERS:PATH``."""
+    found: dict[str, str] = {}
+    for line in (_text(listing) or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        found.update(dict.fromkeys(controllers.split(","), path))
+    return found
+
+
+def _upwards(mount: Path, path: str | None) -> Iterator[Path]:
+    """A group's directory and those above it, up to the mount.
+
+    In a container the path may be the host's, which the mount does not show: then its root is ours.
+    """
+    if path is None or not mount.is_dir():
+        return
+    group = mount / path.lstrip("/")
+    if ".." in group.parts or not group.is_dir():
+        group = mount
+    while True:
+        yield group
+        if group == mount:
+            return
+        group = group.parent
+
+
+def _memory(group: Path, limit_file: str, usage_file: str, cache_key: str) -> list[tuple[int, int]]:
+    limit, used = _text(group / limit_file), _text(group / usage_file)
+    if limit is None or not limit.isdigit() or int(limit) >= _NO_LIMIT_BYTES:
+        return []
+    cache = 0
+    for line in (_text(group / "memory.stat") or "").splitlines():
+        key, _, value = line.partition(" ")
+        if key == cache_key:
+            cache = int(value)
+    held = int(used) - cache if used is not None and used.isdigit() else 0
+    return [(int(limit), max(int(limit) - max(held, 0), 0))]
+
+
+def _quota(words: list[str]) -> list[float]:
+    """CPUs from quota and period in microseconds; ``max`` and -1 mean no quota."""
+    if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]) > 0:
+        return [int(words[0]) / int(words[1])]
+    return []
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return None

@@ -1,0 +1,215 @@
+"""Facts of the machine, for run.json, `mawl doctor` and the top of a bench table.
+
+Everything is read from ``/proc`` and ``/sys`` (proc(5), sysfs); both are parameters, so that a
+folder can stand in for a machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mawl.measure.control_groups import GroupLimits, container_name, read_limits
+
+CoreBasis = Literal["physical core", "vCPU"]
+Bound = int | Literal["unlimited"]
+
+_HYPERVISOR_MAKERS = (
+    "qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels", "bhyve", "nutanix",
+    "openstack", "google compute engine", "virtual machine", "alibaba cloud ecs", "ovirt", "rhev",
+    "amazon ec2", "firecracker", "digitalocean droplet",
+)  # fmt: skip
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Soft limits of this process (getrlimit(2)); None where they could not be read."""
+
+    open_files: Bound | None = None
+    open_files_most: Bound | None = None
+    """The hard limit, up to which a process may raise its own."""
+    processes: Bound | None = None
+    locked_memory_bytes: Bound | None = None
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine as this process sees it.
+
+    ``cores`` counts ``core_basis``: physical cores, or vCPUs on a virtual machine, where nobody can
+    tell what a vCPU is of a core.  ``usable_cpus`` is the CPU affinity; ``cpu_quota_cores`` and
+    ``memory_limit_bytes`` are control-group limits, None without one.  Other fields that are None
+    have their reason in ``missing``.
+    """
+
+    name: str | None
+    kernel: str | None
+    cpu_model: str | None
+    logical_cpus: int | None
+    physical_cores: int | None
+    core_basis: CoreBasis
+    virtual: str | None
+    """What shows that the machine is virtual; None on bare metal."""
+    usable_cpus: list[int] | None
+    cpu_quota_cores: float | None
+    memory_bytes: int | None
+    memory_available_bytes: int | None
+    """What can be had without swapping, within the control group too."""
+    memory_limit_bytes: int | None
+    swap_bytes: int | None
+    boot_id: str | None
+    clock_source: str | None
+    load_average: tuple[float, float, float] | None
+    container: str | None
+    autogroup: bool | None
+    """Whether the scheduler groups tasks by session (sched(7)), which changes how jobs share CPUs."""
+    limits: Limits
+    missing: dict[str, str]
+
+    @property
+    def cores(self) -> int | None:
+        """Number of ``core_basis``."""
+        return self.logical_cpus if self.core_basis == "vCPU" else self.physical_cores
+
+
+def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Path = Path("/")) -> Machine:
+    """Read all facts; what cannot be read is None, with the reason in ``missing``."""
+    source = _Source()
+    cpuinfo = source.text("cpu_model", proc / "cpuinfo") or ""
+    memory = {
+        match[1]: int(match[2]) * 1024
+        for match in re.finditer(
+            r"^(\w+):\s+(\d+) kB", source.text("memory_bytes", proc / "meminfo") or "", re.M
+        )
+    }
+    groups = read_limits(proc, sys)
+    virtual = _virtual(cpuinfo, sys)
+    online = parse_cpu_list(source.text("logical_cpus", sys / "devices/system/cpu/online") or "")
+    processors = len(re.findall(r"^processor\s*:", cpuinfo, re.M))
+    loads = (source.text("load_average", proc / "loadavg") or "").split()[:3]
+    autogroup = source.text("autogroup", proc / "sys/kernel/sched_autogroup_enabled")
+    allowed = re.search(
+        r"^Cpus_allowed_list:\s*(\S+)", source.text("usable_cpus", proc / "self/status") or "", re.M
+    )
+    facts = Machine(
+        name=source.text("name", proc / "sys/kernel/hostname"),
+        kernel=source.text("kernel", proc / "sys/kernel/osrelease"),
+        cpu_model=_cpu_model(cpuinfo),
+        logical_cpus=len(online) or processors or None,
+        physical_cores=_physical_cores(sys / "devices/system/cpu", online),
+        core_basis="vCPU" if virtual else "physical core",
+        virtual=virtual,
+        usable_cpus=parse_cpu_list(allowed[1]) if allowed else None,
+        cpu_quota_cores=groups.cpu_cores,
+        memory_bytes=memory.get("MemTotal"),
+        memory_available_bytes=_available(memory.get("MemAvailable"), groups),
+        memory_limit_bytes=groups.memory_bytes,
+        swap_bytes=memory.get("SwapTotal"),
+        boot_id=source.text("boot_id", proc / "sys/kernel/random/boot_id"),
+        clock_source=source.text(
+            "clock_source", sys / "devices/system/clocksource/clocksource0/current_clocksource"
+        ),
+        load_average=(float(loads[0]), float(loads[1]), float(loads[2])) if len(loads) == 3 else None,
+        container=container_name(proc, root),
+        autogroup=None if autogroup is None else autogroup == "1",
+        limits=_limits(source.text("limits", proc / "self/limits") or ""),
+        missing=source.missing,
+    )
+    return _with_reasons(facts)
+
+
+def parse_cpu_list(text: str) -> list[int]:
+    """CPU numbers from the kernel's list format, ``0-3,8`` (cpuset(7))."""
+    numbers: list[int] = []
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+class _Source:
+    """Reads small files and remembers why one could not be read."""
+
+    def __init__(self) -> None:
+        self.missing: dict[str, str] = {}
+
+    def text(self, fact: str, path: Path) -> str | None:
+        try:
+            return path.read_text(errors="replace").strip()
+        except OSError as error:
+            self.missing[fact] = f"{path}: {(error.strerror or str(error)).lower()}"
+            return None
+
+
+_MAY_BE_NONE = {"virtual", "cpu_quota_cores", "memory_limit_bytes", "container"}
+
+
+def _with_reasons(facts: Machine) -> Machine:
+    """Every None has a reason, and no figure that is there has one."""
+    reasons = {
+        name: facts.missing.get(name, "the kernel does not say")
+        for name in Machine.__struct_fields__
+        if name not in _MAY_BE_NONE and getattr(facts, name) is None
+    }
+    return msgspec.structs.replace(facts, missing=reasons)
+
+
+def _cpu_model(cpuinfo: str) -> str | None:
+    """x86 says ``model name``, POWER ``cpu``, s390 ``processor 0``; 64-bit Arm has numbers only."""
+    for key in ("model name", "cpu", "Processor"):
+        match = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.M)
+        if match:
+            return re.sub(r"\s+", " ", match[1]).strip()
+    return None
+
+
+def _virtual(cpuinfo: str, sys: Path) -> str | None:
+    """Evidence of a hypervisor: the CPU flag, the firmware's names, or the kernel's own word."""
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.M)
+    if flags and "hypervisor" in flags[1].split():
+        return "hypervisor flag in /proc/cpuinfo"
+    source = _Source()
+    for name in ("sys_vendor", "product_name"):
+        told = source.text(name, sys / "class/dmi/id" / name) or ""
+        product = source.text("product", sys / "class/dmi/id/product_name") or ""
+        if any(maker in told.lower() for maker in _HYPERVISOR_MAKERS) and ".metal" not in product:
+            return f"{name} is {told!r}"
+    kind = source.text("type", sys / "hypervisor/type")
+    return f"/sys/hypervisor says {kind}" if kind else None
+
+
+def _physical_cores(cpus: Path, online: Iterable[int]) -> int | None:
+    """Distinct sets of thread siblings among the CPUs that are on."""
+    siblings = set()
+    for number in online:
+        for name in ("core_cpus_list", "thread_siblings_list"):
+            told = _Source().text(name, cpus / f"cpu{number}" / "topology" / name)
+            if told:
+                siblings.add(told)
+                break
+    return len(siblings) or None
+
+
+def _available(available: int | None, groups: GroupLimits) -> int | None:
+    bounds = [size for size in (available, groups.memory_available_bytes) if size is not None]
+    return min(bounds, default=None)
+
+
+def _limits(text: str) -> Limits:
+    """From /proc/self/limits, whose columns are name, soft limit, hard limit, unit."""
+
+    def bound(name: str, column: int) -> Bound | None:
+        match = re.search(rf"^{name}\s+(\S+)\s+(\S+)", text, re.M)
+        if match is None:
+            return None
+        return int(match[column]) if match[column].isdigit() else "unlimited"
+
+    return Limits(
+        open_files=bound("Max open files", 1),
+        open_files_most=bound("Max open files", 2),
+        processes=bound("Max processes", 1),
+        locked_memory_bytes=bound("Max locked memory", 1),
+    )

@@ -1,0 +1,195 @@
+"""Can a run work here?  Facts of the machine in, one sentence for each thing worth knowing out.
+
+A problem stops a run, a notice says what will be missing or disturbed; both carry their cure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mawl.measure.clock import ClockLook
+from mawl.measure.machine import Machine
+from mawl.measure.noise import Noise
+from mawl.units import format_memory
+
+Status = Literal["ok", "notice", "problem"]
+
+FEW_FILES = 1024
+"""Fewer open files than this are not enough for the partitions of a sort and the pipes of a run."""
+
+FEW_PROCESSES = 512
+"""Jobs side by side, their threads, and what else the user runs."""
+
+LARGEST_DRIFT_RATIO = 1e-3
+"""The kernel slews a clock by at most 500 ppm (adjtimex(2)), so more is a step or a bad clock."""
+
+BUSY_RATIO = 0.10
+"""Other load above this share of the CPUs shows in a run's figures."""
+
+STEAL_RATIO = 0.02
+"""Time given to other guests above this share does, too."""
+
+SLOW_CLOCK_SOURCES = frozenset({"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"})
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked at: ``text`` says what was found, ``cure`` what to do about it."""
+
+    name: str
+    status: Status
+    text: str
+    cure: str | None = None
+
+
+def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[Check]:
+    """The packages that mawl and its programs need, by the metadata of the installed mawl."""
+    try:
+        requirements = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return [Check("libraries", "problem", f"{distribution} is not installed", "run pip install mawl")]
+    present, absent = [], []
+    for requirement in requirements:
+        wanted = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
+        if wanted and wanted[1] != extra:
+            continue
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        try:
+            present.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            absent.append(name)
+    found = [Check("libraries", "ok", ", ".join(present))] if present else []
+    return found + [
+        Check("libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[{extra}]'")
+        for name in absent
+    ]
+
+
+def compiler_check(environment: Mapping[str, str]) -> Check:
+    """Whether the role counters can be built; everything else works without."""
+    for name in (environment.get("CC"), "cc", "gcc"):
+        found = shutil.which(name, path=environment.get("PATH", os.defpath)) if name else None
+        if found:
+            return Check("compiler", "ok", found)
+    return Check(
+        "compiler",
+        "notice",
+        "no C compiler, so I/O is not split by role",
+        "install one, for example with apt-get install gcc libc6-dev",
+    )
+
+
+def memory_check(machine: Machine, needed_bytes: int | None) -> Check:
+    """Memory that can be had against what a plan's jobs side by side declare.
+
+    More than the machine or the control group has is a problem; more than is free now a notice.
+    """
+    free, whole = machine.memory_available_bytes, machine.memory_bytes
+    if free is None or whole is None:
+        return Check(
+            "memory", "notice", "how much memory there is cannot be read", "check that /proc is mounted"
+        )
+    text = f"{format_memory(free)} of {format_memory(whole)} can be had"
+    if machine.memory_limit_bytes is not None:
+        text += f", within a control group of {format_memory(machine.memory_limit_bytes)}"
+    if needed_bytes is None:
+        return Check("memory", "ok", text)
+    text += f", and the jobs side by side declare {format_memory(needed_bytes)}"
+    most = min(whole, machine.memory_limit_bytes or whole)
+    if needed_bytes > most:
+        return Check("memory", "problem", text, "choose a smaller --scale or lower memsize")
+    if needed_bytes > free:
+        return Check("memory", "notice", text, "stop what holds the memory, or the run may swap")
+    return Check("memory", "ok", text)
+
+
+def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> list[Check]:
+    """Resource limits of the user, and the place for memory that processes share."""
+    limits, found = machine.limits, []
+    for name, value, least, flag in (
+        ("open files", limits.open_files_most, FEW_FILES, "nofile"),
+        ("processes", limits.processes, FEW_PROCESSES, "nproc"),
+    ):
+        if isinstance(value, int) and value < least:
+            cure = f"raise {flag} in /etc/security/limits.conf to {least} or more and log in again"
+            found.append(Check("limits", "notice", f"at most {value} {name} are allowed", cure))
+    if not os.access(shared_memory, os.W_OK | os.X_OK):
+        cure = f"mount a tmpfs there (mount -t tmpfs tmpfs {shared_memory}) or set MAWL_PROCESSES=1"
+        text = f"{shared_memory} cannot be written, so several processes cannot make tables together"
+        found.append(Check("limits", "notice", text, cure))
+    if found:
+        return found
+    return [Check("limits", "ok", f"{limits.open_files_most} open files, {limits.processes} processes")]
+
+
+def container_check(machine: Machine) -> Check:
+    """Container and CPU limits: a quota makes jobs wait in a way that no CPU figure shows."""
+    where = f"in a {machine.container} container" if machine.container else "no container"
+    usable = len(machine.usable_cpus or [])
+    text = f"{where}, {usable} of {machine.logical_cpus} CPUs may be used"
+    if machine.cpu_quota_cores is not None and machine.cpu_quota_cores < usable:
+        return Check(
+            "container",
+            "notice",
+            f"{text}, with a quota of {machine.cpu_quota_cores:g} CPUs",
+            "give the container whole CPUs instead (--cpuset-cpus), so that jobs are not throttled",
+        )
+    return Check("container", "ok", text)
+
+
+def clock_checks(machine: Machine, clock: ClockLook) -> list[Check]:
+    """Clock source, steadiness and synchronisation."""
+    found = []
+    drift = f"{clock.drift_ratio * 1e6:+.0f} ppm against the hardware clock over {clock.seconds:.1f} s"
+    if abs(clock.drift_ratio) > LARGEST_DRIFT_RATIO:
+        cure = "let the time service settle, then look again"
+        found.append(Check("clock", "notice", f"the wall clock jumped or drifts: {drift}", cure))
+    if machine.clock_source in SLOW_CLOCK_SOURCES:
+        cure = "see the kernel's log for why tsc was refused"
+        found.append(
+            Check("clock", "notice", f"clock source {machine.clock_source} makes every reading slow", cure)
+        )
+    if clock.synchronised == "no":
+        found.append(
+            Check(
+                "clock",
+                "notice",
+                "the wall clock is not synchronised, so runs of several machines cannot be lined up",
+                "start a time service such as chrony; one machine alone needs none",
+            )
+        )
+    state = {
+        "yes": "synchronised",
+        "no": "not synchronised",
+        None: f"synchronisation unknown ({clock.reason})",
+    }
+    text = f"{machine.clock_source}, {drift}, {state[clock.synchronised]}"
+    return found or [Check("clock", "ok", text)]
+
+
+def noise_checks(machine: Machine, noise: Noise) -> list[Check]:
+    """Other load, which a run would measure as if it were its own machine's slowness."""
+    found = []
+    if noise.busy_ratio is not None and noise.busy_ratio > BUSY_RATIO:
+        heavy = ", ".join(f"{p.name} ({p.pid}) {p.cores:.1f} CPU" for p in noise.heavy[:5])
+        text = f"the CPUs are {noise.busy_ratio:.0%} busy with other work{': ' + heavy if heavy else ''}"
+        found.append(Check("noise", "notice", text, "stop it, or wait until it is done"))
+    if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
+        text = f"the hypervisor gives {noise.steal_ratio:.0%} of the CPU time to other guests"
+        found.append(Check("noise", "notice", text, "run on a host of its own, or repeat and compare"))
+    load = f"load average {machine.load_average[0]:g}" if machine.load_average else "load average unknown"
+    busy = "unknown" if noise.busy_ratio is None else f"{noise.busy_ratio:.0%}"
+    return found or [Check("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]
+
+
+def worst(checks: Sequence[Check]) -> Status:
+    """``problem`` if one is there, else ``notice``, else ``ok``."""
+    found = {check.status for check in checks}
+    return "problem" if "problem" in found else "notice" if "notice" in found else "ok"

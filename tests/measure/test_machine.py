@@ -1,0 +1,151 @@
+"""Machine facts from a folder that stands in for a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.measure.machine import Limits, Machine, parse_cpu_list, read_machine
+from tests.fakes.tree import plant
+
+CPUINFO = """processor\t: 0
+model name\t: Some  CPU @ 2.5 GHz
+flags\t\t: fpu sse {flag}
+
+processor\t: 1
+model name\t: Some  CPU @ 2.5 GHz
+flags\t\t: fpu sse {flag}
+"""
+LIMITS = """Limit                     Soft Limit           Hard Limit           Units
+Max processes             96365                96365                processes
+Max open files            1024                 524288               files
+Max locked memory         unlimited            unlimited            bytes
+"""
+
+
+@pytest.fixture
+def metal(tmp_path: Path) -> Path:
+    """A machine of 2 cores with 2 threads each, no hypervisor, no container, no control groups."""
+    plant(
+        tmp_path,
+        {
+            "proc/cpuinfo": CPUINFO.format(flag="avx"),
+            "proc/meminfo": "MemTotal: 1000 kB\nMemAvailable: 600 kB\nSwapTotal: 0 kB\n",
+            "proc/loadavg": "0.50 0.25 0.10 1/200 999\n",
+            "proc/self/status": "Name:\tx\nCpus_allowed_list:\t0,2-3\n",
+            "proc/self/limits": LIMITS,
+            "proc/self/cgroup": "0::/\n",
+            "proc/sys/kernel/hostname": "node1\n",
+            "proc/sys/kernel/osrelease": "6.1.0\n",
+            "proc/sys/kernel/random/boot_id": "abc\n",
+            "proc/sys/kernel/sched_autogroup_enabled": "1\n",
+            "sys/devices/system/cpu/online": "0-3\n",
+            "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+            "sys/class/dmi/id/sys_vendor": "Maker Inc.\n",
+            **{
+                f"sys/devices/system/cpu/cpu{n}/topology/core_cpus_list": f"{n % 2},{n % 2 + 2}\n"
+                for n in range(4)
+            },
+        },
+    )
+    return tmp_path
+
+
+def read(root: Path) -> Machine:
+    return read_machine(root / "proc", root / "sys", root)
+
+
+def test_a_physical_machine_counts_cores_not_threads(metal: Path) -> None:
+    machine = read(metal)
+    assert (machine.logical_cpus, machine.physical_cores) == (4, 2)
+    assert (machine.core_basis, machine.cores) == ("physical core", 2)
+    assert machine.virtual is None
+    assert machine.cpu_model == "Some CPU @ 2.5 GHz"
+    assert machine.usable_cpus == [0, 2, 3]
+    assert (machine.memory_bytes, machine.memory_available_bytes) == (1000 * 1024, 600 * 1024)
+    assert machine.swap_bytes == 0
+    assert machine.load_average == (0.5, 0.25, 0.1)
+    assert (machine.name, machine.kernel, machine.boot_id, machine.clock_source) == (
+        "node1",
+        "6.1.0",
+        "abc",
+        "tsc",
+    )
+    assert machine.autogroup is True
+    assert machine.limits == Limits(
+        open_files=1024, open_files_most=524288, processes=96365, locked_memory_bytes="unlimited"
+    )
+    assert machine.missing == {}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"proc/cpuinfo": CPUINFO.format(flag="hypervisor")},
+        {"sys/class/dmi/id/sys_vendor": "QEMU\n"},
+        {"sys/class/dmi/id/product_name": "VMware Virtual Platform\n"},
+        {"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "m6g.large\n"},
+        {"sys/hypervisor/type": "xen\n"},
+    ],
+)
+def test_a_virtual_machine_counts_vcpus(metal: Path, files: dict[str, str]) -> None:
+    plant(metal, files)
+    machine = read(metal)
+    assert (machine.core_basis, machine.cores) == ("vCPU", 4)
+    assert machine.virtual
+
+
+def test_a_bare_metal_instance_of_a_cloud_is_no_virtual_machine(metal: Path) -> None:
+    plant(
+        metal, {"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "m6g.metal\n"}
+    )
+    assert read(metal).core_basis == "physical core"
+
+
+def test_what_cannot_be_read_is_none_with_a_reason_and_never_zero(tmp_path: Path) -> None:
+    machine = read(tmp_path)
+    assert machine.memory_bytes is None
+    assert machine.load_average is None
+    assert machine.usable_cpus is None
+    assert machine.cores is None
+    assert "no such file" in machine.missing["memory_bytes"]
+    assert machine.missing["physical_cores"]
+    nameless = {"virtual", "container", "cpu_quota_cores", "memory_limit_bytes"}
+    absent = {name for name in machine.__struct_fields__ if getattr(machine, name) is None}
+    assert absent - nameless == set(machine.missing)
+
+
+def test_an_arm_machine_without_a_model_name_says_so(metal: Path) -> None:
+    plant(metal, {"proc/cpuinfo": "processor\t: 0\nBogoMIPS\t: 50\nCPU part\t: 0xd0c\n"})
+    machine = read(metal)
+    assert machine.cpu_model is None
+    assert machine.missing["cpu_model"] == "the kernel does not say"
+
+
+def test_memory_at_hand_is_bounded_by_the_control_group(metal: Path) -> None:
+    plant(
+        metal,
+        {
+            "sys/fs/cgroup/cgroup.controllers": "memory cpu\n",
+            "sys/fs/cgroup/memory.max": str(400 * 1024),
+            "sys/fs/cgroup/memory.current": str(300 * 1024),
+            "sys/fs/cgroup/memory.stat": f"anon 5\ninactive_file {100 * 1024}\n",
+        },
+    )
+    machine = read(metal)
+    assert machine.memory_limit_bytes == 400 * 1024
+    assert machine.memory_available_bytes == 200 * 1024
+
+
+def test_cpu_lists_of_the_kernel() -> None:
+    assert parse_cpu_list("0-3,8,10-11\n") == [0, 1, 2, 3, 8, 10, 11]
+    assert parse_cpu_list("") == []
+
+
+def test_this_machine_can_be_read() -> None:
+    machine = read_machine()
+    assert machine.logical_cpus is not None and machine.logical_cpus >= 1
+    assert machine.memory_bytes is not None and machine.memory_available_bytes is not None
+    assert machine.memory_available_bytes <= machine.memory_bytes
+    assert machine.kernel is not None

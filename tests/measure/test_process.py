@@ -1,0 +1,160 @@
+"""Readers of /proc/PID against a folder of files and against real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mawl.measure.process import ProcessSampler, TreeSample, children
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def add_process(
+    proc: Path,
+    pid: int,
+    *,
+    below: str = "",
+    io: int | None = 0,
+    ticks: int = 0,
+    reaped: int = 0,
+    threads: int = 1,
+) -> None:
+    """A process in a fake /proc: its I/O counters, its ticks, and those of the children it reaped."""
+    folder = proc / str(pid)
+    for thread in range(threads):
+        (folder / "task" / str(pid + thread)).mkdir(parents=True, exist_ok=True)
+        (folder / "task" / str(pid + thread) / "children").write_text(below if thread == threads - 1 else "")
+    fields = ["0"] * 49
+    fields[0], fields[17], fields[21] = "S", str(threads), "10"
+    fields[11], fields[12], fields[13], fields[14] = str(ticks), str(ticks), str(reaped), "0"
+    (folder / "stat").write_text(f"{pid} (a ) (b) {' '.join(fields)}\n")
+    if io is not None:
+        names = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes", "cancelled_write_bytes")
+        (folder / "io").write_text(
+            "".join(f"{name}: {io * (place + 1)}\n" for place, name in enumerate(names))
+        )
+
+
+def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
+    add_process(tmp_path, 100, below="200", io=1000, ticks=1, reaped=5)
+    add_process(tmp_path, 200, below="300 400", io=10)
+    add_process(tmp_path, 300, io=1, ticks=100)
+    add_process(tmp_path, 400, io=1)
+    sample = ProcessSampler(tmp_path).sample({"job": 100})
+    assert sample == {
+        "job": TreeSample(
+            application_read_bytes=1012,
+            application_written_bytes=2024,
+            device_read_bytes=5060,
+            device_written_bytes=6072,
+            user_cpu_seconds=106 / TICKS_PER_SECOND,
+            system_cpu_seconds=101 / TICKS_PER_SECOND,
+            resident_bytes=3 * 10 * PAGE,
+            processes=3,
+        )
+    }
+
+
+def test_a_kernel_without_io_accounting_gives_none_not_zero(tmp_path: Path) -> None:
+    add_process(tmp_path, 100, io=None, ticks=3)
+    sample = ProcessSampler(tmp_path).sample({"job": 100})["job"]
+    assert sample.application_read_bytes is sample.device_written_bytes is None
+    assert sample.user_cpu_seconds == 3 / TICKS_PER_SECOND
+
+
+def test_counters_never_fall_and_new_children_are_found(tmp_path: Path) -> None:
+    add_process(tmp_path, 100, io=50, ticks=5)
+    sampler = ProcessSampler(tmp_path)
+    assert sampler.sample({"job": 100})["job"].application_read_bytes == 50
+    add_process(tmp_path, 100, below="200", io=20, ticks=1)
+    add_process(tmp_path, 200, io=10)
+    after = sampler.sample({"job": 100})["job"]
+    assert (after.application_read_bytes, after.processes) == (50, 1)
+    assert after.user_cpu_seconds == 5 / TICKS_PER_SECOND
+    add_process(tmp_path, 100, below="200", io=70, ticks=9)
+    assert sampler.sample({"job": 100})["job"].application_read_bytes == 80
+
+
+def test_children_of_other_threads_are_found_within_five_samples(tmp_path: Path) -> None:
+    add_process(tmp_path, 100, threads=3)
+    sampler = ProcessSampler(tmp_path)
+    assert sampler.sample({"job": 100})["job"].processes == 0
+    add_process(tmp_path, 100, below="200", threads=3)
+    add_process(tmp_path, 200)
+    assert [sampler.sample({"job": 100})["job"].processes for _ in range(5)] == [0, 0, 0, 0, 1]
+
+
+def test_a_job_that_is_gone_has_no_sums(tmp_path: Path) -> None:
+    add_process(tmp_path, 100)
+    sampler = ProcessSampler(tmp_path)
+    assert set(sampler.sample({"job": 100, "never": 999})) == {"job"}
+    assert sampler.sample({}) == {}
+
+
+def test_descriptors_are_given_back(tmp_path: Path) -> None:
+    add_process(tmp_path, 100)
+    before = os.listdir("/proc/self/fd")
+    sampler = ProcessSampler(tmp_path)
+    sampler.sample({"job": 100})
+    assert len(os.listdir("/proc/self/fd")) == len(before) + 3
+    sampler.close()
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+TREE = """
+import os, sys
+sys.stdin.readline()
+for _ in range(3):
+    if os.fork() == 0:
+        open(sys.argv[1], "wb", buffering=0).write(b"x" * 1_000_000)
+        os._exit(0)
+    os.wait()
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_what_a_real_grandchild_wrote_stays_in_the_sums_after_its_end(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", TREE, str(tmp_path / "file")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        sampler = ProcessSampler()
+        before = _sample(sampler, process.pid, lambda sample: sample.processes == 0)
+        process.stdin.write("go\n")
+        process.stdout.readline()
+        after = _sample(sampler, process.pid, lambda sample: True)
+        assert 0 <= _written(after) - _written(before) - 3_000_000 < 1000
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert sampler.sample({"job": process.pid}) == {}
+        sampler.close()
+
+
+def _sample(sampler: ProcessSampler, pid: int, enough: Callable[[TreeSample], bool]) -> TreeSample:
+    while not enough(sample := sampler.sample({"job": pid})["job"]):
+        time.sleep(0.01)
+    return sample
+
+
+def _written(sample: TreeSample) -> int:
+    assert sample.application_written_bytes is not None
+    return sample.application_written_bytes
+
+
+def test_children_of_a_process_and_of_none() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        assert process.pid in children(os.getpid())
+        process.kill()
+    assert children(2**22 + 1) == []

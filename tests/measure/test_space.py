@@ -1,0 +1,54 @@
+"""Free and needed space, one file system at a time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mawl.measure.space import file_systems, nearest
+from mawl.model.options import Role
+
+
+def test_roles_on_one_file_system_share_its_space(tmp_path: Path) -> None:
+    roles: dict[Role, list[Path]] = {
+        "data": [tmp_path / "data"],
+        "work": [tmp_path / "w1", tmp_path / "w2"],
+        "util": [tmp_path / "util"],
+    }
+    (system,) = file_systems(roles, {"data": 100, "work": 20, "util": 3})
+    assert system.needed_bytes == 123
+    assert system.roles == ["data", "work", "util"]
+    assert system.directories == [str(tmp_path / name) for name in ("data", "w1", "w2", "util")]
+    assert system.unwritable == []
+    space = os.statvfs(tmp_path)
+    assert 0 < system.free_bytes <= space.f_blocks * space.f_frsize
+    assert not (tmp_path / "data").exists()
+
+
+def test_without_a_plan_nothing_is_needed_and_that_is_not_zero(tmp_path: Path) -> None:
+    (system,) = file_systems({"data": [tmp_path]}, None)
+    assert system.needed_bytes is None
+
+
+def test_a_volume_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (system,) = file_systems({"work": [tmp_path / "file" / "w", tmp_path / "w"]}, None)
+    assert system.unwritable == [str(tmp_path / "file" / "w")]
+
+
+def test_the_kind_comes_from_mountinfo(tmp_path: Path) -> None:
+    device = tmp_path.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        f"24 1 0:0 / /proc rw shared:1 - proc proc rw\n"
+        f"29 1 {os.major(device)}:{os.minor(device)} / / rw,relatime shared:1 - xfs /dev/vda rw\n"
+    )
+    (system,) = file_systems({"data": [tmp_path]}, None, mounts)
+    assert system.kind == "xfs"
+    (unknown,) = file_systems({"data": [tmp_path]}, None, tmp_path / "absent")
+    assert unknown.kind is None
+
+
+def test_nearest_directory_that_exists(tmp_path: Path) -> None:
+    assert nearest(tmp_path / "a" / "b" / "c") == tmp_path
+    assert nearest(tmp_path) == tmp_path

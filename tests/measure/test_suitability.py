@@ -1,0 +1,168 @@
+"""What doctor makes of the facts."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.measure import suitability
+from mawl.measure.clock import ClockLook
+from mawl.measure.machine import Limits, Machine
+from mawl.measure.noise import HeavyProcess, Noise
+
+GIB = 2**30
+
+MACHINE = Machine(
+    name="node1",
+    kernel="6.1.0",
+    cpu_model="Some CPU",
+    logical_cpus=4,
+    physical_cores=2,
+    core_basis="physical core",
+    virtual=None,
+    usable_cpus=[0, 1, 2, 3],
+    cpu_quota_cores=None,
+    memory_bytes=8 * GIB,
+    memory_available_bytes=6 * GIB,
+    memory_limit_bytes=None,
+    swap_bytes=0,
+    boot_id="abc",
+    clock_source="tsc",
+    load_average=(0.5, 0.4, 0.3),
+    container=None,
+    autogroup=False,
+    limits=Limits(open_files=1024, open_files_most=4096, processes=4096, locked_memory_bytes="unlimited"),
+    missing={},
+)
+QUIET = Noise(seconds=1.0, busy_ratio=0.02, steal_ratio=0.0, heavy=[])
+STEADY = ClockLook(seconds=1.0, drift_ratio=1e-6, synchronised="yes")
+
+
+def changed(**fields: object) -> Machine:
+    return msgspec.structs.replace(MACHINE, **fields)
+
+
+def test_a_good_machine_has_nothing_to_cure(tmp_path: Path) -> None:
+    checks = [
+        suitability.memory_check(MACHINE, 6 * GIB),
+        *suitability.limit_checks(MACHINE, tmp_path),
+        suitability.container_check(MACHINE),
+        *suitability.clock_checks(MACHINE, STEADY),
+        *suitability.noise_checks(MACHINE, QUIET),
+    ]
+    assert [check.name for check in checks] == ["memory", "limits", "container", "clock", "noise"]
+    assert suitability.worst(checks) == "ok"
+    assert not any(check.cure for check in checks)
+
+
+def test_too_little_memory_is_a_problem_that_names_both_figures() -> None:
+    check = suitability.memory_check(changed(memory_limit_bytes=7 * GIB), 7 * GIB + 1)
+    assert check.status == "problem"
+    assert "6.00 GiB of 8.00 GiB" in check.text and "control group of 7.00 GiB" in check.text
+    assert check.cure and "--scale" in check.cure
+
+
+def test_memory_that_others_hold_now_is_a_notice() -> None:
+    check = suitability.memory_check(MACHINE, 6 * GIB + 1)
+    assert check.status == "notice" and check.cure and "swap" in check.cure
+    assert suitability.memory_check(MACHINE, 8 * GIB + 1).status == "problem"
+
+
+def test_memory_without_a_plan_or_without_a_figure() -> None:
+    assert suitability.memory_check(MACHINE, None).status == "ok"
+    unknown = suitability.memory_check(changed(memory_available_bytes=None), GIB)
+    assert unknown.status == "notice" and unknown.cure
+
+
+def test_low_limits_and_no_shared_memory_are_notices(tmp_path: Path) -> None:
+    low = changed(limits=Limits(open_files=256, open_files_most=256, processes=100))
+    checks = suitability.limit_checks(low, tmp_path / "shm")
+    assert [check.status for check in checks] == ["notice"] * 3
+    assert "256 open files" in checks[0].text and "nofile" in str(checks[0].cure)
+    assert "100 processes" in checks[1].text and "nproc" in str(checks[1].cure)
+    assert str(tmp_path / "shm") in checks[2].text
+
+
+def test_unlimited_is_no_low_limit(tmp_path: Path) -> None:
+    free = changed(limits=Limits(open_files_most="unlimited", processes="unlimited"))
+    assert [check.status for check in suitability.limit_checks(free, tmp_path)] == ["ok"]
+
+
+def test_a_cpu_quota_below_the_cpus_is_a_notice() -> None:
+    check = suitability.container_check(changed(container="docker", cpu_quota_cores=1.5))
+    assert check.status == "notice"
+    assert "docker" in check.text and "1.5 CPUs" in check.text
+    assert suitability.container_check(changed(container="docker", cpu_quota_cores=4.0)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("machine", "look", "said"),
+    [
+        (MACHINE, ClockLook(seconds=1.0, drift_ratio=0.5, synchronised="yes"), "+500000 ppm"),
+        (changed(clock_source="hpet"), STEADY, "hpet"),
+        (MACHINE, ClockLook(seconds=1.0, drift_ratio=0.0, synchronised="no"), "not synchronised"),
+    ],
+)
+def test_bad_clocks_are_notices(machine: Machine, look: ClockLook, said: str) -> None:
+    (check,) = suitability.clock_checks(machine, look)
+    assert check.status == "notice" and said in check.text and check.cure
+
+
+def test_unknown_synchronisation_keeps_its_reason() -> None:
+    look = ClockLook(seconds=1.0, drift_ratio=0.0, synchronised=None, reason="not permitted")
+    (check,) = suitability.clock_checks(MACHINE, look)
+    assert check.status == "ok" and "not permitted" in check.text
+
+
+def test_noise_names_who_makes_it() -> None:
+    loud = Noise(seconds=1.0, busy_ratio=0.6, steal_ratio=0.1, heavy=[HeavyProcess(7, "indexer", 1.2)])
+    busy, stolen = suitability.noise_checks(MACHINE, loud)
+    assert busy.status == "notice" and "60%" in busy.text and "indexer (7) 1.2 CPU" in busy.text
+    assert stolen.status == "notice" and "10%" in stolen.text
+
+
+def test_unknown_noise_is_not_called_quiet() -> None:
+    (check,) = suitability.noise_checks(
+        changed(load_average=None), Noise(seconds=0.0, busy_ratio=None, steal_ratio=None, heavy=[])
+    )
+    assert "unknown busy" in check.text and "load average unknown" in check.text
+
+
+def test_missing_libraries_are_problems_with_the_command_that_installs_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    requirements = [
+        "msgspec>=0.20",
+        'duckdb<3,>=2.0; extra == "programs"',
+        "ruff>=0.11; extra == 'development'",
+    ]
+    versions = {"msgspec": "0.22.0"}
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise metadata.PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr(metadata, "requires", lambda name: requirements)
+    monkeypatch.setattr(metadata, "version", version)
+    present, absent = suitability.library_checks()
+    assert (present.status, present.text) == ("ok", "msgspec 0.22.0")
+    assert (absent.status, absent.text) == ("problem", "duckdb is missing")
+    assert absent.cure == "run pip install 'mawl[programs]'"
+
+
+def test_mawl_that_is_not_installed_is_a_problem() -> None:
+    (check,) = suitability.library_checks("no-such-distribution-of-mawl")
+    assert check.status == "problem" and check.cure
+
+
+def test_no_compiler_is_a_notice(tmp_path: Path) -> None:
+    none = suitability.compiler_check({"PATH": str(tmp_path)})
+    assert none.status == "notice" and none.cure and "gcc" in none.cure
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o755)
+    assert suitability.compiler_check({"PATH": str(tmp_path)}).text == str(compiler)
