@@ -75,7 +75,8 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overhead(msgspec.Struct, frozen=True, kw_only=True):
-    """What mawl itself (runner and collectors) used while it ran, and before."""
+    """What mawl itself (runner, collectors, launcher) used; ``startup_cpu_seconds`` are part of
+    ``cpu_seconds``, spent before the first job could start."""
 
     cpu_seconds: float | None = None
     startup_cpu_seconds: float | None = None
@@ -83,9 +84,14 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):
-    """CPU seconds of all jobs and the launcher by an account that is not mawl's (``source``)."""
+    """CPU seconds of all jobs and the launcher by an account that is not mawl's (``source``).
+
+    The split into user and system is None where that account only samples it (control groups of
+    version 1 look once a tick).
+    """
 
     source: str
+    cpu_seconds: float | None = None
     user_cpu_seconds: float | None = None
     system_cpu_seconds: float | None = None
 

@@ -1,0 +1,176 @@
+"""The tables of a run folder: Arrow schemas, and records to rows and back.
+
+Column names are the field names; a job's four usages lie flat, its own without a prefix and the
+others as ``startup_``, ``verify_`` and ``total_``.  Points in time are ``timestamp[us, UTC]``; an
+answer is JSON text.  docs/design/run-folder.md lists every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+from pyarrow import compute
+
+from mawl.errors import UnreadableRunError
+from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.usage import FIELDS
+from mawl.store.layout import FORMAT_VERSION
+from mawl.store.plain import in_calendar, is_instant
+
+Row = dict[str, Any]
+Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
+
+INSTANT = pa.timestamp("us", tz="UTC")
+PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "total_"}
+"""Field of a job that holds a usage, to the prefix of its columns."""
+
+
+def _usage(prefix: str) -> list[pa.Field]:
+    return [
+        pa.field(prefix + name, pa.float64() if name.endswith("_seconds") else pa.int64()) for name in FIELDS
+    ]
+
+
+def _required(name: str, kind: pa.DataType) -> pa.Field:
+    return pa.field(name, kind, nullable=False)
+
+
+def _schema(*fields: pa.Field) -> pa.Schema:
+    return pa.schema(fields, metadata={"mawl_format_version": FORMAT_VERSION})
+
+
+SCHEMAS: dict[str, pa.Schema] = {
+    "jobs": _schema(
+        *(_required(name, pa.string()) for name in ("job", "program", "program_class", "session")),
+        _required("stage", pa.int64()),
+        _required("node", pa.string()),
+        _required("replica", pa.int64()),
+        pa.field("gate", pa.string()),
+        _required("trail_out", pa.bool_()),
+        _required("outcome", pa.string()),
+        pa.field("verified", pa.bool_()),
+        pa.field("reason", pa.string()),
+        pa.field("exit_code", pa.int64()),
+        pa.field("signal", pa.int64()),
+        *(pa.field(name, INSTANT) for name in ("ready_at", "started_at", "ended_at")),
+        *(field for prefix in PREFIXES.values() for field in _usage(prefix)),
+        _required("steps", pa.int64()),
+        _required("leftover_processes", pa.int64()),
+        _required("answer", pa.string()),
+    ),
+    "steps": _schema(
+        _required("job", pa.string()),
+        _required("number", pa.int64()),
+        _required("name", pa.string()),
+        _required("kind", pa.string()),
+        _required("started_at", INSTANT),
+        _required("ended_at", INSTANT),
+        *_usage(""),
+        pa.field("rows_read", pa.int64()),
+        pa.field("rows_written", pa.int64()),
+    ),
+    "events": _schema(
+        _required("at", INSTANT),
+        _required("event", pa.string()),
+        pa.field("job", pa.string()),
+        pa.field("detail", pa.string()),
+    ),
+    "samples": _schema(
+        _required("node", pa.string()),
+        _required("at", INSTANT),
+        _required("series", pa.string()),
+        _required("value", pa.float64()),
+    ),
+}
+
+
+def to_table(name: str, records: Iterable[msgspec.Struct]) -> pa.Table:
+    """Records as the table ``name``; OverflowError or ArrowInvalid for a number no column can hold."""
+    schema = SCHEMAS[name]
+    columns: dict[str, list[Any]] = {column: [] for column in schema.names}
+    for record in records:
+        row = _flat(record)
+        for column, values in columns.items():
+            values.append(row[column])
+    return pa.table(
+        {column: pa.array(values, schema.field(column).type) for column, values in columns.items()}, schema
+    )
+
+
+def _flat(record: msgspec.Struct) -> Row:
+    row: Row = {}
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if is_instant(name):
+            row[name] = None if value is None else round(value * 1e6)
+        elif name in PREFIXES:
+            row.update((PREFIXES[name] + field, getattr(value, field)) for field in FIELDS)
+        else:
+            row[name] = msgspec.json.encode(value, order="sorted").decode() if name == "answer" else value
+    return row
+
+
+def to_records(name: str, table: pa.Table, kind: type[Record]) -> Iterator[Record]:
+    """The rows of a table as records; ValueError names the row that is not one."""
+    instants = [column for column in table.schema.names if is_instant(column)]
+    for column in instants:
+        index = table.schema.get_field_index(column)
+        table = table.set_column(index, column, table.column(index).cast(pa.int64()))
+    number = 0
+    for batch in table.to_batches(max_chunksize=1000):
+        for row in batch.to_pylist():
+            number += 1
+            try:
+                yield msgspec.convert(_nested(row, instants, kind), kind)
+            except ValueError as error:
+                raise ValueError(f"row {number} of {name}: {error}") from None
+
+
+def _nested(row: Row, instants: list[str], kind: type) -> Row:
+    for column in instants:
+        if row[column] is not None:
+            row[column] = row[column] / 1e6
+    usages = PREFIXES if kind is JobRecord else {"usage": ""} if kind is StepRecord else {}
+    for name, prefix in usages.items():
+        row[name] = {field: row.pop(prefix + field) for field in FIELDS}
+    if kind is JobRecord:
+        row["answer"] = msgspec.json.decode(row["answer"])
+    return row
+
+
+def _in_calendar(column: pa.ChunkedArray) -> bool:
+    """Whether every time can be written as a date."""
+    span = compute.min_max(column.cast(pa.int64())).as_py()
+    return span["min"] is None or (in_calendar(span["min"] / 1e6) and in_calendar(span["max"] / 1e6))
+
+
+def conform(name: str, table: pa.Table, where: Path) -> pa.Table:
+    """The table with exactly the columns and types of this version.
+
+    Columns of a newer minor version are dropped; a column that may be missing is all null then.
+    Raises :class:`~mawl.errors.UnreadableRunError` for any other difference.
+    """
+    columns = []
+    for field in SCHEMAS[name]:
+        place = f"{where}: column {field.name}"
+        if table.schema.names.count(field.name) != 1:
+            if field.nullable and field.name not in table.schema.names:
+                columns.append(pa.nulls(table.num_rows, field.type))
+                continue
+            raise UnreadableRunError("is missing or there twice", where=place)
+        try:
+            column = table.column(field.name).cast(field.type)
+            column.validate(full=True)
+        except (pa.ArrowException, ValueError) as error:
+            why = f"expected {field.type}, found {table.schema.field(field.name).type} ({str(error)[:100]})"
+            raise UnreadableRunError("holds something else", where=place, why=why) from None
+        if column.null_count and not field.nullable:
+            raise UnreadableRunError("has rows without a value", where=place)
+        if field.type == INSTANT and not _in_calendar(column):
+            raise UnreadableRunError("holds times outside the years 1 to 9999", where=place)
+        columns.append(column)
+    return pa.table(columns, schema=SCHEMAS[name])

@@ -1,0 +1,69 @@
+"""``run.json``: written whole or not at all, checked when read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnreadableRunError
+from mawl.model.run import RunFacts
+from mawl.store.files import replace_file
+from mawl.store.layout import FACTS, FORMAT_VERSION, LARGEST_FACTS_BYTES
+from mawl.store.plain import from_plain, to_plain
+from mawl.store.upgrades import Upgrade, steps_from
+
+
+def write_facts(folder: Path, facts: RunFacts) -> None:
+    """Write ``run.json`` atomically, in the current format."""
+    plain = to_plain(msgspec.structs.replace(facts, format_version=FORMAT_VERSION))
+    replace_file(folder / FACTS, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+
+
+def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
+    """The facts in the current format, and the steps by which the rest of the folder is upgraded.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` naming the file, and the key that is wrong.
+    """
+    path = folder / FACTS
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FACTS_BYTES + 1)
+    except FileNotFoundError:
+        raise UnreadableRunError(
+            f"is not a run folder: it has no {FACTS}",
+            where=str(folder),
+            cure="name the folder of a run, its id, or latest",
+        ) from None
+    except OSError as error:
+        raise UnreadableRunError(
+            "cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="check its permissions, or copy the run to where you may read it",
+        ) from None
+    if len(content) > LARGEST_FACTS_BYTES:
+        raise UnreadableRunError(
+            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
+        )
+    return _decode(path, content)
+
+
+def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
+    try:
+        plain = msgspec.json.decode(content)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRunError("is not JSON", where=str(path), why=str(error)) from None
+    version = plain.get("format_version") if isinstance(plain, dict) else None
+    steps = steps_from(version, str(path))
+    try:
+        for step in steps:
+            plain = step.facts(plain)
+        facts = from_plain(plain, RunFacts)
+    except ValueError as error:
+        what, _, key = str(error).partition(" - at `$")
+        where = f"{path}: {key.strip('`.')}" if key else str(path)
+        raise UnreadableRunError(
+            "holds something else than a run's facts", where=where, why=what[:1].lower() + what[1:]
+        ) from None
+    return facts, steps

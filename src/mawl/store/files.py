@@ -1,0 +1,59 @@
+"""Files that are whole or absent, and a lock that tells whether a runner lives."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a power cut, finds the old content or the new, whole."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.rename(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames inside a directory last."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_link(link: Path, target: Path) -> None:
+    """Point a symbolic link at a target, relative to the link's directory, in one step.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where something else has that name.
+    """
+    if os.path.lexists(link) and not link.is_symlink():
+        raise UnsuitableMachineError(
+            "is in the way of the link to the newest run",
+            where=str(link),
+            cure="rename it, or name another directory with --runs",
+        )
+    beside = link.with_name(f".{link.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    beside.symlink_to(os.path.relpath(target.absolute(), link.absolute().parent))
+    beside.rename(link)
+
+
+def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Take a flock without waiting; False when another process holds it."""
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

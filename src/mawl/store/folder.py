@@ -1,0 +1,96 @@
+"""Writing a run folder: facts, plan and journal while the run lasts, tables at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.model.run import RunFacts
+from mawl.store.compaction import compact
+from mawl.store.facts import write_facts
+from mawl.store.files import replace_file, replace_link, try_lock
+from mawl.store.journal import LineAppender, SampleAppender
+from mawl.store.layout import JOURNAL, LATEST, LOGS, PLAN, SAMPLES_STREAM
+
+
+class RunWriter:
+    """The one writer of a run folder; readers may look at any time.
+
+    It holds a lock (flock) on the journal for as long as it lives, by which readers tell a run
+    that is under way from one whose runner was killed.  Methods raise OSError when the folder
+    cannot be written any more; what was appended before stays readable.
+    """
+
+    def __init__(self, path: Path, facts: RunFacts, *, plan: str = "", runs: Path | None = None) -> None:
+        """Make the folder (0700), lock its journal, write facts and plan.
+
+        ``plan`` is the text of ``plan.toml``; ``runs`` the directory whose ``latest`` link shall
+        point here, if any.  Raises :class:`~mawl.errors.UsageError` where the folder already
+        holds something.
+        """
+        self.path = path.absolute()
+        _make(self.path)
+        journal = self.path / JOURNAL
+        for directory in (journal, self.path / LOGS):
+            directory.mkdir(mode=0o700)
+        self._events = LineAppender(journal / "events.jsonl")
+        try_lock(self._events.fileno())
+        self._jobs = LineAppender(journal / "jobs.jsonl")
+        self._steps = LineAppender(journal / "steps.jsonl")
+        self._samples = SampleAppender(journal / SAMPLES_STREAM)
+        replace_file(self.path / PLAN, plan.encode())
+        write_facts(self.path, facts)
+        if runs is not None:
+            replace_link(runs / LATEST, self.path)
+
+    def event(self, record: EventRecord) -> None:
+        """Something happened to the run."""
+        self._events.record(record)
+
+    def job(self, record: JobRecord) -> None:
+        """A job ended (or never started)."""
+        self._jobs.record(record)
+
+    def step(self, record: StepRecord) -> None:
+        """A step of a job ended."""
+        self._steps.record(record)
+
+    def samples(self, rows: Sequence[SampleRecord]) -> None:
+        """The figures of one second."""
+        self._samples.samples(rows)
+
+    def update(self, facts: RunFacts) -> None:
+        """Replace ``run.json``."""
+        write_facts(self.path, facts)
+
+    def finish(self, facts: RunFacts) -> None:
+        """The run is over: final facts, tables from the journal, and the journal goes."""
+        write_facts(self.path, facts)
+        compact(self.path, facts, [])
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and lock without finishing; the folder then reads as interrupted."""
+        for appender in (self._jobs, self._steps, self._samples, self._events):
+            appender.close()
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(
+                "already holds files",
+                where=str(path),
+                cure="name a new directory with --output, or none to have one made",
+            )
+        path.chmod(0o700)
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the run folder cannot be made",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="name a writable directory with --runs or --output",
+        ) from None

@@ -1,0 +1,165 @@
+"""The journal of a run that is under way, or of one that was killed.
+
+``events``, ``jobs`` and ``steps`` are JSON lines, ``samples`` an Arrow IPC stream without an end
+mark.  Every append is one write to the operating system, so that a killed runner loses nothing
+that was written; what a power cut or a full disk tore is left out when read, and remarked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+from pyarrow import ipc
+
+from mawl.errors import UnreadableRunError
+from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.store.columns import SCHEMAS, conform
+from mawl.store.layout import LARGEST_LINE_BYTES, MOST_ROWS
+from mawl.store.plain import from_plain, to_plain
+from mawl.store.upgrades import Upgrade
+
+Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
+MOST_REMARKS = 20
+
+
+class Appender:
+    """Appends to one file, all of a record or nothing of it."""
+
+    def __init__(self, path: Path) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor = os.open(path, flags, 0o600)
+        self._length = 0
+
+    def append(self, content: bytes) -> None:
+        """One whole record, in one write; OSError when it does not fit, and the file is as before."""
+        rest = memoryview(content)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            os.ftruncate(self._descriptor, self._length)
+            raise
+        self._length += len(content)
+
+    def fileno(self) -> int:
+        """The file's descriptor."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close the file (and let go of its lock); again is harmless."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class LineAppender(Appender):
+    """Appends records as JSON lines."""
+
+    def record(self, record: msgspec.Struct) -> None:
+        """One record, one line."""
+        self.append(msgspec.json.encode(to_plain(record)) + b"\n")
+
+
+class SampleAppender:
+    """Appends samples as Arrow record batches of the long format (node, at, series, value)."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = Appender(path)
+        self._schema = SCHEMAS["samples"]
+        self._file.append(self._schema.serialize().to_pybytes())
+
+    def samples(self, rows: Sequence[SampleRecord]) -> None:
+        """One record batch."""
+        columns = [
+            pa.array([row.node for row in rows], pa.string()),
+            pa.array([round(row.at * 1e6) for row in rows], self._schema.field("at").type),
+            pa.array([row.series for row in rows], pa.string()),
+            pa.array([row.value for row in rows], pa.float64()),
+        ]
+        batch = pa.record_batch(columns, schema=self._schema)
+        self._file.append(batch.serialize().to_pybytes())
+
+    def close(self) -> None:
+        """Close the stream; it has no end mark, so that a killed one looks the same."""
+        self._file.close()
+
+
+class Remarks(list[str]):
+    """Sentences about what was left out; only the first ones are kept, the rest counted."""
+
+    left_out = 0
+
+    def add(self, sentence: str) -> None:
+        """Keep or count one sentence."""
+        if len(self) < MOST_REMARKS:
+            self.append(sentence)
+        else:
+            self.left_out += 1
+
+    def sentences(self) -> list[str]:
+        """All that is kept, and how many were not."""
+        return [*self, f"and {self.left_out} more of that kind"] if self.left_out else list(self)
+
+
+def read_lines(
+    path: Path, table: str, kind: type[Record], steps: Sequence[Upgrade], remarks: Remarks
+) -> list[Record]:
+    """The records of one journal file; a line that is not one is left out with a remark.
+
+    Raises FileNotFoundError where the file is gone (another reader has just compacted the run).
+    """
+    records: list[Record] = []
+    with path.open("rb") as file:
+        for number, line in _lines(file):
+            if line is None or len(records) >= MOST_ROWS[table]:
+                remarks.add(f"{path}, line {number}: longer than any record, left out")
+                continue
+            if not line.strip():
+                continue
+            try:
+                plain: Any = msgspec.json.decode(line)
+                for step in steps:
+                    plain = step.line(table, plain)
+                records.append(from_plain(plain, kind))
+            except (ValueError, OverflowError, RecursionError) as error:
+                torn = not line.endswith(b"\n")
+                what = "torn when the run was stopped" if torn else f"not a record ({str(error)[:120]})"
+                remarks.add(f"{path}, line {number}: {what}, left out")
+    return records
+
+
+def _lines(file: Any) -> Iterator[tuple[int, bytes | None]]:
+    """Numbered lines; None for one that is too long to be a record."""
+    number = 0
+    while line := file.readline(LARGEST_LINE_BYTES):
+        number += 1
+        whole = line
+        while len(line) == LARGEST_LINE_BYTES and not line.endswith(b"\n"):
+            whole = None
+            line = file.readline(LARGEST_LINE_BYTES)
+        yield number, whole
+
+
+def read_samples(path: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iterator[pa.Table]:
+    """The samples, a batch at a time, up to where the stream was torn, which is remarked."""
+    rows = 0
+    with pa.OSFile(str(path)) as file:
+        try:
+            stream = ipc.open_stream(file)
+            for batch in stream:
+                batch.validate(full=True)
+                table = pa.Table.from_batches([batch])
+                for step in steps:
+                    table = step.table("samples", table)
+                rows += table.num_rows
+                if rows > MOST_ROWS["samples"]:
+                    raise pa.ArrowInvalid("more rows than mawl reads")
+                yield conform("samples", table, path)
+        except (pa.ArrowException, OSError, ValueError, MemoryError, UnreadableRunError) as error:
+            why = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+            remarks.add(f"{path}: torn or damaged after {rows} samples ({why}), the rest is left out")

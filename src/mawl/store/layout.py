@@ -1,0 +1,41 @@
+"""Names and version of the run folder's parts (docs/design/run-folder.md).
+
+History of the format
+  1.0  first: run.json, plan.toml, journal/, jobs, steps, events and samples as Parquet
+
+A minor version adds fields; older readers ignore them.  A major version changes what is there:
+it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
+"""
+
+from __future__ import annotations
+
+FORMAT_VERSION = "1.0"
+
+FACTS = "run.json"
+PLAN = "plan.toml"
+LOGS = "logs"
+LATEST = "latest"
+
+JOURNAL = "journal"
+COMPACTED = "journal.compacted"
+"""The journal's name once all tables are in place, while it is being removed."""
+
+SAMPLES_STREAM = "samples.arrows"
+
+TABLES = ("jobs", "steps", "events", "samples")
+LINE_TABLES = ("jobs", "steps", "events")
+"""Tables whose journal is ``NAME.jsonl``; that of samples is an Arrow IPC stream."""
+
+LARGEST_FACTS_BYTES = 64 * 2**20
+LARGEST_LINE_BYTES = 2**20
+MOST_ROWS = {"jobs": 10**6, "steps": 10**7, "events": 10**7, "samples": 4 * 10**8}
+LARGEST_TABLE_BYTES = 8 * 2**30
+"""Bounds on what a reader takes from a folder of unknown origin."""
+
+
+def major(version: str) -> int:
+    """The major number of ``MAJOR.MINOR``; ValueError for anything else."""
+    first, _, second = version.partition(".")
+    if not (first.isascii() and first.isdigit() and second.isascii() and second.isdigit()):
+        raise ValueError(version)
+    return int(first)

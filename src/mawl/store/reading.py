@@ -1,0 +1,167 @@
+"""Reading a run: finished, under way, killed, old, or not a run at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.run import RunFacts
+from mawl.store.columns import SCHEMAS, Record, to_records
+from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
+from mawl.store.facts import read_facts
+from mawl.store.files import try_lock
+from mawl.store.layout import FACTS, JOURNAL, LATEST
+from mawl.store.parquet import read_parquet
+from mawl.store.upgrades import Upgrade
+
+ATTEMPTS = 3
+"""How often to look again when another reader compacts the run at the same moment."""
+
+
+class Run:
+    """A stored run: facts, and Arrow tables that are read when they are first asked for.
+
+    ``jobs``, ``steps``, ``events`` and ``samples`` have the columns of docs/design/run-folder.md.
+    Every property raises :class:`~mawl.errors.UnreadableRunError` where a file is damaged.
+    """
+
+    def __init__(self, path: Path, facts: RunFacts, load: Callable[[str], pa.Table]) -> None:
+        self.path = path
+        self.facts = facts
+        self._load = load
+
+    @cached_property
+    def jobs(self) -> pa.Table:
+        """One row per job."""
+        return self._load("jobs")
+
+    @cached_property
+    def steps(self) -> pa.Table:
+        """One row per step."""
+        return self._load("steps")
+
+    @cached_property
+    def events(self) -> pa.Table:
+        """One row per event of the run."""
+        return self._load("events")
+
+    @cached_property
+    def samples(self) -> pa.Table:
+        """One row per node, second and series."""
+        return self._load("samples")
+
+    def job_records(self) -> list[JobRecord]:
+        """The rows of ``jobs`` as records."""
+        return self._records("jobs", self.jobs, JobRecord)
+
+    def step_records(self) -> list[StepRecord]:
+        """The rows of ``steps`` as records."""
+        return self._records("steps", self.steps, StepRecord)
+
+    def event_records(self) -> list[EventRecord]:
+        """The rows of ``events`` as records."""
+        return self._records("events", self.events, EventRecord)
+
+    def _records(self, name: str, table: pa.Table, kind: type[Record]) -> list[Record]:
+        try:
+            return list(to_records(name, table, kind))
+        except (ValueError, RecursionError) as error:
+            raise UnreadableRunError(
+                "holds a row that is no record", where=str(self.path), why=str(error)
+            ) from None
+
+
+def open_run(run: str | os.PathLike[str] = LATEST, runs: str | os.PathLike[str] = "runs") -> Run:
+    """Open a run by its folder, its id under ``runs``, or ``latest``.
+
+    A killed run reads as ``interrupted``; the first reader who owns the folder compacts it, others
+    read its journal.  Raises :class:`~mawl.errors.UnreadableRunError` for what is no run, damaged
+    or of a newer version, and :class:`~mawl.errors.UsageError` where there is no such run.
+    """
+    folder = locate(run, Path(runs))
+    for _ in range(ATTEMPTS):
+        facts, steps = read_facts(folder)
+        if not (folder / JOURNAL).is_dir():
+            return _from_tables(folder, facts, steps)
+        try:
+            return _from_journal(folder, facts, steps)
+        except FileNotFoundError:
+            continue
+    raise UnreadableRunError("keeps changing while it is read", where=str(folder), cure="try again")
+
+
+def locate(run: str | os.PathLike[str], runs: Path) -> Path:
+    """The folder that a user means by a path, an id or ``latest``."""
+    text = os.fspath(run)
+    if text == LATEST and not (runs / LATEST).is_dir():
+        raise UsageError(
+            "there is no run here yet",
+            where=str(runs),
+            cure="make one with `mawl run`, or name the directory of your runs with --runs",
+        )
+    for candidate in [runs / LATEST] if text == LATEST else [Path(text), runs / text]:
+        if candidate.is_dir():
+            return candidate.resolve()
+    known = sorted(entry.parent.name for entry in runs.glob(f"*/{FACTS}") if entry.parent.name != LATEST)[-5:]
+    raise UsageError(
+        "no such run",
+        where=text,
+        why=f"it is neither a folder nor the id of a run in {runs}",
+        cure=f"newest runs there: {', '.join(known)}" if known else "there are no runs there yet",
+    )
+
+
+def _from_tables(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
+    return Run(folder, facts, lambda name: read_parquet(folder, name, steps))
+
+
+def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
+    """Compact the journal of a dead runner where that is ours to do; else read it as it is."""
+    if not _runner_lives(folder):
+        compacted = _try_compact(folder, facts, steps)
+        if compacted is not None:
+            return _from_tables(folder, compacted, [])
+        return _journal_in_memory(folder, facts, steps, alive=False)
+    return _journal_in_memory(folder, facts, steps, alive=True)
+
+
+def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, alive: bool) -> Run:
+    journal = read_journal(folder, steps)
+    tables = line_tables(journal, journal.jobs if alive else complete(facts, journal))
+    tables["samples"] = pa.concat_tables(
+        [SCHEMAS["samples"].empty_table(), *sample_tables(folder, steps, journal.remarks)]
+    )
+    return Run(folder, facts if alive else closed(facts, journal), tables.__getitem__)
+
+
+def _runner_lives(folder: Path) -> bool:
+    """Whether the run's writer still holds the lock on the journal."""
+    try:
+        descriptor = os.open(folder / JOURNAL / "events.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def _try_compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts | None:
+    """The facts after compaction; None where the folder is not ours, not writable, or taken."""
+    if folder.stat().st_uid != os.geteuid():
+        return None
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return compact(folder, facts, steps) if try_lock(lock) else None
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return None
+    finally:
+        os.close(lock)

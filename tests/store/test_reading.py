@@ -1,0 +1,239 @@
+"""Finding a run, and refusing with a sentence what is none."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import mawl
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.store import open_run
+from mawl.store.layout import MOST_ROWS, major
+from mawl.store.upgrades import UPGRADES, Plain, Upgrade
+from tests.fakes.stored_run import facts, jobs, write_run
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    """The folder of a finished run."""
+    folder = tmp_path / "runs" / "one"
+    folder.parent.mkdir()
+    write_run(folder, runs=folder.parent).finish(facts())
+    return folder
+
+
+def change(folder: Path, old: str, new: str) -> None:
+    """Replace text in run.json, which must be there."""
+    path = folder / "run.json"
+    assert re.search(old, path.read_text())
+    path.write_text(re.sub(old, new, path.read_text(), count=1))
+
+
+def test_a_run_is_a_folder_an_id_or_latest(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = finished.parent
+    for name in (finished, str(finished), "one", "latest"):
+        assert open_run(name, runs).path == finished
+    monkeypatch.chdir(runs.parent)
+    assert mawl.open_run().path == finished
+    assert mawl.open_run("one").jobs.num_rows == len(jobs())
+
+
+def test_importing_mawl_does_not_import_arrow() -> None:
+    code = "import sys, mawl; print('pyarrow' in sys.modules, callable(mawl.open_run))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
+
+
+def test_no_such_run_names_those_there_are(finished: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"other: no such run.*newest runs there: one$"):
+        open_run("other", finished.parent)
+    with pytest.raises(UsageError, match=r"there is no run here yet.*mawl run"):
+        open_run("latest", tmp_path / "nowhere")
+
+
+def test_an_empty_folder_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableRunError, match=r"has no run\.json"):
+        open_run(tmp_path)
+
+
+def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
+    change(finished, '"1.0"', '"1.7"')
+    change(finished, r'"title"', '"colour": [1, {"deep": null}], "title"')
+    change(finished, r'"cpucount"', '"turbo": true, "cpucount"')
+    path = finished / "jobs.parquet"
+    table = parquet.read_table(path)
+    parquet.write_table(table.append_column("mood", pa.array(["good"] * table.num_rows)), path)
+    run = open_run(finished)
+    assert run.job_records() == jobs()
+    assert "mood" not in run.jobs.schema.names
+
+
+def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
+    change(finished, '"1.0"', '"2.0"')
+    with pytest.raises(UnreadableRunError, match=r"written in format 2.0.*upgrade this one"):
+        open_run(finished)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '"sessions": 4',
+            '"sessions": "four"',
+            r"run\.json: workload\.sessions: .*expected `int`, got `str`",
+        ),
+        ('"vCPU"', '"furlong"', r"run\.json: nodes\[0\]\.core_basis: .*invalid enum value 'furlong'"),
+        (r'"started_at": "[^"]*"', '"started_at": "noon"', r"run\.json: started_at: .*got 'noon'"),
+        (r'"started_at": "[^"]*"', '"started_at": 12', r"run\.json: started_at: .*got '12'"),
+        (
+            r'"started_at": "[^"]*"',
+            '"started_at": "0001-01-01T00:00:00+14:00"',
+            r"run\.json: started_at: .*got '0001",
+        ),
+        ('"run_id"', '"id"', r"run\.json: .*missing required field `run_id`"),
+        ('"1.0"', '"one"', "has no format version.*found 'one'"),
+        ('"format_version"', '"version"', "has no format version.*found 'None'"),
+        (r"^\{", "[", "is not JSON"),
+    ],
+)
+def test_wrong_facts_are_refused_with_file_and_key(finished: Path, old: str, new: str, expected: str) -> None:
+    change(finished, old, new)
+    with pytest.raises(UnreadableRunError, match=expected):
+        open_run(finished)
+
+
+def test_facts_of_endless_depth_are_refused(finished: Path) -> None:
+    (finished / "run.json").write_bytes(b"[" * 1_000_000)
+    with pytest.raises(UnreadableRunError, match=r"is not JSON"):
+        open_run(finished)
+
+
+def test_garbage_instead_of_a_table_is_a_sentence(finished: Path) -> None:
+    (finished / "jobs.parquet").write_bytes(b"PAR1" + bytes(1000) + b"PAR1")
+    with pytest.raises(UnreadableRunError, match=r"jobs\.parquet: is not a table of a run"):
+        open_run(finished).job_records()
+
+
+def test_a_missing_table_is_a_sentence_when_it_is_asked_for(finished: Path) -> None:
+    (finished / "samples.parquet").unlink()
+    run = open_run(finished)
+    assert run.steps.num_rows == 12
+    with pytest.raises(UnreadableRunError, match=r"samples\.parquet: is missing.*copy the whole"):
+        run.samples.num_rows  # noqa: B018
+
+
+def replaced(folder: Path, column: str, values: pa.Array | None) -> None:
+    """Put other values into a column of jobs.parquet, or take it away."""
+    path = folder / "jobs.parquet"
+    table = parquet.read_table(path)
+    index = table.schema.get_field_index(column)
+    table = table.remove_column(index)
+    parquet.write_table(table if values is None else table.add_column(index, column, values), path)
+
+
+def test_a_table_with_other_columns_is_refused_by_column(finished: Path) -> None:
+    replaced(finished, "stage", pa.array(["first"] * 6))
+    with pytest.raises(
+        UnreadableRunError, match=r"jobs\.parquet: column stage: .*expected int64, found string"
+    ):
+        open_run(finished).job_records()
+    replaced(finished, "stage", None)
+    with pytest.raises(UnreadableRunError, match=r"column stage: is missing"):
+        open_run(finished).job_records()
+
+
+def test_a_column_that_must_be_filled_is_refused_with_gaps(finished: Path) -> None:
+    replaced(finished, "node", pa.nulls(6, pa.string()))
+    with pytest.raises(UnreadableRunError, match=r"column node: has rows without a value"):
+        open_run(finished).job_records()
+
+
+def test_a_column_that_may_be_missing_reads_as_null(finished: Path) -> None:
+    replaced(finished, "page_swaps", None)
+    assert [record.usage.page_swaps for record in open_run(finished).job_records()] == [None] * 6
+
+
+def test_a_time_outside_the_calendar_is_refused(finished: Path) -> None:
+    replaced(finished, "started_at", pa.array([2**62] * 6, pa.timestamp("us", tz="UTC")))
+    with pytest.raises(UnreadableRunError, match=r"column started_at: holds times outside the years"):
+        open_run(finished).job_records()
+
+
+def test_a_value_outside_its_words_is_refused_by_row(finished: Path) -> None:
+    replaced(
+        finished, "outcome", pa.array(["finished", "finished", "fine", "finished", "finished", "finished"])
+    )
+    with pytest.raises(UnreadableRunError, match=r"row 3 of jobs.*fine"):
+        open_run(finished).job_records()
+
+
+def test_more_rows_than_a_run_has_are_refused_unread(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MOST_ROWS, "jobs", 5)
+    with pytest.raises(UnreadableRunError, match=r"6 rows are more than mawl reads"):
+        open_run(finished).jobs.num_rows  # noqa: B018
+
+
+def test_versions_have_two_numbers() -> None:
+    assert major("12.3") == 12
+    for wrong in ("1", "1.", "a.b", "", "1.2.3", "-1.0"):
+        with pytest.raises(ValueError, match=f"^{re.escape(wrong)}$"):
+            major(wrong)
+
+
+def old_facts(plain: Plain) -> Plain:
+    """What version 0 would have called the title."""
+    workload = dict(plain["workload"])
+    workload["title"] = workload.pop("label")
+    return {**plain, "workload": workload}
+
+
+def old_line(table: str, line: Plain) -> Plain:
+    """What version 0 would have called a job."""
+    return {**line, "job": line["task"]} if table == "jobs" else line
+
+
+def old_table(name: str, table: pa.Table) -> pa.Table:
+    """The same in a table, and samples in other units."""
+    if name == "samples":
+        return table.set_column(3, "value", pa.array([1.0] * table.num_rows))
+    return table.rename_columns({"task": "job"}) if name == "jobs" else table
+
+
+OLD = Upgrade(facts=old_facts, line=old_line, table=old_table)
+
+
+def test_an_older_version_is_read_through_its_steps(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(finished, '"1.0"', '"0.3"')
+    change(finished, '"title"', '"label"')
+    path = finished / "jobs.parquet"
+    parquet.write_table(parquet.read_table(path).rename_columns({"job": "task"}), path)
+    with pytest.raises(UnreadableRunError, match=r"format 0.3, which this mawl can no longer read"):
+        open_run(finished)
+    monkeypatch.setitem(UPGRADES, 0, OLD)
+    run = open_run(finished)
+    assert run.facts.workload.title == "a tiny one"
+    assert run.job_records() == jobs()
+    assert set(run.samples.column("value").to_pylist()) == {1.0}
+
+
+def test_an_older_killed_run_is_upgraded_when_compacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    write_run(folder).close()
+    lines = (folder / "journal" / "jobs.jsonl").read_bytes()
+    (folder / "journal" / "jobs.jsonl").write_bytes(lines.replace(b'"job":', b'"task":'))
+    change(folder, '"1.0"', '"0.3"')
+    change(folder, '"title"', '"label"')
+    monkeypatch.setitem(UPGRADES, 0, OLD)
+    assert open_run(folder).job_records() == jobs()
+    assert msgspec.json.decode((folder / "run.json").read_bytes())["format_version"] == "1.0"
+    monkeypatch.undo()
+    assert set(open_run(folder).samples.column("value").to_pylist()) == {1.0}
