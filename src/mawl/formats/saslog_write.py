@@ -1,0 +1,132 @@
+"""A job's figures as a SAS 9.4 log of a Linux machine shows them under FULLSTIMER.
+
+Only ``data`` and ``procedure`` steps stand in it, and the session total is the job's own, so that
+steps and total mean the same as in mawl's reports; start-up and ``verify`` are told in a NOTE.
+The layout (docs/design/sas-log.md) is what programs that read SAS logs go by: the heading stands
+directly above ``real time``, all figures are indented alike, a line of blanks closes the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from mawl import __version__
+from mawl.formats.lines import one_line
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.usage import Usage
+
+INDENT = " " * 6
+FIRST_WIDTH = 20
+"""Width of the names from ``real time`` to ``Timestamp``; the counts below have COUNT_WIDTH."""
+COUNT_WIDTH = 34
+
+COUNTS: tuple[tuple[str, str], ...] = (
+    ("Page Faults", "page_faults"),
+    ("Page Reclaims", "page_reclaims"),
+    ("Page Swaps", "page_swaps"),
+    ("Voluntary Context Switches", "voluntary_context_switches"),
+    ("Involuntary Context Switches", "involuntary_context_switches"),
+    ("Block Input Operations", "block_input_operations"),
+    ("Block Output Operations", "block_output_operations"),
+)
+"""Name in the log and field of :class:`~mawl.model.usage.Usage`, in the log's order."""
+
+
+def job_log(job: JobRecord, steps: Sequence[StepRecord], *, platform: str | None = None) -> str:
+    """The log of one job; a figure that is missing has no line.
+
+    ``platform`` is the node's kernel (``Linux 6.1.0``).  Timestamps are UTC, as the log says.
+    """
+    lines = list(_opening(job, platform))
+    for step in steps:
+        if step.kind in ("data", "procedure"):
+            lines += _step(step)
+    if job.reason:
+        lines += [f"ERROR: {one_line(job.reason)}", ""]
+    lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, job.steps), INDENT, ""]
+    return "\n".join(lines) + "\n"
+
+
+def _opening(job: JobRecord, platform: str | None) -> Iterator[str]:
+    yield f"NOTE: Written by mawl {__version__} in the layout of a SAS log with FULLSTIMER; no SAS ran."
+    names = f"job {job.job}, program {job.program}, session {job.session}"
+    yield f"NOTE: This is {one_line(names)}, outcome {job.outcome}; all times are UTC."
+    if platform:
+        yield f"NOTE: This session is executing on the {one_line(platform)} platform."
+    left_out = [
+        f"{name} {cpu:.2f}"
+        for name, usage in (("start-up", job.startup), ("checking the answer", job.verify))
+        if (cpu := usage.cpu_seconds) is not None
+    ]
+    if left_out:
+        yield f"NOTE: Not in the figures below, CPU seconds: {', '.join(left_out)}."
+    yield ""
+
+
+def _step(step: StepRecord) -> Iterator[str]:
+    name = procedure_name(step.name)
+    if step.rows_read is not None:
+        yield f"NOTE: There were {step.rows_read} observations read from the data set MAWL.{name}."
+    if step.rows_written is not None:
+        yield f"NOTE: {step.rows_written} records were written to the file {name}."
+    subject = "DATA statement" if step.kind == "data" else f"PROCEDURE {name}"
+    yield f"NOTE: {subject} used (Total process time):"
+    yield from block(step.usage, step.ended_at, step.number)
+    yield INDENT
+    yield ""
+
+
+def procedure_name(name: str) -> str:
+    """A step's name as a procedure's: upper case, one word."""
+    return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name.upper())
+
+
+def block(usage: Usage, ended_at: float | None, number: int) -> Iterator[str]:
+    """The performance lines under a heading."""
+    first: tuple[tuple[str, str | None], ...] = (
+        ("real time", _time(usage.real_time_seconds)),
+        ("user cpu time", _time(usage.user_cpu_seconds)),
+        ("system cpu time", _time(usage.system_cpu_seconds)),
+        ("memory", _memory(usage.memory_bytes)),
+        ("OS Memory", _memory(usage.os_memory_bytes)),
+        ("Timestamp", _timestamp(ended_at)),
+    )
+    for name, text in first:
+        if text is not None:
+            yield f"{INDENT}{name:<{FIRST_WIDTH}}{text}"
+    voluntary, involuntary = usage.voluntary_context_switches, usage.involuntary_context_switches
+    if voluntary is not None and involuntary is not None:
+        yield f"{INDENT}{'Step Count':<{COUNT_WIDTH}}{number}  Switch Count  {voluntary + involuntary}"
+    for name, field in COUNTS:
+        count = getattr(usage, field)
+        if count is not None:
+            yield f"{INDENT}{name:<{COUNT_WIDTH}}{count}"
+
+
+def _time(seconds: float | None) -> str | None:
+    """``0.01 seconds``; from one minute up ``1:02.24`` and ``9:28:12.90``, hours past 24."""
+    if seconds is None:
+        return None
+    hundredths = round(seconds * 100)
+    minutes, rest = divmod(hundredths, 6000)
+    if not minutes:
+        return f"{rest / 100:.2f} seconds"
+    hours, minutes = divmod(minutes, 60)
+    tail = f"{rest // 100:02d}.{rest % 100:02d}"
+    return f"{hours}:{minutes:02d}:{tail}" if hours else f"{minutes}:{tail}"
+
+
+def _memory(size_bytes: int | None) -> str | None:
+    """Always in k (1024 bytes), two decimals, no separators: ``677.15k``."""
+    if size_bytes is None:
+        return None
+    hundredths = round(size_bytes * 100 / 1024)
+    return f"{hundredths // 100}.{hundredths % 100:02d}k"
+
+
+def _timestamp(at: float | None) -> str | None:
+    if at is None:
+        return None
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment:%m/%d/%Y %I:%M:%S} {'PM' if moment.hour >= 12 else 'AM'}"
