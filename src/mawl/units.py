@@ -76,6 +76,11 @@ def format_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def format_ratio(value: float) -> str:
+    """A ratio or a mean count for people: ``0.83``, ``14.2``; three digits at most."""
+    return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
+
+
 def format_instant(at: float) -> str:
     """UTC in ISO 8601 with microseconds from seconds since the epoch."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

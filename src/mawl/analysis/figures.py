@@ -1,0 +1,150 @@
+"""The blocks of a summary that are sums, ratios and counts over jobs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from mawl.analysis.blocks import Block, Missing, counted, ratio, total
+from mawl.analysis.timeline import Timeline
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.model.usage import Usage
+
+NO_TIMES = "no job has both a start and an end"
+
+
+def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
+    """Counts by outcome, and how many ran at once."""
+    outcomes = [job.outcome for job in jobs]
+    if line is None:
+        missing.update(
+            {f"jobs.{name}": NO_TIMES for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
+        )
+    return {
+        "total": len(jobs),
+        "finished": outcomes.count("finished"),
+        "failed": outcomes.count("failed") + outcomes.count("timed_out"),
+        "timed_out": outcomes.count("timed_out"),
+        "stopped": outcomes.count("stopped"),
+        "lost": outcomes.count("lost"),
+        "not_started": outcomes.count("not_started"),
+        "unverified": sum(job.outcome == "finished" and job.verified is not True for job in jobs),
+        "counted": len(counted(jobs)),
+        "planned_peak_concurrent": facts.workload.planned_peak_concurrent,
+        "peak_concurrent": line.peak_concurrent if line else None,
+        "seconds_near_peak": line.seconds_near_peak if line else None,
+        "mean_concurrent": line.mean_concurrent if line else None,
+    }
+
+
+def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
+    """Phases of the run, and the papers' sums over the jobs that count (memory is summed, too)."""
+    if line is None:
+        missing.update(
+            {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
+        )
+    sums = {
+        field: total(jobs, field, f"time.{field}", missing)
+        for field in (
+            "real_time_seconds",
+            "user_cpu_seconds",
+            "system_cpu_seconds",
+            "memory_bytes",
+            "os_memory_bytes",
+        )
+    }
+    return {
+        "elapsed_seconds": line.elapsed_seconds if line else None,
+        "active_seconds": line.active_seconds if line else None,
+        "tail_seconds": line.tail_seconds if line else None,
+        "startup_seconds": facts.phases.startup_seconds,
+        **sums,
+        "adjusted_cpu_seconds": None,
+    }
+
+
+def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> Block:
+    """CPU over real time: of the sums, and mean, sample standard deviation and range of the jobs'."""
+    user, system = time["user_cpu_seconds"], time["system_cpu_seconds"]
+    cpu = None if user is None or system is None else user + system
+    ratios = [
+        job.usage.cpu_seconds / job.usage.real_time_seconds
+        for job in jobs
+        if job.usage.cpu_seconds is not None and job.usage.real_time_seconds
+    ]
+    if not ratios:
+        missing.update({f"cpu_real_ratio.{name}": "no job has both times" for name in ("mean", "range")})
+    if len(ratios) < 2:
+        missing["cpu_real_ratio.stddev"] = "fewer than two jobs have both times"
+    return {
+        "of_sums": ratio(cpu, time["real_time_seconds"], "cpu_real_ratio.of_sums", missing),
+        "mean": statistics.fmean(ratios) if ratios else None,
+        "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
+        "range": max(ratios) - min(ratios) if ratios else None,
+        "without_run_queue": None,
+    }
+
+
+def programs_block(jobs: Sequence[JobRecord]) -> Block:
+    """Per program: its jobs, and the figures of those that count.
+
+    ``memory_bytes`` is the largest of a job, the others are sums; real time also as median,
+    smallest and largest.
+    """
+    programs: Block = {}
+    for name in sorted({job.program for job in jobs}):
+        own = [job for job in jobs if job.program == name]
+        good = counted(own)
+        real = [value for job in good if (value := job.usage.real_time_seconds) is not None]
+        memory = [value for job in good if (value := job.usage.memory_bytes) is not None]
+        sums = {
+            field: total(good, field, f"programs.*.{field}", {})
+            for field in (
+                "user_cpu_seconds",
+                "system_cpu_seconds",
+                "application_read_bytes",
+                "application_written_bytes",
+            )
+        }
+        programs[name] = {
+            "jobs": len(own),
+            "counted": len(good),
+            "real_time_seconds": {
+                "median": statistics.median(real) if real else None,
+                "min": min(real, default=None),
+                "max": max(real, default=None),
+            },
+            **sums,
+            "memory_bytes": max(memory, default=None),
+            "stretch": None,
+        }
+    return programs
+
+
+def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord]) -> Block:
+    """User and system CPU seconds of every job, whatever its end: what an outside account sees.
+
+    ``jobs`` is the jobs' own, ``total`` the kernel's figure for their process trees plus the
+    launcher.
+    """
+    return {
+        "jobs": _cpu([job.usage for job in jobs]),
+        "startup": _cpu([job.startup for job in jobs]),
+        "verify": _cpu([job.verify for job in jobs]),
+        "launcher": _cpu([facts.launcher]),
+        "total": _cpu([*(job.total for job in jobs), facts.launcher]),
+    }
+
+
+def _cpu(usages: Sequence[Usage]) -> Block:
+    return {
+        field: _known_sum(usages, field)
+        for field in ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
+    }
+
+
+def _known_sum(usages: Sequence[Usage], field: str) -> float | None:
+    """The sum of what is known: a job that was lost or never started has no figure to add."""
+    known = [value for usage in usages if (value := getattr(usage, field)) is not None]
+    return sum(known) if known else None

@@ -1,0 +1,82 @@
+"""Every null of a summary has a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.io import WINDOW_FIGURES
+
+NOT_MEASURED = "not measured in this run"
+
+LATER: Missing = {
+    "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
+    "cpu_real_ratio.without_run_queue": "run-queue time of jobs is not measured by this version",
+    **{
+        f"io.{side}.{figure}": "throughput over time is not analysed by this version"
+        for side in ("application", "device")
+        for figure in WINDOW_FIGURES
+    },
+    "io.by_role": "I/O by role is not measured by this version",
+    "io.coverage_ratio": "I/O by role is not measured by this version",
+    "host": "host figures are not measured by this version",
+    "wait": "waits of jobs are not measured by this version",
+    "programs.*.stretch": "the jobs were not run alone, which this version cannot",
+    "signature": "the signature is not worked out by this version",
+    "capacity": "capacity is not judged by this version",
+    "limit": "the limit is not judged by this version",
+    "validity": "validity is not judged by this version",
+    "outside_cpu": "no account outside mawl was at hand (a control group that mawl may use)",
+    "outside_cpu.cpu_seconds": "that account gives no sum",
+    "outside_cpu.user_cpu_seconds": "that account only samples the split into user and system",
+    "outside_cpu.system_cpu_seconds": "that account only samples the split into user and system",
+    "outcome_reason": "nothing to explain",
+    "ended_at": "the run has not ended",
+    "nodes.*.cpus_used": "not restricted: all processors",
+    "nodes.*.memory_limit_bytes": "not restricted: all memory",
+    "failures.*.reason": "none was recorded",
+    "programs.*": "no job of this program counts, or one of them lacks the figure",
+}
+"""What this version does not fill, and nulls that say something themselves."""
+
+COLLECTIONS = ("programs", "nodes", "failures")
+
+Path = tuple[str, ...]
+
+
+def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:
+    """The reason of every null in a summary, by its dotted path (``*`` for any member).
+
+    ``found`` are reasons from working the summary out, ``recorded`` those of the run's facts.
+    """
+    result: Missing = {}
+    for path in nulls(summary):
+        general = ".".join(generalised(path))
+        candidates = (
+            recorded.get(".".join(path)),
+            recorded.get(general),
+            found.get(general),
+            LATER.get(general),
+        )
+        fallback = LATER["programs.*"] if path[0] == "programs" else NOT_MEASURED
+        result.setdefault(general, next((reason for reason in candidates if reason), fallback))
+    return dict(sorted(result.items()))
+
+
+def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths of all nulls; list members by their index."""
+    if value is None:
+        yield path
+    members: Iterator[tuple[object, Any]] = iter(())
+    if isinstance(value, dict):
+        members = iter(value.items())
+    elif isinstance(value, list):
+        members = iter(enumerate(value))
+    for name, member in members:
+        yield from nulls(member, (*path, str(name)))
+
+
+def generalised(path: Path) -> Path:
+    """The path with ``*`` for the member of a collection."""
+    return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

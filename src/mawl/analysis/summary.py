@@ -1,0 +1,75 @@
+"""A run's summary: the names of DESIGN.md section 5 that other tools may rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.analysis.blocks import Block, Missing, counted
+from mawl.analysis.figures import (
+    cpu_account_block,
+    cpu_real_block,
+    jobs_block,
+    programs_block,
+    time_block,
+)
+from mawl.analysis.io import io_block
+from mawl.analysis.missing import reasons
+from mawl.analysis.timeline import timeline
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.store import Run
+from mawl.units import format_instant
+
+
+def summarise(run: Run) -> Block:
+    """The summary of a stored run; see :func:`summary_of`."""
+    return summary_of(run.facts, run.job_records())
+
+
+def summary_of(facts: RunFacts, jobs: Sequence[JobRecord]) -> Block:
+    """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
+
+    Times and bytes are sums over the jobs that count (:func:`mawl.analysis.blocks.counted`);
+    what happened when, and the CPU account, over all.
+    """
+    found: Missing = {}
+    line = timeline(jobs, facts.workload.sessions)
+    good = counted(jobs)
+    time = time_block(facts, good, line, found)
+    summary: Block = {
+        "run_id": facts.run_id,
+        "format_version": facts.format_version,
+        "mawl_version": facts.mawl_version,
+        "kind": facts.kind,
+        "workload": msgspec.to_builtins(facts.workload),
+        "outcome": facts.outcome,
+        "outcome_reason": facts.outcome_reason,
+        "started_at": format_instant(facts.started_at),
+        "ended_at": None if facts.ended_at is None else format_instant(facts.ended_at),
+        "start_mode": facts.start_mode,
+        "nodes": msgspec.to_builtins(facts.nodes),
+        "jobs": jobs_block(facts, jobs, line, found),
+        "time": time,
+        "cpu_real_ratio": cpu_real_block(time, good, found),
+        "io": io_block(good, found),
+        "programs": programs_block(jobs),
+        "cpu_account": cpu_account_block(facts, jobs),
+        "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
+        "overhead": msgspec.to_builtins(facts.overhead),
+        "failures": failures(jobs),
+        "remarks": list(facts.remarks),
+        **dict.fromkeys(("host", "wait", "signature", "capacity", "limit", "validity")),
+    }
+    summary["missing"] = reasons(summary, found, facts.missing)
+    return summary
+
+
+def failures(jobs: Sequence[JobRecord]) -> list[Block]:
+    """Every job that did not finish, with its sentence, in the order of the records."""
+    return [
+        {"job": job.job, "program": job.program, "outcome": job.outcome, "reason": job.reason}
+        for job in jobs
+        if job.outcome != "finished"
+    ]

@@ -1,0 +1,1 @@
+"""Summaries and records in, text out.  Nothing here prints, measures or works figures out."""

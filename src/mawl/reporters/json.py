@@ -1,0 +1,12 @@
+"""The summary as JSON: the names of DESIGN.md section 5, keys sorted, missing figures null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+def render(summary: dict[str, Any]) -> str:
+    """The summary of :func:`mawl.analysis.summary.summarise` as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(summary, order="sorted"), indent=2).decode()

@@ -1,0 +1,155 @@
+"""Sums, ratios and counts, and that every null has its reason."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
+from mawl.analysis.summary import summary_of
+from mawl.model.options import ROLES
+from mawl.model.usage import Usage
+from tests.fakes.stored_run import facts, job, jobs
+
+# The names of DESIGN.md section 5 that other tools rely on.
+BINDING = {
+    "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
+    "signature capacity limit validity overhead missing",
+    "workload": "name sessions scale options",
+    "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
+    "mean_concurrent",
+    "time": "elapsed_seconds active_seconds tail_seconds startup_seconds real_time_seconds user_cpu_seconds "
+    "system_cpu_seconds adjusted_cpu_seconds memory_bytes os_memory_bytes",
+    "cpu_real_ratio": "of_sums mean stddev range without_run_queue",
+    "io": "application device by_role reach coverage_ratio",
+    "io.application": "read_bytes written_bytes read_ratio peak initial sustained active_mean run_mean "
+    "sustained_bytes_per_second_per_core window_seconds",
+    "io.reach": "read_ratio write_ratio",
+    "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds stretch",
+    "programs.wide_sort.real_time_seconds": "median min max",
+    "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
+}
+
+
+def at(summary: dict[str, Any], path: str) -> Any:
+    """The value at a dotted path."""
+    value: Any = summary
+    for part in path.split(".") if path else []:
+        value = value[part]
+    return value
+
+
+@pytest.mark.parametrize("path", BINDING)
+def test_the_names_of_the_design_are_there(path: str) -> None:
+    assert set(BINDING[path].split()) <= set(at(summary_of(facts(), jobs()), path))
+
+
+def test_application_and_device_have_the_same_figures() -> None:
+    io = summary_of(facts(), jobs())["io"]
+    assert set(io["application"]) == set(io["device"])
+
+
+def test_sums_are_over_the_jobs_with_a_right_answer() -> None:
+    summary = summary_of(facts(), jobs())
+    good = [record for record in jobs() if record.outcome == "finished"]
+    assert summary["jobs"]["total"] == 6
+    assert summary["jobs"]["failed"] == 1
+    assert summary["jobs"]["counted"] == 5
+    assert summary["time"]["real_time_seconds"] == 119.5
+    assert summary["time"]["user_cpu_seconds"] == sum(record.usage.user_cpu_seconds or 0 for record in good)
+    assert summary["time"]["memory_bytes"] == 5 * 100 * 2**20
+    assert summary["io"]["application"]["read_bytes"] == 5 * 800_000_000
+    assert summary["failures"] == [
+        {
+            "job": "s3-1",
+            "program": "wide_sort",
+            "outcome": "failed",
+            "reason": "wide_sort: rows 3 and 4 are out of order: the sort is wrong",
+        }
+    ]
+
+
+def test_a_wrong_answer_never_counts_and_an_unchecked_one_is_told() -> None:
+    wrong = job("s1-1", 0.0, 10.5, verified=False)
+    unchecked = job("s2-1", 0.0, 20.5, verified=None)
+    summary = summary_of(facts(), [wrong, unchecked])
+    assert summary["jobs"]["unverified"] == 2
+    assert summary["time"]["real_time_seconds"] == 20.0
+
+
+def test_cpu_over_real_time() -> None:
+    ratio = summary_of(facts(), jobs())["cpu_real_ratio"]
+    each = [0.5, 0.5, 0.5, 1.0, 1.0]
+    assert ratio["of_sums"] == pytest.approx((90 * 0.5 + 29.5) / 119.5)
+    assert ratio["mean"] == pytest.approx(0.7)
+    assert ratio["stddev"] == pytest.approx(statistics.stdev(each))
+    assert ratio["range"] == pytest.approx(0.5)
+
+
+def test_device_bytes_are_those_that_were_not_cancelled() -> None:
+    io = summary_of(facts(), jobs())["io"]
+    assert io["device"]["written_bytes"] == 5 * 100_000_000
+    assert io["device"]["read_ratio"] == 0.8
+    assert io["reach"] == {"read_ratio": 0.5, "write_ratio": 0.5}
+
+
+def test_programs_by_name() -> None:
+    sort = summary_of(facts(), jobs())["programs"]["wide_sort"]
+    assert (sort["jobs"], sort["counted"]) == (4, 3)
+    assert sort["real_time_seconds"] == {"median": 30.0, "min": 20.0, "max": 40.0}
+
+
+def test_the_account_adds_up_over_all_jobs() -> None:
+    account = summary_of(facts(), jobs())["cpu_account"]
+    assert account["verify"] == pytest.approx(
+        {"user_cpu_seconds": 2.4, "system_cpu_seconds": 0.6, "cpu_seconds": 3.0}
+    )
+    for field in ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds"):
+        parts = sum(account[name][field] for name in ("jobs", "startup", "verify", "launcher"))
+        assert account["total"][field] == pytest.approx(parts, abs=0.2)
+        assert account["total"][field] > account["jobs"][field]
+
+
+def test_a_partly_missing_figure_is_no_sum() -> None:
+    some = jobs()
+    usage = msgspec.structs.replace(some[0].usage, memory_bytes=None)
+    some[0] = msgspec.structs.replace(some[0], usage=usage)
+    summary = summary_of(facts(), some)
+    assert summary["time"]["memory_bytes"] is None
+    assert summary["missing"]["time.memory_bytes"] == "1 of the 5 jobs that count have no such figure"
+    assert summary["time"]["os_memory_bytes"] is not None
+
+
+CASES = {
+    "good": (facts(), jobs()),
+    "empty": (facts(planned_jobs=[], nodes=[], outside_cpu=None), []),
+    "bare": (facts(), [job("s1-1", 0.0, 1.0, usage=Usage(), total=Usage(), ended_at=None)]),
+    "lost": (facts(), [job("s1-1", 0.0, 1.0, outcome="lost", ended_at=None, reason=None)]),
+    "dots": (facts(), [job("s1-1", 0.0, 1.0, program="./a.b/c d")]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_null_has_a_reason(case: str) -> None:
+    summary = summary_of(*CASES[case])
+    missing = summary["missing"]
+    found = {".".join(generalised(path)) for path in nulls(summary)}
+    assert found == set(missing)
+    assert all(missing.values())
+    if case == "good":
+        assert NOT_MEASURED not in missing.values()
+
+
+def test_the_run_s_own_reason_comes_first() -> None:
+    summary = summary_of(facts(outside_cpu=None, missing={"outside_cpu": "no permission"}), jobs())
+    assert summary["missing"]["outside_cpu"] == "no permission"
+
+
+def test_the_roles_of_the_design_wait_for_their_figures() -> None:
+    summary = summary_of(facts(), jobs())
+    assert set(summary["workload"]["options"]) >= {"memsize_bytes", "sortsize_bytes"}
+    assert summary["io"]["by_role"] is None and len(ROLES) == 3
+    assert summary["missing"]["io.by_role"] == "I/O by role is not measured by this version"

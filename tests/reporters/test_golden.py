@@ -1,0 +1,59 @@
+"""Reports of the synthetic run, held against files under tests/golden.
+
+After a change that is meant, write them anew with MAWL_UPDATE_GOLDEN=1 and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mawl.analysis.summary import summarise, summary_of
+from mawl.reporters import json, saslog, text
+from mawl.store import Run, open_run
+from tests.fakes.stored_run import facts, jobs, write_run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """The stored run."""
+    write_run(tmp_path / "run").finish(facts())
+    return open_run(tmp_path / "run")
+
+
+def interrupted() -> str:
+    """The screen of a run with everything that can be missing."""
+    some = facts(
+        outcome="interrupted",
+        outcome_reason="the runner ended without finishing the run",
+        outside_cpu=None,
+        ended_at=None,
+        remarks=["jobs.jsonl, line 3: torn when the run was stopped, left out"],
+    )
+    return text.render(summary_of(some, jobs()[2:3]))
+
+
+def render(name: str, run: Run) -> str:
+    """One of the golden reports."""
+    match name:
+        case "report.txt":
+            return text.render(summarise(run))
+        case "report.json":
+            return json.render(summarise(run))
+        case "report.saslog":
+            return saslog.render(run, ["s1-1", "s3-1"])
+        case _:
+            return interrupted()
+
+
+@pytest.mark.parametrize("name", ["report.txt", "report.json", "report.saslog", "interrupted.txt"])
+def test_reports_are_as_they_were(name: str, run: Run) -> None:
+    path = GOLDEN / name
+    made = render(name, run) + "\n"
+    if os.environ.get("MAWL_UPDATE_GOLDEN") == "1":
+        path.write_text(made)
+    assert made == path.read_text()
