@@ -102,7 +102,10 @@ def parse_options(
     fields: dict[str, int | bool] = {}
     for name, value in given.items():
         if name in SIZE_OPTIONS and not isinstance(value, bool):
-            fields[SIZE_OPTIONS[name]] = size = parse_size(value)
+            try:
+                fields[SIZE_OPTIONS[name]] = size = parse_size(value)
+            except UsageError as error:
+                raise UsageError(f"{where}: {name}: {error}") from None
             if size < 4096:
                 raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
         elif name == "cpucount" and str(value).isdigit() and int(value) >= 1:

@@ -50,12 +50,20 @@ class SessionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A workload file.  ``scale`` fixes the scale (nano does); else ``--scale`` chooses."""
+    """A workload file.
+
+    ``scale`` fixes the scale (nano does), ``seed`` and ``saving`` the input tables; else the command
+    line chooses.  ``scale_options = false`` gives jobs the memory options as they stand instead of
+    shrinking them with the scale; the ``plan.toml`` of a run says so, and is itself a workload file.
+    """
 
     name: str
     sessions: list[SessionSpec]
     title: str = ""
     scale: float | None = None
+    seed: int | None = None
+    saving: float | None = None
+    scale_options: bool = True
     options: dict[str, int | str | bool] = {}
 
 
@@ -146,20 +154,24 @@ def make_plan(
     ``options`` are the user's; those of the workload file and then of each job go over them.
     Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
     """
-    scale = spec.scale or scale
+    scale = spec.scale if spec.scale is not None else scale
+    if not 0.0 < scale <= 100.0:
+        raise InvalidFileError(
+            f"key scale: expected a number above 0 and at most 100, found {scale:g}", where=where
+        )
     base = parse_options(spec.options, where=f"{where}: options", base=options)
     if not spec.sessions:
         raise InvalidFileError("key sessions: expected at least one session, found none", where=where)
     twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
     if twice:
         raise InvalidFileError(f"key sessions: two sessions are called {twice[0]!r}", where=where)
-    expansion = _Expansion(where, catalogue, scale, base)
+    expansion = _Expansion(where, catalogue, scale, base, spec.scale_options)
     plan = Plan(
         workload=spec.name,
         title=spec.title,
         scale=scale,
-        seed=seed,
-        saving=saving,
+        seed=seed if spec.seed is None else spec.seed,
+        saving=saving if spec.saving is None else spec.saving,
         options=base,
         sessions=tuple(expansion.session(number, session) for number, session in enumerate(spec.sessions)),
     )
@@ -170,8 +182,16 @@ def make_plan(
 class _Expansion:
     """Gives jobs their names, replicas and options while it walks the sessions in order."""
 
-    def __init__(self, where: str, catalogue: Mapping[str, Program], scale: float, options: Options) -> None:
+    def __init__(
+        self,
+        where: str,
+        catalogue: Mapping[str, Program],
+        scale: float,
+        options: Options,
+        scale_options: bool,
+    ) -> None:
         self.where, self.catalogue, self.scale, self.options = where, catalogue, scale, options
+        self.scale_options = scale_options
         self.names: set[str] = set()
         self.lanes: dict[str, dict[tuple[int, int], int]] = {}
 
@@ -233,7 +253,7 @@ class _Expansion:
             stage=stage,
             replica=replica,
             scale=scale,
-            options=scaled_options(options, scale),
+            options=scaled_options(options, scale) if self.scale_options else options,
             after=tuple(spec.after),
             start_delay_seconds=spec.start_delay_seconds,
             timeout_seconds=spec.timeout_seconds,

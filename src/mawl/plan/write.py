@@ -1,0 +1,66 @@
+"""``plan.toml``: the exact plan of a run, as a workload file that runs again as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tomli_w
+
+from mawl.model.options import Options
+from mawl.plan.workload import JobPlan, Plan
+
+HEADER = (
+    "# The exact plan of a run, written by mawl: replicas, sizes and options of every job are explicit.\n"
+)
+
+
+def plan_toml(plan: Plan) -> str:
+    """The plan as the text of a workload file; expanding that file gives the same plan."""
+    return HEADER + tomli_w.dumps(
+        {
+            "name": plan.workload,
+            "title": plan.title,
+            "scale": plan.scale,
+            "seed": plan.seed,
+            "saving": plan.saving,
+            "scale_options": False,
+            "options": _options(plan.options),
+            "sessions": [
+                {
+                    "name": session.name,
+                    "start_delay_seconds": session.start_delay_seconds,
+                    "stages": [[_job(job, plan) for job in stage] for stage in session.stages],
+                }
+                for session in plan.sessions
+            ],
+        }
+    )
+
+
+def _job(job: JobPlan, plan: Plan) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "program": job.program,
+        "name": job.job,
+        "replica": job.replica,
+        "size": job.scale / plan.scale,
+        "options": _options(job.options),
+        "trail_out": job.trail_out,
+    }
+    if job.after:
+        entry["after"] = list(job.after)
+    if job.start_delay_seconds:
+        entry["start_delay_seconds"] = job.start_delay_seconds
+    if job.timeout_seconds is not None:
+        entry["timeout_seconds"] = job.timeout_seconds
+    return entry
+
+
+def _options(options: Options) -> dict[str, int | bool]:
+    return {
+        "memsize": options.memsize_bytes,
+        "sortsize": options.sortsize_bytes,
+        "bufsize": options.bufsize_bytes,
+        "cpucount": options.cpucount,
+        "compress": options.compress,
+        "fullstimer": options.fullstimer,
+    }

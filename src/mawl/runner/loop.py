@@ -1,0 +1,347 @@
+"""The loop of a run: start what may start, take what is said, look once a second, stop when told."""
+
+from __future__ import annotations
+
+import resource
+import selectors
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mawl.errors import MawlError
+from mawl.formats.saslog_write import job_log
+from mawl.launch.interface import JobLauncher
+from mawl.model.messages import (
+    Assignment,
+    Failed,
+    Forked,
+    FromLauncher,
+    Hello,
+    Reaped,
+    Release,
+    Start,
+    Started,
+    Stop,
+)
+from mawl.model.records import EventRecord, JobOutcome, JobRecord
+from mawl.plan.progress import Progress
+from mawl.plan.workload import START_GATE, JobPlan
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.job import JobRun, not_started
+from mawl.runner.request import Listener, RunRequest, Status
+from mawl.runner.sampling import Sampling
+from mawl.store.folder import RunWriter
+from mawl.volumes import Volumes
+
+STOP_GRACE_SECONDS = 2.0
+TICK_SECONDS = 1.0
+
+
+class RunLoop:
+    """One run on one node, from the launcher's greeting to the last job's record."""
+
+    def __init__(
+        self,
+        request: RunRequest,
+        *,
+        node: str,
+        platform: str | None = None,
+        launcher: JobLauncher,
+        writer: RunWriter,
+        volumes: Volumes,
+        sampling: Sampling,
+        listener: Listener,
+        interrupts: Interrupts,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.request = request
+        self.node = node
+        self.platform = platform
+        self.launcher = launcher
+        self.writer = writer
+        self.volumes = volumes
+        self.sampling = sampling
+        self.listener = listener
+        self.interrupts = interrupts
+        self.monotonic = monotonic
+        self.now = now
+        self.progress = Progress(request.plan, request.on_failure)
+        self.jobs: dict[str, JobRun] = {}
+        self.ended: list[JobRecord] = []
+        self.hello: Hello | None = None
+        self.released_at: float | None = None
+        self.released_monotonic: float | None = None
+        self.cpu_at_release: float | None = None
+        """CPU seconds of this process when the gate opened."""
+        self.lost: str | None = None
+        self._zero = 0.0
+        self._level = 0
+        self._complaints = 0
+        self._next_tick = 0.0
+        self._selector = selectors.DefaultSelector()
+
+    def run(self) -> None:
+        """Carry the plan to its end, whatever that is.
+
+        Raises only when the run folder cannot be written any more (the caller kills the jobs).
+        """
+        self._selector.register(self.launcher.fileno(), selectors.EVENT_READ)
+        self._selector.register(self.interrupts.fileno(), selectors.EVENT_READ)
+        try:
+            self._greet()
+            self._gather_at_gate()
+            self._release()
+            while not self.progress.finished:
+                self._start_what_may()
+                self._turn(self._pause())
+        finally:
+            self._selector.close()
+        for plan, reason in self.progress.skipped():
+            self._keep(not_started(plan, self.request.catalogue[plan.program], self.node, reason))
+
+    @property
+    def peak_gate(self) -> int:
+        """Jobs that were ready together when the gate opened."""
+        return sum(run.ready is not None and run.plan.gate is not None for run in self.jobs.values())
+
+    # -- before the clock starts -------------------------------------------------------------
+
+    def _greet(self) -> None:
+        self.listener.launching(self.request.start_mode, self.request.plan.gate_jobs)
+        while self.hello is None and self.lost is None and self._level < 2:
+            self._turn(None)
+        if self.hello is not None:
+            self._event("launcher_ready", detail=self.request.start_mode)
+
+    def _gather_at_gate(self) -> None:
+        """Make the jobs of the start gate ready; they wait there until all of them are."""
+        waiting = [job for job in self.progress.startable(0.0) if job.gate == START_GATE]
+        if self._level or self.lost is not None:
+            return
+        for job in waiting:
+            self._start(job)
+        while self._level == 0 and any(
+            run.ready is None and run.plan.job in self.progress.running for run in self.jobs.values()
+        ):
+            self._turn(None)
+        if self._level:
+            self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
+
+    def _release(self) -> None:
+        self.launcher.send(Release(gate=START_GATE))
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        self.cpu_at_release = own.ru_utime + own.ru_stime
+        self._zero = self.released_monotonic = self.monotonic()
+        self.released_at = self.now()
+        self._next_tick = self._zero + TICK_SECONDS
+        self._event("gate_released", detail=f"{self.peak_gate} jobs")
+
+    # -- while it runs -----------------------------------------------------------------------
+
+    def _elapsed(self) -> float:
+        return self.monotonic() - self._zero
+
+    def _start_what_may(self) -> None:
+        if self._level == 0 and self.lost is None:
+            for job in self.progress.startable(self._elapsed()):
+                self._start(job)
+
+    def _pause(self) -> float:
+        """Seconds until something is due: the tick, a delayed start, a time limit."""
+        due = [self._next_tick - self.monotonic()]
+        elapsed = self._elapsed()
+        delayed = self.progress.next_start_seconds(elapsed)
+        if delayed is not None:
+            due.append(delayed - elapsed)
+        now = self.now()
+        due += [limit - now for run in self._running() if (limit := self._limit(run)) is not None]
+        return max(min(due), 0.0)
+
+    def _turn(self, timeout: float | None) -> None:
+        """Wait for news at most ``timeout`` seconds and take it; tick when a second is over."""
+        for key, _ in self._selector.select(timeout):
+            if key.fd == self.interrupts.fileno():
+                self.interrupts.drain()
+        if self.interrupts.level > self._level:
+            self._interrupted()
+        for message in self.launcher.receive():
+            self._take(message)
+        for complaint in self.launcher.complaints[self._complaints :]:
+            self._complaints += 1
+            self.listener.notice(complaint)
+        if self.launcher.lost is not None and self.lost is None:
+            self._launcher_lost(self.launcher.lost)
+        self._enforce_limits()
+        if self.released_at is not None and self.monotonic() >= self._next_tick:
+            self._tick()
+
+    def _take(self, message: FromLauncher) -> None:
+        match message:
+            case Hello():
+                self.hello = message
+            case Reaped():
+                self._reaped(message)
+            case _:
+                self._job_said(message)
+
+    def _job_said(self, message: FromLauncher) -> None:
+        name = message.step.job if hasattr(message, "step") else message.job  # type: ignore[union-attr]
+        run = self.jobs.get(name)
+        if run is None or name not in self.progress.running:
+            return
+        run.take(message)
+        match message:
+            case Forked(pid=pid):
+                self.sampling.add(name, pid)
+            case Started(at=at):
+                self._event("job_started", at=at, job=name)
+            case Failed(sentence=sentence):
+                self._event("job_failed", job=name, detail=sentence)
+            case _ if hasattr(message, "step"):
+                self.writer.step(message.step)
+            case _:
+                pass
+
+    def _reaped(self, message: Reaped) -> None:
+        run = self.jobs.get(message.job)
+        if run is None or message.job not in self.progress.running:
+            return
+        record = run.record(message)
+        self._job_ended(run, record)
+
+    def _job_ended(self, run: JobRun, record: JobRecord) -> None:
+        name = record.job
+        self.volumes.remove_job(name)
+        self.sampling.remove(name, record.total)
+        self.progress.end(name, well=record.outcome == "finished")
+        if self.request.plan.options.fullstimer and record.started_at is not None:
+            log = self.request.folder / "logs" / f"{name}.saslog"
+            log.write_text(job_log(record, run.steps, platform=self.platform), encoding="utf-8")
+        self._keep(record)
+        self._event("job_ended", job=name, detail=record.outcome)
+        if self.progress.stopped and record.outcome != "finished" and self.request.on_failure == "abort":
+            self._stop_all("stopped", self.progress.stopped)
+
+    def _keep(self, record: JobRecord) -> None:
+        self.ended.append(record)
+        self.writer.job(record)
+        self.listener.job_ended(record)
+
+    def _start(self, job: JobPlan) -> None:
+        places = self.volumes.make_job(job.job)
+        program = self.request.catalogue[job.program]
+        self.jobs[job.job] = JobRun(job, program, self.node)
+        self.progress.start(job.job)
+        self.launcher.send(
+            Start(
+                gate=job.gate,
+                assignment=Assignment(
+                    run_id=self.request.run_id,
+                    job=job.job,
+                    program=job.program,
+                    scale=job.scale,
+                    seed=self.request.plan.seed,
+                    replica=job.replica,
+                    options=job.options,
+                    inputs={
+                        table.name: str(self.request.inputs[table.name, job.scale, job.replica])
+                        for table in program.inputs
+                    },
+                    results=str(places["data"][0]),
+                    work=[str(place) for place in places["work"]],
+                    util=[str(place) for place in places["util"]],
+                    log=str(Path(self.request.folder, "logs", f"{job.job}.log").absolute()),
+                ),
+            )
+        )
+
+    # -- limits, interrupts, ends ------------------------------------------------------------
+
+    def _running(self) -> list[JobRun]:
+        return [self.jobs[name] for name in self.progress.running]
+
+    def _limit(self, run: JobRun) -> float | None:
+        """When a job's time is up (seconds since the epoch), unless it is being stopped already."""
+        seconds = run.plan.timeout_seconds or self.request.timeout_seconds
+        if seconds is None or run.started_at is None or run.stopping is not None:
+            return None
+        return run.started_at + seconds
+
+    def _enforce_limits(self) -> None:
+        now = self.now()
+        for run in self._running():
+            limit = self._limit(run)
+            if limit is not None and now >= limit:
+                seconds = run.plan.timeout_seconds or self.request.timeout_seconds
+                self._stop(run, "timed_out", f"{run.plan.job} was stopped at its time limit of {seconds:g} s")
+
+    def _interrupted(self) -> None:
+        level, self._level = self._level, self.interrupts.level
+        reason = f"the run was interrupted ({self.interrupts.name})"
+        if level == 0:
+            self.progress.stop(reason)
+            self._event("stop_requested", detail=self.interrupts.name)
+            if self._level == 1:
+                running = len(self.progress.running)
+                self.listener.notice(
+                    f"interrupted: nothing more starts, {running} running jobs may end; "
+                    "press Ctrl-C again to stop them now"
+                )
+        if self._level == 2:
+            self._event("kill_requested", detail=self.interrupts.name)
+            self.listener.notice("stopping the running jobs now")
+            self._stop_all("stopped", reason)
+
+    def _stop_all(self, outcome: JobOutcome, reason: str) -> None:
+        for run in self._running():
+            self._stop(run, outcome, reason)
+
+    def _stop(self, run: JobRun, outcome: JobOutcome, reason: str) -> None:
+        if run.stopping is None:
+            run.stopping, run.stop_reason = outcome, reason
+            self.launcher.send(Stop(job=run.plan.job, grace_seconds=STOP_GRACE_SECONDS))
+
+    def _launcher_lost(self, reason: str) -> None:
+        self.lost = reason
+        self._event("launcher_lost", detail=reason)
+        self.progress.stop(f"the launcher was lost: {reason}")
+        for run in self._running():
+            self._job_ended(run, run.lost(f"{run.plan.job} was lost with its launcher: {reason}", self.now()))
+
+    def _tick(self) -> None:
+        """The look once a second: samples into the journal, status to whoever watches."""
+        while self._next_tick <= self.monotonic():
+            self._next_tick += TICK_SECONDS
+        rates = self.sampling.tick(self.now(), self.monotonic(), self.writer)
+        states = list(self.progress.state.values())
+        self.listener.status(
+            Status(
+                elapsed_seconds=self._elapsed(),
+                sessions=len(self.request.plan.sessions),
+                jobs=len(states),
+                waiting=states.count("waiting"),
+                running=states.count("running"),
+                ended=len(self.ended),
+                failed=sum(record.outcome != "finished" for record in self.ended),
+                read_bytes_per_second=rates.read_bytes_per_second,
+                written_bytes_per_second=rates.written_bytes_per_second,
+            )
+        )
+
+    def _event(
+        self, name: str, *, at: float | None = None, job: str | None = None, detail: str | None = None
+    ) -> None:
+        self.writer.event(
+            EventRecord(at=self.now() if at is None else at, event=name, job=job, detail=detail)  # type: ignore[arg-type]
+        )
+
+
+def run_folder_error(error: OSError, folder: Path) -> MawlError:
+    """The sentence for a run folder that cannot be written."""
+    return MawlError(
+        "the run folder cannot be written",
+        where=str(folder),
+        why=(error.strerror or str(error)).lower(),
+        cure="free space there or name another place with --runs; the jobs were stopped",
+    )

@@ -1,0 +1,65 @@
+"""What a run is asked to be, and what it tells whoever watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from mawl.model.options import OnFailure, StartMode
+from mawl.model.records import JobRecord
+from mawl.plan.programs import Program
+from mawl.plan.workload import Plan
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides a run.
+
+    ``inputs`` maps (table, scale, replica) to the directory of that input table; ``cpus`` are the
+    processors the jobs may use (None: all); ``memory_limit_bytes`` bounds jobs and page cache
+    together by a control group.
+    """
+
+    run_id: str
+    folder: Path
+    plan: Plan
+    catalogue: Mapping[str, Program]
+    inputs: Mapping[tuple[str, float, int], Path]
+    start_mode: StartMode = "zygote"
+    on_failure: OnFailure = "continue"
+    cpus: tuple[int, ...] | None = None
+    memory_limit_bytes: int | None = None
+    timeout_seconds: float | None = None
+    """Per-job time limit for jobs whose plan names none."""
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A running run at one moment; rates are of the last second, application bytes."""
+
+    elapsed_seconds: float
+    sessions: int
+    jobs: int
+    waiting: int
+    running: int
+    ended: int
+    failed: int
+    read_bytes_per_second: float
+    written_bytes_per_second: float
+
+
+class Listener(Protocol):
+    """Whoever watches a run: told once a second and at each event, and never asked anything."""
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        """The launcher starts, and ``jobs`` jobs are being made ready for the gate."""
+
+    def status(self, status: Status) -> None:
+        """Once a second while jobs run."""
+
+    def job_ended(self, record: JobRecord) -> None:
+        """A job has its record."""
+
+    def notice(self, text: str) -> None:
+        """Something the user should read: an interrupt understood, jobs being stopped."""

@@ -1,0 +1,168 @@
+"""Restrict a run to a part of the machine, and let the kernel keep an outside account of it.
+
+Control groups are used where the user may make them (root, or a delegated subtree); without that
+``--memory-limit`` is refused, because a run that claims a limit it did not have is a wrong figure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.run import OutsideCpu
+from mawl.units import format_memory
+
+CGROUPS = Path("/sys/fs/cgroup")
+GROUP_PREFIX = "mawl-"
+
+
+def parse_cores(text: str) -> tuple[int, ...]:
+    """Processors from ``4`` (the first four this process may use) or a list (``0,2-5``)."""
+    usable = sorted(os.sched_getaffinity(0))
+    text = text.strip()
+    if text.isdigit():
+        count = int(text)
+        if not 1 <= count <= len(usable):
+            raise UsageError(f"--cores {text}: this process may use {len(usable)} processors")
+        return tuple(usable[:count])
+    chosen: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+            raise UsageError(f"--cores {text}: expected a count (4) or a list (0,2-5)")
+        chosen.update(range(int(first), int(last or first) + 1))
+    missing = chosen - set(usable)
+    if missing:
+        raise UsageError(
+            f"--cores {text}: processor {min(missing)} is not among those this process may use",
+            cure=f"choose from {usable[0]}-{usable[-1]}",
+        )
+    return tuple(sorted(chosen))
+
+
+class Restriction:
+    """The control groups of one run: an account of CPU time always, a memory limit where asked.
+
+    ``groups`` are the directories the launcher joins; empty where none may be made.
+    """
+
+    def __init__(self, run_id: str, memory_limit_bytes: int | None, *, root: Path = CGROUPS) -> None:
+        self.groups: list[Path] = []
+        self.reason: str | None = None
+        """Why there is no outside account, where there is none."""
+        self._account: Path | None = None
+        name = f"{GROUP_PREFIX}{run_id}"
+        memory = _make(root, "memory", name) if memory_limit_bytes is not None else None
+        if memory is not None:
+            self.groups.append(memory)
+        account = _make(root, "cpuacct", name)
+        if account is not None and account not in self.groups:
+            self.groups.append(account)
+        if account is None:
+            self.reason = "no control group could be made (needs root or a delegated cgroup)"
+        self._account = account
+        if memory_limit_bytes is not None:
+            self._limit(memory, memory_limit_bytes)
+
+    def _limit(self, group: Path | None, limit: int) -> None:
+        why = "this user may not make memory control groups"
+        if group is not None:
+            for name in ("memory.max", "memory.limit_in_bytes"):
+                if (group / name).exists():
+                    try:
+                        (group / name).write_text(str(limit))
+                        return
+                    except OSError as error:
+                        why = f"{group / name}: {error.strerror}"
+        self.close()
+        raise UnsuitableMachineError(
+            f"cannot hold the run to --memory-limit {format_memory(limit)}",
+            why=why,
+            cure="run as root, or under systemd-run --user --scope -p Delegate=yes",
+        )
+
+    def account(self) -> OutsideCpu | None:
+        """CPU seconds of all that ran in the group, by the kernel's account; None without one."""
+        if self._account is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            usage = self._account / "cpuacct.usage"
+            if usage.exists():
+                return OutsideCpu(source="control group cpuacct", cpu_seconds=int(usage.read_text()) / 1e9)
+            stat = _pairs(self._account / "cpu.stat")
+            return OutsideCpu(
+                source="control group cpu.stat",
+                cpu_seconds=stat["usage_usec"] / 1e6,
+                user_cpu_seconds=stat["user_usec"] / 1e6,
+                system_cpu_seconds=stat["system_usec"] / 1e6,
+            )
+        return None
+
+    def close(self) -> None:
+        """Remove the groups; processes that are just ending get a moment."""
+        for group in self.groups:
+            for _ in range(50):
+                try:
+                    group.rmdir()
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(0.02)
+        self.groups.clear()
+
+
+def _pairs(file: Path) -> dict[str, int]:
+    return {name: int(value) for name, value in (line.split() for line in file.read_text().splitlines())}
+
+
+def leftover_groups(root: Path = CGROUPS) -> list[Path]:
+    """Groups of runs that were killed: no process is left in them."""
+    found = []
+    for controller in ("memory", "cpuacct"):
+        for base in _bases(root, controller):
+            for group in base.glob(f"{GROUP_PREFIX}*"):
+                with contextlib.suppress(OSError):
+                    if not (group / "cgroup.procs").read_text().strip() and group not in found:
+                        found.append(group)
+    return found
+
+
+def _make(root: Path, controller: str, name: str) -> Path | None:
+    """A new group under this process's own (or its parent), or None where that is refused."""
+    for base in _bases(root, controller):
+        group = base / name
+        try:
+            group.mkdir()
+        except FileExistsError:
+            return group
+        except OSError:
+            continue
+        wanted = {"memory": ("memory.max", "memory.limit_in_bytes"), "cpuacct": ("cpu.stat", "cpuacct.usage")}
+        if any((group / file).exists() for file in wanted[controller]):
+            return group
+        with contextlib.suppress(OSError):
+            group.rmdir()
+    return None
+
+
+def _bases(root: Path, controller: str) -> list[Path]:
+    """Directories in which a group for this controller may be made: version 1, then version 2."""
+    own: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for one in controllers.split(",") if controllers else [""]:
+                own[one] = path.lstrip("/")
+    bases = []
+    if (root / controller).is_dir() and controller in own:
+        bases.append(root / controller / own[controller])
+    if "" in own:
+        for mount in (root, root / "unified"):
+            if (mount / "cgroup.controllers").exists():
+                group = mount / own[""]
+                bases += [group, group.parent] if own[""] else [group]
+    return [base for base in bases if base.is_dir()]

@@ -1,0 +1,258 @@
+"""A run from beginning to end: folder, claims under the roles, restriction, launcher, loop, and the facts."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import resource
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.launch.client import Launcher
+from mawl.launch.sweep import kill_run
+from mawl.measure.machine import Machine, read_machine
+from mawl.measure.process import ProcessSampler
+from mawl.model.options import ROLES
+from mawl.model.records import RunOutcome
+from mawl.model.run import (
+    NodeFacts,
+    Overhead,
+    Phases,
+    PlannedJob,
+    RunFacts,
+    WorkloadFacts,
+)
+from mawl.model.usage import Usage
+from mawl.plan.scale import scale_name
+from mawl.plan.write import plan_toml
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import RunLoop, run_folder_error
+from mawl.runner.request import Listener, RunRequest
+from mawl.runner.restrict import Restriction
+from mawl.runner.sampling import Sampling
+from mawl.store.folder import RunWriter
+from mawl.volumes import Volumes
+
+SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")
+
+
+def carry_out(
+    request: RunRequest,
+    volumes: Volumes,
+    listener: Listener,
+    *,
+    command: Sequence[str] = (),
+    generate_seconds: float | None = None,
+    runs: Path | None = None,
+) -> RunFacts:
+    """Run a plan whose inputs exist; returns the final facts, which are in the folder too.
+
+    ``runs`` is the directory whose ``latest`` link shall point at the folder.  Errors: those of
+    making the folder, the claims and the restriction, before any job starts; afterwards only a
+    run folder that can no longer be written (the jobs are stopped first).
+    """
+    began = time.monotonic()
+    _allow_many_files()
+    machine = read_machine()
+    node = machine.name or "localhost"
+    facts = _facts_before(request, volumes, machine, node, command, generate_seconds)
+    writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(writer.close)
+        cleanup.callback(volumes.release)
+        volumes.claim(request.run_id)
+        restriction = Restriction(request.run_id, request.memory_limit_bytes)
+        cleanup.callback(restriction.close)
+        launcher = Launcher(
+            request.start_mode,
+            run_id=request.run_id,
+            modules=_modules(request),
+            cpus=request.cpus,
+            log=request.folder / "logs" / "launcher.log",
+            cgroups=restriction.groups,
+        )
+        cleanup.callback(_end_launcher, launcher, request.run_id)
+        interrupts = cleanup.enter_context(Interrupts())
+        loop = RunLoop(
+            request,
+            node=node,
+            platform=machine.kernel,
+            launcher=launcher,
+            writer=writer,
+            volumes=volumes,
+            sampling=Sampling(node, ProcessSampler()),
+            listener=listener,
+            interrupts=interrupts,
+        )
+        try:
+            loop.run()
+            launcher_usage = _end_launcher(launcher, request.run_id)
+            outside = restriction.account()
+            facts = msgspec.structs.replace(
+                _facts_after(facts, loop, began, time.monotonic()),
+                launcher=launcher_usage,
+                outside_cpu=outside,
+                overhead=_overhead(loop, launcher_usage),
+                missing={}
+                if outside
+                else {"outside_cpu": restriction.reason or "the account was not readable"},
+            )
+            writer.finish(facts)
+        except OSError as error:
+            raise run_folder_error(error, request.folder) from None
+    return facts
+
+
+def _allow_many_files() -> None:
+    """Raise the soft limit of open files: the sampler keeps a few for each process it watches."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))
+
+
+def _modules(request: RunRequest) -> list[str]:
+    """What the zygote imports: the libraries of the programs in this plan, each once, in order."""
+    names: dict[str, None] = {}
+    for program in {job.program: None for job in request.plan.jobs()}:
+        names |= dict.fromkeys(request.catalogue[program].modules)
+    return list(names)
+
+
+def _end_launcher(launcher: Launcher, run_id: str) -> Usage:
+    """End the launcher and all below it; a lost launcher's remains are found by the run's mark."""
+    usage = launcher.close()
+    if launcher.lost is not None:
+        kill_run(run_id)
+    return usage
+
+
+def _facts_before(
+    request: RunRequest,
+    volumes: Volumes,
+    machine: Machine,
+    node: str,
+    command: Sequence[str],
+    generate_seconds: float | None,
+) -> RunFacts:
+    plan = request.plan
+    jobs = list(plan.jobs())
+    return RunFacts(
+        run_id=request.run_id,
+        kind="measured",
+        mawl_version=__version__,
+        workload=WorkloadFacts(
+            name=plan.workload,
+            title=plan.title,
+            sessions=len(plan.sessions),
+            jobs=len(jobs),
+            scale=plan.scale,
+            scale_name=scale_name(plan.scale),
+            seed=plan.seed,
+            options=plan.options,
+            planned_peak_concurrent=plan.peak_concurrent,
+            gate_jobs=plan.gate_jobs,
+        ),
+        outcome="running",
+        started_at=time.time(),
+        command=list(command),
+        start_mode=request.start_mode,
+        on_failure=request.on_failure,
+        nodes=[_node(request, machine, node)],
+        planned_jobs=[
+            PlannedJob(
+                job=job.job,
+                program=job.program,
+                program_class=request.catalogue[job.program].program_class,
+                session=job.session,
+                stage=job.stage,
+                node=node,
+                replica=job.replica,
+                gate=job.gate,
+                trail_out=job.trail_out,
+            )
+            for job in jobs
+        ],
+        software=_software(),
+        settings={
+            "swap_bytes": machine.swap_bytes,
+            "clock_source": machine.clock_source,
+            "container": machine.container,
+            "scheduler_autogroup": machine.autogroup,
+            "saving_ratio": plan.saving,
+        },
+        roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
+        phases=Phases(generate_seconds=generate_seconds),
+    )
+
+
+def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
+    return NodeFacts(
+        name=name,
+        kernel=machine.kernel,
+        python=platform.python_version(),
+        cpu_model=machine.cpu_model,
+        cores=machine.cores,
+        core_basis=machine.core_basis,
+        memory_bytes=machine.memory_bytes,
+        cpus_used=list(request.cpus) if request.cpus is not None else None,
+        memory_limit_bytes=request.memory_limit_bytes,
+    )
+
+
+def _software() -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for package in SOFTWARE:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> RunFacts:
+    outcome, reason = _outcome(loop)
+    startup = loop.released_monotonic - began if loop.released_monotonic is not None else None
+    return msgspec.structs.replace(
+        facts,
+        outcome=outcome,
+        outcome_reason=reason,
+        ended_at=time.time(),
+        phases=msgspec.structs.replace(
+            facts.phases,
+            startup_seconds=startup,
+            run_seconds=ended - began - startup if startup is not None else None,
+        ),
+    )
+
+
+def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
+    """How the run ended, and why where it did not go through."""
+    if loop.interrupts.level:
+        return "interrupted", f"stopped by {loop.interrupts.name}"
+    if loop.lost is not None:
+        return "failed", f"the launcher was lost: {loop.lost}"
+    bad = [record for record in loop.ended if record.outcome != "finished"]
+    if bad and loop.request.on_failure == "abort":
+        return "aborted", loop.progress.stopped
+    if bad:
+        return "failed", f"{len(bad)} of {len(loop.ended)} jobs did not finish"
+    return "completed", None
+
+
+def _overhead(loop: RunLoop, launcher: Usage) -> Overhead:
+    """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    hello = loop.hello.usage if loop.hello else Usage()
+    startup = None
+    if loop.cpu_at_release is not None:
+        startup = loop.cpu_at_release + (hello.cpu_seconds or 0.0)
+    return Overhead(
+        cpu_seconds=own.ru_utime + own.ru_stime + (launcher.cpu_seconds or 0.0),
+        startup_cpu_seconds=startup,
+        peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
+    )

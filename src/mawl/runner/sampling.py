@@ -1,0 +1,85 @@
+"""The run's own 1 Hz look at its jobs: how many run, what they read, write and hold in memory."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.measure.process import ProcessSampler, TreeSample
+from mawl.model.records import SampleRecord
+from mawl.model.usage import Usage
+from mawl.store.folder import RunWriter
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
+    """Application throughput since the tick before."""
+
+    read_bytes_per_second: float
+    written_bytes_per_second: float
+
+
+COUNTERS = (
+    "application_read_bytes",
+    "application_written_bytes",
+    "device_read_bytes",
+    "device_written_bytes",
+)
+
+
+class Sampling:
+    """Adds up running jobs (live, from /proc) and ended ones (from their reap) into run totals.
+
+    The counters of the samples only grow: a job's live figure is replaced by its final one when it
+    ends, which is never smaller.
+    """
+
+    def __init__(self, node: str, sampler: ProcessSampler) -> None:
+        self.node = node
+        self.sampler = sampler
+        self._pids: dict[str, int] = {}
+        self._ended: dict[str, int] = dict.fromkeys(COUNTERS, 0)
+        self._last: dict[str, int] = dict.fromkeys(COUNTERS, 0)
+        self._last_at: float | None = None
+
+    def add(self, job: str, pid: int) -> None:
+        """A job's process exists."""
+        self._pids[job] = pid
+
+    def remove(self, job: str, final: Usage) -> None:
+        """A job's process tree is gone; ``final`` is the kernel's account of it."""
+        if self._pids.pop(job, None) is not None:
+            for name in COUNTERS:
+                self._ended[name] += getattr(final, name) or 0
+
+    def tick(self, now: float, monotonic: float, writer: RunWriter) -> Rates:
+        """Sample, append to the journal, and return the rates since the last tick."""
+        live = self.sampler.sample(self._pids)
+        totals = {
+            name: max(
+                self._ended[name] + sum(getattr(tree, name) or 0 for tree in live.values()), self._last[name]
+            )
+            for name in COUNTERS
+        }
+        seconds = None if self._last_at is None else monotonic - self._last_at
+        rates = Rates(
+            read_bytes_per_second=self._rate(totals, "application_read_bytes", seconds),
+            written_bytes_per_second=self._rate(totals, "application_written_bytes", seconds),
+        )
+        self._last, self._last_at = totals, monotonic
+        writer.samples(
+            [
+                SampleRecord(node=self.node, at=now, series=name, value=float(value))
+                for name, value in (
+                    ("jobs_running", len(self._pids)),
+                    ("jobs_resident_bytes", _resident(live)),
+                    *totals.items(),
+                )
+            ]
+        )
+        return rates
+
+    def _rate(self, totals: dict[str, int], name: str, seconds: float | None) -> float:
+        return (totals[name] - self._last[name]) / seconds if seconds else 0.0
+
+
+def _resident(live: dict[str, TreeSample]) -> int:
+    return sum(tree.resident_bytes for tree in live.values())

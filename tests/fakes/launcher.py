@@ -1,0 +1,148 @@
+"""A launcher without processes: every job says at once what its behaviour tells it to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+
+from mawl.model.messages import (
+    Answered,
+    Failed,
+    Forked,
+    FromLauncher,
+    Hello,
+    Ready,
+    Reaped,
+    Release,
+    Start,
+    Started,
+    StepEnded,
+    Stop,
+    ToLauncher,
+)
+from mawl.model.records import StepRecord
+from mawl.model.usage import Usage
+
+
+class FakeLauncher:
+    """Behaviours by job name: ``well`` (default), ``fail``, ``wrong``, ``killed``, ``silent``, ``hang``.
+
+    ``hang`` runs until it is stopped; ``lose`` ends the launcher itself when the job starts.
+    ``on_start`` is called with the name of each job that starts.
+    """
+
+    def __init__(
+        self, behaviours: dict[str, str] | None = None, on_start: Callable[[str], None] | None = None
+    ) -> None:
+        self.behaviours = behaviours or {}
+        self.on_start = on_start or (lambda _: None)
+        self.lost: str | None = None
+        self.complaints: list[str] = []
+        self.sent: list[ToLauncher] = []
+        self.started: list[str] = []
+        self._waiting: list[Start] = []
+        self._queue: list[FromLauncher] = []
+        self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._tell(Hello(pid=1, mode="zygote", usage=Usage(user_cpu_seconds=1.0, system_cpu_seconds=0.5)))
+
+    def fileno(self) -> int:
+        return self._read
+
+    def receive(self) -> list[FromLauncher]:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._read, 65536)
+        told, self._queue = self._queue, []
+        return told
+
+    def send(self, message: ToLauncher) -> None:
+        self.sent.append(message)
+        match message:
+            case Start():
+                name = message.assignment.job
+                self._tell(Forked(job=name, pid=4_000_000))
+                self._tell(
+                    Ready(
+                        job=name,
+                        at=time.time(),
+                        resident_bytes=100,
+                        startup=Usage(user_cpu_seconds=0.25, system_cpu_seconds=0.0),
+                    )
+                )
+                if message.gate is None:
+                    self._run(name)
+                else:
+                    self._waiting.append(message)
+            case Release():
+                for start in self._waiting:
+                    self._run(start.assignment.job)
+                self._waiting.clear()
+            case Stop(job=name):
+                self._tell(self._reaped(name, signal=15))
+
+    def usage(self) -> Usage:
+        return Usage()
+
+    def close(self, timeout_seconds: float = 10.0) -> Usage:
+        return Usage()
+
+    def _run(self, name: str) -> None:
+        self.started.append(name)
+        self.on_start(name)
+        behaviour = self.behaviours.get(name, "well")
+        if behaviour == "lose":
+            self.lost = "it was killed by signal 9"
+            os.write(self._write, b"!")
+            return
+        self._tell(Started(job=name, at=time.time()))
+        if behaviour == "hang":
+            return
+        for number, (step, kind) in enumerate((("read", "data"), ("verify", "verify")), 1):
+            if behaviour == "well" or step == "read":
+                self._tell(StepEnded(step=self._step(name, number, step, kind)))
+        if behaviour == "well":
+            self._tell(Answered(job=name, answer={"rows": 3}))
+        elif behaviour in ("fail", "wrong"):
+            self._tell(Failed(job=name, sentence=f"{name} went wrong", wrong_answer=behaviour == "wrong"))
+        if behaviour == "killed":
+            self._tell(self._reaped(name, signal=9))
+        else:
+            self._tell(self._reaped(name, exit_code=1 if behaviour in ("fail", "wrong") else 0))
+
+    def _step(self, job: str, number: int, name: str, kind: str) -> StepRecord:
+        return StepRecord(
+            job=job,
+            number=number,
+            name=name,
+            kind=kind,  # type: ignore[arg-type]
+            started_at=time.time(),
+            ended_at=time.time(),
+            usage=Usage(
+                real_time_seconds=0.5,
+                user_cpu_seconds=0.5,
+                system_cpu_seconds=0.0,
+                os_memory_bytes=700 if kind == "verify" else 600,
+                application_read_bytes=10,
+            ),
+        )
+
+    def _reaped(self, job: str, *, exit_code: int | None = None, signal: int | None = None) -> Reaped:
+        return Reaped(
+            job=job,
+            ended_at=time.time() + 2.0,
+            exit_code=exit_code,
+            signal=signal,
+            usage=Usage(
+                real_time_seconds=2.5,
+                user_cpu_seconds=1.75,
+                system_cpu_seconds=0.25,
+                os_memory_bytes=800,
+                application_read_bytes=30,
+            ),
+            leftover_processes=0,
+        )
+
+    def _tell(self, message: FromLauncher) -> None:
+        self._queue.append(message)
+        os.write(self._write, b"!")

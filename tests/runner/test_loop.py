@@ -1,0 +1,240 @@
+"""The loop of a run over a fake launcher: order, failures, interrupts, limits, a lost launcher."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from mawl.measure.process import ProcessSampler
+from mawl.model.messages import Release, Start, Stop
+from mawl.model.options import OnFailure, StartMode
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import load_workload, make_plan
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import RunLoop
+from mawl.runner.request import RunRequest, Status
+from mawl.runner.sampling import Sampling
+from mawl.store import open_run
+from mawl.store.folder import RunWriter
+from mawl.volumes import Volumes
+from tests.fakes.launcher import FakeLauncher
+
+WORKLOAD = """
+name = "two"
+[[sessions]]
+name = "a"
+stages = [["wide_sort", "segmentation"], ["wide_sort"]]
+[[sessions]]
+name = "b"
+stages = [["segmentation"], [{ program = "segmentation", after = ["a.1.wide_sort"] }]]
+"""
+FIRST = ["a.1.wide_sort", "a.1.segmentation", "b.1.segmentation"]
+
+
+class Watcher:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.ended: list[JobRecord] = []
+
+    def launching(self, mode: StartMode, jobs: int) -> None: ...
+
+    def status(self, status: Status) -> None: ...
+
+    def job_ended(self, record: JobRecord) -> None:
+        self.ended.append(record)
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+class Bench:
+    """One loop with everything it needs, in a temporary directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        launcher: FakeLauncher,
+        *,
+        on_failure: OnFailure = "continue",
+        timeout_seconds: float | None = None,
+    ) -> None:
+        (directory / "two.toml").write_text(WORKLOAD)
+        spec, where = load_workload(str(directory / "two.toml"))
+        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+        self.folder = directory / "run"
+        self.launcher = launcher
+        self.watcher = Watcher()
+        self.volumes = Volumes({role: [directory / role] for role in ("data", "work", "util")})  # type: ignore[misc]
+        self.volumes.ensure()
+        self.volumes.claim("r1")
+        self.interrupts = Interrupts()
+        self.facts = RunFacts(
+            run_id="r1",
+            kind="measured",
+            mawl_version="0",
+            workload=WorkloadFacts(name="two", title="", sessions=2, jobs=5),
+            outcome="running",
+            started_at=0.0,
+        )
+        self.writer = RunWriter(self.folder, self.facts)
+        self.loop = RunLoop(
+            RunRequest(
+                run_id="r1",
+                folder=self.folder,
+                plan=plan,
+                catalogue=CATALOGUE,
+                inputs={
+                    (table.name, job.scale, job.replica): directory / "input"
+                    for job in plan.jobs()
+                    for table in CATALOGUE[job.program].inputs
+                },
+                on_failure=on_failure,
+                timeout_seconds=timeout_seconds,
+            ),
+            node="n1",
+            launcher=launcher,
+            writer=self.writer,
+            volumes=self.volumes,
+            sampling=Sampling("n1", ProcessSampler()),
+            listener=self.watcher,
+            interrupts=self.interrupts,
+        )
+
+    def run(self) -> dict[str, JobRecord]:
+        with self.interrupts:
+            self.loop.run()
+        self.writer.finish(self.facts)
+        return {record.job: record for record in self.loop.ended}
+
+
+def test_a_run_goes_through_its_gate_stages_and_dependencies(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher())
+    records = bench.run()
+    assert {name: record.outcome for name, record in records.items()} == dict.fromkeys(
+        [*FIRST, "a.2.wide_sort", "b.2.segmentation"], "finished"
+    )
+    sent = bench.launcher.sent
+    release = next(place for place, message in enumerate(sent) if isinstance(message, Release))
+    assert [message.assignment.job for message in sent[:release] if isinstance(message, Start)] == FIRST
+    assert {message.gate for message in sent[release:] if isinstance(message, Start)} == {None}
+
+
+def test_a_record_leaves_start_up_and_verify_out_and_the_total_in(tmp_path: Path) -> None:
+    record = Bench(tmp_path, FakeLauncher()).run()["a.2.wide_sort"]
+    assert record.verified is True
+    assert record.total.user_cpu_seconds == 1.75
+    assert record.usage.user_cpu_seconds == 1.75 - 0.25 - 0.5
+    assert record.usage.application_read_bytes == 30 - 10
+    assert record.usage.os_memory_bytes == 600, "the peak of verify is not the job's"
+    assert record.usage.memory_bytes == 500
+    assert record.usage.real_time_seconds == pytest.approx(1.5, abs=0.2)
+    assert record.steps == 2
+
+
+def test_the_run_folder_has_every_job_step_and_log(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher({"a.1.segmentation": "fail"}))
+    bench.run()
+    run = open_run(bench.folder)
+    assert run.jobs.num_rows == 5
+    assert run.steps.num_rows == 9
+    assert len(list((bench.folder / "logs").glob("*.saslog"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "verified", "reason"),
+    [
+        ("fail", None, "a.1.wide_sort went wrong"),
+        ("wrong", False, "a.1.wide_sort went wrong"),
+        ("killed", None, "killed by signal 9 after step read"),
+        ("silent", None, "ended without an answer after step read"),
+    ],
+)
+def test_a_bad_end_has_its_reason_and_skips_what_depends_on_it(
+    behaviour: str, verified: bool | None, reason: str, tmp_path: Path
+) -> None:
+    records = Bench(tmp_path, FakeLauncher({"a.1.wide_sort": behaviour})).run()
+    assert records["a.1.wide_sort"].outcome == "failed"
+    assert records["a.1.wide_sort"].verified is verified
+    assert reason in (records["a.1.wide_sort"].reason or "")
+    assert records["a.2.wide_sort"].outcome == "finished"
+    assert records["b.2.segmentation"].outcome == "not_started"
+    assert "a.1.wide_sort, which it depends on" in (records["b.2.segmentation"].reason or "")
+
+
+def test_abort_stops_what_runs_and_starts_nothing_more(tmp_path: Path) -> None:
+    launcher = FakeLauncher({"a.1.wide_sort": "hang", "b.1.segmentation": "fail"})
+    records = Bench(tmp_path, launcher, on_failure="abort").run()
+    assert {name: record.outcome for name, record in records.items()} == {
+        "a.1.wide_sort": "stopped",
+        "a.1.segmentation": "finished",
+        "b.1.segmentation": "failed",
+        "a.2.wide_sort": "not_started",
+        "b.2.segmentation": "not_started",
+    }
+    assert "--on-failure is abort" in (records["a.1.wide_sort"].reason or "")
+
+
+def test_one_interrupt_lets_jobs_end_and_two_stop_them(tmp_path: Path) -> None:
+    def interrupt(job: str) -> None:
+        if job == FIRST[-1]:
+            signal.raise_signal(signal.SIGINT)
+
+    bench = Bench(tmp_path, FakeLauncher(on_start=interrupt))
+    records = bench.run()
+    assert [records[name].outcome for name in FIRST] == ["finished"] * 3
+    assert records["a.2.wide_sort"].outcome == "not_started"
+    assert "press Ctrl-C again" in bench.watcher.notices[0]
+
+    def interrupt_twice(job: str) -> None:
+        if job == FIRST[-1]:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    (tmp_path / "second").mkdir()
+    launcher = FakeLauncher({FIRST[0]: "hang"}, on_start=interrupt_twice)
+    records = Bench(tmp_path / "second", launcher).run()
+    assert records[FIRST[0]].outcome == "stopped"
+    assert records[FIRST[0]].reason == "the run was interrupted (SIGINT)"
+    assert records[FIRST[1]].outcome == "finished"
+
+
+def test_sigterm_stops_at_once(tmp_path: Path) -> None:
+    launcher = FakeLauncher(
+        dict.fromkeys(FIRST, "hang"),
+        on_start=lambda job: signal.raise_signal(signal.SIGTERM) if job == FIRST[-1] else None,
+    )
+    records = Bench(tmp_path, launcher).run()
+    assert [records[name].outcome for name in FIRST] == ["stopped"] * 3
+
+
+def test_a_job_past_its_time_limit_is_stopped_and_the_rest_goes_on(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher({"a.1.wide_sort": "hang"}), timeout_seconds=0.05)
+    records = bench.run()
+    assert records["a.1.wide_sort"].outcome == "timed_out"
+    assert "time limit of 0.05 s" in (records["a.1.wide_sort"].reason or "")
+    assert records["a.2.wide_sort"].outcome == "finished"
+    assert sum(isinstance(message, Stop) for message in bench.launcher.sent) == 1
+
+
+def test_a_lost_launcher_loses_its_jobs_and_the_run_still_has_its_records(tmp_path: Path) -> None:
+    launcher = FakeLauncher({"a.1.wide_sort": "hang", "b.1.segmentation": "lose"})
+    bench = Bench(tmp_path, launcher)
+    records = bench.run()
+    assert records["a.1.wide_sort"].outcome == "lost"
+    assert records["a.2.wide_sort"].outcome == "not_started"
+    assert "killed by signal 9" in (records["a.1.wide_sort"].reason or "")
+    assert bench.loop.lost is not None
+    assert open_run(bench.folder).jobs.num_rows == 5
+
+
+def test_jobs_leave_nothing_under_work_and_util(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher({"a.1.wide_sort": "killed"}))
+    bench.run()
+    bench.volumes.release()
+    assert [path.name for role in ("work", "util", "data") for path in (tmp_path / role).iterdir()] == []
