@@ -20,7 +20,9 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
     fixed-width records of ``record_bytes``, of the kinds in ``records``, interleaved in groups of
     ``group_rows``, in as many files as ``file_weights`` has numbers, sized in their proportion.
     A text table has no ``columns`` of its own: they are in the fields of ``records``.
-    Rows come in whole groups of ``group_rows``.
+    Rows come in whole groups of ``group_rows``.  ``unfilled_bytes`` is what a row takes with the
+    compressibility dial at its lowest, by zstd level 1 in blocks of 128 KiB; it is measured, and
+    tests/datagen/test_dial.py holds it.  ``fill_overhead_bytes`` is what filling any of it adds besides.
     """
 
     name: str
@@ -32,6 +34,8 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
     record_bytes: int | None = None
     records: tuple[RecordLayout, ...] = ()
     file_weights: tuple[int, ...] = (1,)
+    unfilled_bytes: float = 0.0
+    fill_overhead_bytes: float = 0.0
 
     @property
     def row_bytes(self) -> int:

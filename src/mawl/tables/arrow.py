@@ -7,6 +7,7 @@ A table is a directory of ``part-NNNNN.arrow`` files, or one such file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,11 @@ def batch_rows(row_bytes: int) -> int:
     return max(BATCH_BYTES // row_bytes // 8 * 8, 8)
 
 
+def word_sum(numbers: NDArray[np.generic]) -> int:
+    """Sum of the eight-byte words of contiguous values, modulo 2**64."""
+    return int(np.add.reduce(numbers.reshape(-1).view(np.uint64), dtype=np.uint64))
+
+
 def column_sums(batch: pa.RecordBatch) -> Sums:
     """Sum of each column's eight-byte words, modulo 2**64: the same in whatever order rows come."""
     return {
@@ -48,22 +54,21 @@ def body_words(batch: pa.RecordBatch, width: int) -> NDArray[np.uint64] | None:
     """All words of a batch, column after column, when they lie in one piece; else None.
 
     ``width`` is the :func:`row_bytes` of the schema.  A batch that :func:`read_batches` yields
-    does, since what :class:`TableWriter` writes needs no padding between its columns.
+    does: it is the end of the one buffer that was read, without padding between columns whose
+    values are whole words.
     """
-    first, last = batch.column(0), batch.column(batch.num_columns - 1)
-    start, end = first.buffers()[1], last.buffers()[1]
+    first = batch.column(0)
+    start = first.buffers()[1]
     whole = start.parent
     size = len(first) * width
     if (
         whole is None
         or first.offset
-        or last.offset
         or start.size != len(first) * first.type.bit_width // 8
-        or end.address + len(last) * last.type.bit_width // 8 != start.address + size
-        or not whole.address <= start.address <= whole.address + whole.size - size
+        or start.address + size != whole.address + whole.size
     ):
         return None
-    return np.frombuffer(whole, dtype=np.uint64, count=size // 8, offset=start.address - whole.address)
+    return np.frombuffer(whole, dtype=np.uint64, count=size // 8, offset=whole.size - size)
 
 
 def body_sum(batch: pa.RecordBatch, width: int) -> int:
@@ -99,6 +104,11 @@ def values(column: pa.Array) -> NDArray[np.generic]:
         return np.frombuffer(
             column.buffers()[1], dtype=f"S{width}", count=len(column), offset=column.offset * width
         )
+    return column.to_numpy(zero_copy_only=True)  # type: ignore[no-any-return]
+
+
+def numbers(column: pa.Array) -> NDArray[np.float64]:
+    """The values of an eight-byte float column, without a copy."""
     return column.to_numpy(zero_copy_only=True)  # type: ignore[no-any-return]
 
 
@@ -151,9 +161,7 @@ class TableWriter:
             self.close()
         else:
             # The disk may be full: a second error on closing must not hide the first.
-            try:
-                self.close()
-            except OSError:
+            with contextlib.suppress(OSError, pa.ArrowException):
                 self._sink.close()
 
 

@@ -1,0 +1,276 @@
+"""The values of input tables: value = f(seed, replica, table, column, row number).
+
+Integer and exactly rounded arithmetic only (add, multiply, divide of IEEE 754; no libm), so every
+machine makes the same bytes, and any rows can be made alone.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import math
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.datagen import households
+from mawl.datagen.hashing import hashes, key
+from mawl.plan.columns import (
+    Bell,
+    Code,
+    Column,
+    Feature,
+    HouseholdSerial,
+    HouseholdSize,
+    Paired,
+    PersonNumber,
+    RowNumber,
+    Text,
+    Uniform,
+)
+from mawl.plan.tables import InputTable
+
+Numbers = NDArray[np.float64]
+Array = NDArray[np.generic]
+
+_BLANKS = np.uint64(0x2020_2020_2020_2020)
+_CHARACTERS = np.uint64(0xBFBF_BFBF_BFBF_BFBF)
+_LOW_LANES = np.uint64(0x0000_FFFF_0000_FFFF)
+_LANES_TO_TOP = np.uint64(0x0000_0001_0000_0001)
+_BELL_MEAN = 2 * 0xFFFF
+_BELL_DEVIATION = math.sqrt(4 * (2**32 - 1) / 12)
+_BELL_SHIFT = 24
+_TABLE_BITS = 12
+_TABLE_CHOICES = 256
+_FEATURE_STEPS = 8
+_CENTRE_RANGE = 3.0
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Whose values: one replica of a table under a seed."""
+
+    table: str
+    seed: int
+    replica: int
+
+
+def column_values(
+    table: InputTable, column: Column, *, seed: int, replica: int, start: int, count: int, filled: int = 0
+) -> Array:
+    """Rows ``start`` to ``start + count`` of a column of a table (or of its records).
+
+    float64 of shape (count,), or ``S<width>`` for a character column; possibly read-only.
+    ``filled`` is how many leading bytes a dial column has filled (:func:`mawl.datagen.dial.fills`);
+    other columns do not heed it.
+    """
+    source = Source(table.name, seed, replica)
+    if column.is_dial:
+        return _random_text(source, column, start, count, filled)
+    return _MAKERS[type(column.values)](column.values, source, column, start, count)
+
+
+def rotation_key(source: Source) -> int:
+    """The key of the rotations of household groups (:mod:`mawl.datagen.households`)."""
+    return _column_key(source, "rotation")
+
+
+def true_cluster(table: InputTable, *, seed: int, replica: int, start: int, count: int) -> NDArray[np.intp]:
+    """The hidden cluster of each row, from 0: intp of shape (count,), read-only."""
+    return _clusters(Source(table.name, seed, replica), _features(table)[0].shares, start, count)
+
+
+def cluster_centres(table: InputTable, *, seed: int) -> Numbers:
+    """The true centres, whole steps of 1/8: float64 of shape (clusters, features).
+
+    They do not depend on the replica, so that every copy has the same clusters.
+    """
+    source = Source(table.name, seed, 0)
+    return np.stack([_centres(source, feature) for feature in _features(table)], axis=1)
+
+
+def _features(table: InputTable) -> list[Feature]:
+    found = [column.values for column in table.columns if isinstance(column.values, Feature)]
+    if not found:
+        raise ValueError(f"{table.name} has no feature columns, so no clusters")
+    return found
+
+
+def _column_key(source: Source, column: str) -> int:
+    return key(source.seed, source.replica, source.table, column)
+
+
+def _random_text(source: Source, column: Column, start: int, count: int, filled: int) -> Array:
+    """Random printable Latin-1 in the first ``filled`` bytes of each row, blanks behind: ``S<width>``.
+
+    Each byte is one of 128 characters (0x20 to 0x5f and 0xa0 to 0xdf): seven bits of the hash.
+    """
+    width = column.stored_bytes
+    if filled <= 0:
+        return _blanks(width, count)
+    filled = min(filled, width)
+    values = np.full((count, -(-width // 8)), _BLANKS)
+    for word in range(-(-filled // 8)):
+        random = hashes(key(_column_key(source, column.name), word), start, count)
+        random &= _CHARACTERS
+        random += _BLANKS
+        used = min(filled - 8 * word, 8)
+        if used < 8:
+            kept = np.uint64((1 << 8 * used) - 1)
+            random &= kept
+            random |= _BLANKS & ~kept
+        values[:, word] = random
+    if width % 8:
+        values = np.ascontiguousarray(values.view(np.uint8)[:, :width])
+    return values.view(f"S{width}").reshape(count)
+
+
+def _centres(source: Source, feature: Feature) -> Numbers:
+    chosen = hashes(key(source.seed, source.table, "centre", feature.index), 0, len(feature.shares))
+    steps = int(2 * _CENTRE_RANGE * _FEATURE_STEPS) + 1
+    return ((chosen >> np.uint64(40)) % np.uint64(steps)).astype(np.float64) / _FEATURE_STEPS - _CENTRE_RANGE
+
+
+@functools.lru_cache(maxsize=2)
+def _clusters(source: Source, shares: tuple[int, ...], start: int, count: int) -> NDArray[np.intp]:
+    if sum(shares) != 256:
+        raise ValueError(f"shares of clusters must add up to 256, found {sum(shares)}")
+    table = np.repeat(np.arange(len(shares)), shares)
+    chosen = table[_top_bits(hashes(_column_key(source, "cluster"), start, count), 8)]
+    chosen.flags.writeable = False
+    return chosen
+
+
+@functools.lru_cache(maxsize=32)
+def _blanks(width: int, count: int) -> Array:
+    values = np.full(count * width, 0x20, dtype=np.uint8).view(f"S{width}")
+    values.flags.writeable = False
+    return values
+
+
+def _top_bits(random: NDArray[np.uint64], bits: int) -> NDArray[np.intp]:
+    """The upper bits of hashes, as indices (overwrites its argument)."""
+    random >>= np.uint64(64 - bits)
+    return random.view(np.intp)
+
+
+def _row_numbers(_: RowNumber, __: Source, ___: Column, start: int, count: int) -> Array:
+    return np.arange(start, start + count, dtype=np.float64)
+
+
+def _uniform(values: Uniform, source: Source, column: Column, start: int, count: int) -> Array:
+    random = hashes(_column_key(source, column.name), start, count)
+    if values.choices <= _TABLE_CHOICES:
+        return _uniform_table(values)[_top_bits(random, _TABLE_BITS)]
+    random >>= np.uint64(32)
+    share = random.copy() if values.skew > 1 else random
+    for _ in range(values.skew - 1):
+        share *= random
+        share >>= np.uint64(32)
+    share *= np.uint64(values.choices)
+    share >>= np.uint64(32)
+    whole = share.view(np.int64)
+    if values.step != 1:
+        whole *= values.step
+    if values.low:
+        whole += values.low
+    return whole.astype(np.float64)
+
+
+@functools.lru_cache(maxsize=256)
+def _uniform_table(values: Uniform) -> Numbers:
+    """The value for each of the 2**12 places of u, from the place at which each choice begins."""
+    size, skew = 2**_TABLE_BITS, values.skew
+    begins = [
+        bisect.bisect_left(range(size), choice * size**skew, key=lambda place: values.choices * place**skew)
+        for choice in range(values.choices)
+    ]
+    return np.repeat(
+        np.arange(values.choices, dtype=np.float64) * values.step + values.low,
+        np.diff([*begins, size]),
+    )
+
+
+def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -> Array:
+    first = start // 2
+    pairs = (start + count + 1) // 2 - first
+    odd = hashes(_column_key(source, column.name), first, pairs) >> np.uint64(63)
+    both = np.empty((pairs, 2))
+    both[:, 0] = odd
+    both[:, 1] = np.uint64(1) - odd
+    return both.reshape(-1)[start - 2 * first :][:count]
+
+
+def _deviations(random: NDArray[np.uint64], steps: float) -> NDArray[np.int64]:
+    """Centred Irwin-Hall sums of each hash's four 16-bit parts, times ``steps`` standard deviations."""
+    lanes = random & _LOW_LANES
+    random >>= np.uint64(16)
+    random &= _LOW_LANES
+    lanes += random
+    lanes *= _LANES_TO_TOP
+    lanes >>= np.uint64(32)
+    centred = lanes.view(np.int64)
+    centred -= _BELL_MEAN
+    centred *= round(steps / _BELL_DEVIATION * 2**_BELL_SHIFT)
+    centred += 1 << (_BELL_SHIFT - 1)
+    centred >>= _BELL_SHIFT
+    return centred
+
+
+def _bell(values: Bell, source: Source, column: Column, start: int, count: int) -> Array:
+    steps = values.steps_per_unit
+    whole = _deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
+    whole += round(values.mean * steps)
+    return whole / np.float64(steps)
+
+
+def _feature(values: Feature, source: Source, column: Column, start: int, count: int) -> Array:
+    noise = _deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
+    found = noise / np.float64(_FEATURE_STEPS)
+    found += _centres(source, values)[_clusters(source, values.shares, start, count)]
+    return found
+
+
+def _code(values: Code, source: Source, column: Column, start: int, count: int) -> Array:
+    table = _code_table(values, column.stored_bytes)
+    return table[_top_bits(hashes(_column_key(source, column.name), start, count), 8)]
+
+
+@functools.lru_cache(maxsize=256)
+def _code_table(values: Code, width: int) -> Array:
+    choices = len(values.values)
+    chosen = (choices * place**values.skew // 256**values.skew for place in range(256))
+    return np.array(
+        [values.values[choice].ljust(width).encode("latin-1") for choice in chosen], dtype=f"S{width}"
+    )
+
+
+def _text(values: Text, source: Source, column: Column, start: int, count: int) -> Array:
+    return _random_text(source, column, start, count, values.filled or 0)
+
+
+def _household_size(values: HouseholdSize, source: Source, _: Column, start: int, count: int) -> Array:
+    return households.sizes(rotation_key(source), values.sizes, start, count)
+
+
+def _household_serial(values: HouseholdSerial, source: Source, _: Column, start: int, count: int) -> Array:
+    return households.serials(rotation_key(source), values.sizes, start, count)
+
+
+def _person_number(values: PersonNumber, source: Source, _: Column, start: int, count: int) -> Array:
+    return households.person_numbers(rotation_key(source), values.sizes, start, count)
+
+
+_MAKERS: dict[type, Callable[..., Array]] = {
+    RowNumber: _row_numbers,
+    Uniform: _uniform,
+    Paired: _paired,
+    Bell: _bell,
+    Code: _code,
+    Text: _text,
+    Feature: _feature,
+    HouseholdSize: _household_size,
+    HouseholdSerial: _household_serial,
+    PersonNumber: _person_number,
+}

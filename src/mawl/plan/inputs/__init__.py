@@ -1,0 +1,10 @@
+"""The input tables, one file each; ``INPUTS`` finds them by name."""
+
+from __future__ import annotations
+
+from mawl.plan.inputs import census, customers, policies, transactions
+from mawl.plan.tables import InputTable
+
+INPUTS: dict[str, InputTable] = {
+    table.name: table for table in (transactions.TABLE, census.TABLE, policies.TABLE, customers.TABLE)
+}

@@ -1,0 +1,107 @@
+"""Census microdata, the input of census_load: 231-byte text records, 37 GB in 51 files at full scale.
+
+Household and person records interleaved, each household followed by its persons.  A group of 28
+records holds 8 households with 20 persons; the household sizes in a group are ``SIZES`` rotated by
+a hash of the group number, so that any group can be made alone and every group is equally large.
+"""
+
+from __future__ import annotations
+
+from mawl.plan.columns import (
+    Code,
+    Column,
+    HouseholdSerial,
+    HouseholdSize,
+    PersonNumber,
+    RowNumber,
+    Uniform,
+)
+from mawl.plan.records import lay_out
+from mawl.plan.tables import GB, InputTable
+
+RECORD_BYTES = 231
+SIZES = (1, 4, 2, 3, 1, 5, 2, 2)
+"""Persons of the eight households of a group, before rotation; 20 in all."""
+
+HOUSEHOLD = lay_out(
+    "H",
+    len(SIZES),
+    RECORD_BYTES,
+    (
+        (Column("serial", RowNumber()), 10),
+        (Column("persons", HouseholdSize(SIZES)), 2),
+        (Column("household_weight", Uniform(10, 400, skew=2, step=10)), 4),
+        (Column("rooms", Uniform(1, 9, skew=2)), 2),
+        (Column("bedrooms", Uniform(0, 5, skew=2)), 1),
+        (Column("vehicles", Uniform(0, 6, skew=3)), 1),
+        (Column("year_built", Uniform(1939, 2019, step=10)), 4),
+        (Column("tenure", Uniform(1, 4, skew=2)), 1),
+        (Column("rent", Uniform(0, 3_000, skew=4, step=100)), 5),
+        (Column("property_value", Uniform(0, 900_000, skew=4, step=25_000)), 7),
+        (Column("household_income", Uniform(0, 250_000, skew=3, step=5_000)), 7),
+        (Column("heating_fuel", Uniform(1, 9, skew=4)), 1),
+        (Column("area", Code(("URBAN", "SUBURBAN", "RURAL"), skew=2), 8), 8),
+        (
+            Column("building", Code(("DETACHED", "ATTACHED", "APARTMENT BLOCK", "MOBILE HOME"), skew=2), 16),
+            16,
+        ),
+    ),
+    "household_filler",
+)
+
+PERSON = lay_out(
+    "P",
+    sum(SIZES),
+    RECORD_BYTES,
+    (
+        (Column("serial", HouseholdSerial(SIZES)), 10),
+        (Column("person", PersonNumber(SIZES)), 2),
+        (Column("person_weight", Uniform(10, 400, skew=3, step=10)), 4),
+        (Column("age", Uniform(0, 94)), 2),
+        (Column("sex", Uniform(1, 2)), 1),
+        (Column("marital_status", Uniform(1, 5, skew=3)), 1),
+        (Column("education", Uniform(0, 16, skew=2)), 2),
+        (Column("hours_worked", Uniform(0, 60, skew=3, step=10)), 2),
+        (Column("weeks_worked", Uniform(0, 52, skew=3, step=13)), 2),
+        (Column("wages", Uniform(0, 200_000, skew=4, step=5_000)), 7),
+        (Column("other_income", Uniform(0, 50_000, skew=20, step=5_000)), 7),
+        (Column("industry", Uniform(0, 990, skew=8, step=30)), 3),
+        (Column("relationship", Uniform(0, 9, skew=6)), 1),
+        (Column("race", Uniform(1, 9, skew=8)), 1),
+        (Column("ancestry", Uniform(0, 9, skew=12)), 1),
+        (Column("citizenship", Uniform(1, 5, skew=16)), 1),
+        (Column("language", Uniform(0, 9, skew=16)), 1),
+        (Column("english", Uniform(0, 4, skew=16)), 1),
+        (Column("moved", Uniform(0, 1, skew=10)), 1),
+        (Column("military", Uniform(0, 4, skew=24)), 1),
+        (Column("disability", Uniform(0, 1, skew=12)), 1),
+        (Column("school", Uniform(0, 3, skew=8)), 1),
+        (Column("worker_class", Uniform(0, 8, skew=8)), 1),
+        (Column("travel_mode", Uniform(0, 9, skew=12)), 1),
+        (Column("children", Uniform(0, 9, skew=12)), 1),
+        (Column("insured", Uniform(0, 1, skew=8)), 1),
+        (Column("origin", Code(("NATIVE", "ABROAD"), skew=8), 8), 8),
+        (Column("employment", Code(("EMPLOYED", "INACTIVE", "SEEKING"), skew=4), 8), 8),
+        (Column("occupation", Code(("SERVICE", "OFFICE", "PRODUCTION", "MANAGEMENT"), skew=6), 16), 16),
+    ),
+    "person_filler",
+)
+
+# Shares of the states, in thousandths of the population, largest first as nobody needs the order.
+_STATE_WEIGHTS = (
+    118, 87, 65, 59, 39, 38, 35, 32, 31, 30, 28, 26, 23, 22, 21, 21, 20, 19, 19, 18, 17, 17, 15, 15,
+    14, 13, 13, 12, 11, 10, 10, 10, 9, 9, 9, 8, 7, 6, 6, 6, 6, 5, 4, 4, 3, 3, 3, 3, 2, 2, 2,
+)  # fmt: skip
+
+TABLE = InputTable(
+    name="census",
+    full_bytes=37 * GB,
+    unfilled_bytes=18.1,
+    fill_overhead_bytes=5.5,
+    layout="text",
+    group_rows=len(SIZES) + sum(SIZES),
+    record_bytes=RECORD_BYTES,
+    records=(HOUSEHOLD, PERSON),
+    file_weights=_STATE_WEIGHTS,
+    minimum_rows=2800,
+)

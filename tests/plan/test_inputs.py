@@ -1,0 +1,91 @@
+"""The declared input tables: sizes that bytes by role rest on, and rules that readers rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from mawl.plan.columns import Uniform
+from mawl.plan.inputs import INPUTS
+from mawl.plan.inputs.census import HOUSEHOLD, PERSON
+from mawl.plan.inputs.customers import FEATURES
+from mawl.plan.inputs.transactions import NARROW_COLUMNS
+from mawl.plan.records import RecordLayout
+from mawl.plan.tables import GB, InputTable
+
+TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "full_bytes", "row_bytes"),
+    [
+        ("transactions", 145 * GB, 640),
+        ("census", 37 * GB, 231),
+        ("policies", 10 * GB, 440),
+        ("customers", 18 * GB, 360),
+    ],
+)
+def test_sizes_are_those_that_bytes_by_role_are_designed_on(
+    name: str, full_bytes: int, row_bytes: int
+) -> None:
+    table = INPUTS[name]
+    assert table.row_bytes == row_bytes
+    assert full_bytes - table.group_rows * row_bytes < table.bytes(1.0) <= full_bytes
+
+
+@TABLES
+def test_rows_are_linear_in_the_scale_down_to_a_minimum(table: InputTable) -> None:
+    assert table.rows(0.5) == pytest.approx(table.rows(1.0) / 2, abs=table.group_rows)
+    assert table.rows(1e-9) == table.minimum_rows
+    assert table.rows(0.00123) % table.group_rows == 0
+
+
+@TABLES
+def test_names_are_unique_and_characters_are_whole_words(table: InputTable) -> None:
+    kinds = [table.columns, *[tuple(field.column for field in layout.fields) for layout in table.records]]
+    for columns in kinds:
+        assert len({column.name for column in columns}) == len(columns)
+        assert all(column.stored_bytes % 8 == 0 for column in columns)
+
+
+def test_transactions_are_forty_numerics_and_fifteen_characters() -> None:
+    columns = INPUTS["transactions"].columns
+    assert len(columns) == 55
+    assert sum(column.stored_bytes for column in columns if column.width is None) == 320
+    assert sum(1 for column in columns if column.width is not None) == 15
+
+
+def test_the_narrow_table_has_the_keys_and_two_thirds_of_the_bytes() -> None:
+    columns = [column for column in INPUTS["transactions"].columns if column.name in NARROW_COLUMNS]
+    assert {"row", "account", "posted", "merchant", "amount_cents"} < set(NARROW_COLUMNS)
+    assert len(columns) == len(NARROW_COLUMNS)
+    assert sum(column.stored_bytes for column in columns) == pytest.approx(419, abs=4)
+
+
+def test_census_records_become_rows_of_120_and_240_bytes() -> None:
+    assert HOUSEHOLD.row_bytes == 120
+    assert PERSON.row_bytes == 240
+    assert sum(field.column.width is None for field in HOUSEHOLD.fields) == 12
+    assert sum(field.column.width is None for field in PERSON.fields) == 26
+    assert len(INPUTS["census"].file_weights) == 51
+
+
+@pytest.mark.parametrize("layout", [HOUSEHOLD, PERSON], ids=["H", "P"])
+def test_census_fields_follow_one_another_and_hold_their_largest_value(layout: RecordLayout) -> None:
+    position = 1
+    for field in (*layout.fields, layout.filler):
+        assert field.start == position
+        position += field.width
+        if isinstance(field.column.values, Uniform):
+            assert field.width >= len(str(field.column.values.high))
+    assert position == INPUTS["census"].row_bytes - 1
+
+
+def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
+    groups = INPUTS["census"].rows(100.0) // INPUTS["census"].group_rows
+    assert len(str(groups * HOUSEHOLD.per_group)) <= 10
+
+
+def test_customers_have_twenty_features_of_eight_clusters() -> None:
+    names = [column.name for column in INPUTS["customers"].columns]
+    assert len(FEATURES) == 20
+    assert set(FEATURES) < set(names)
