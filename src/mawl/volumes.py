@@ -32,10 +32,10 @@ class Volumes:
         self._locks: list[int] = []
         self._run_id: str | None = None
 
-    def ensure(self) -> None:
-        """Make what is missing and check that mawl can write there."""
-        for role, paths in self.directories.items():
-            for path in paths:
+    def ensure(self, *roles: Role) -> None:
+        """Make what is missing of these roles (all by default) and check that mawl can write there."""
+        for role in roles or ROLES:
+            for path in self.directories[role]:
                 try:
                     path.mkdir(mode=0o700, parents=True, exist_ok=True)
                     probe = path / f".mawl-write-test-{os.getpid()}"
@@ -89,21 +89,26 @@ class Volumes:
             for run in self.run_directories(role):
                 if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
                     continue
-                shutil.rmtree(run, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    _remove_marked(run)
         for lock in self._locks:
             os.close(lock)
         self._locks.clear()
 
     def leftovers(self) -> list[Path]:
-        """Run directories under work and util, and empty ones under data, that no runner holds."""
+        """Run directories that no runner holds: marked ones, and empty ones (killed before the mark).
+
+        Under data only those without results.
+        """
         found = []
         for role in ROLES:
             for volume in self.directories[role]:
                 for directory in sorted(volume.glob(f"{RUN_PREFIX}*")):
-                    if (directory / MARK).is_file() and not _held(directory / MARK):
-                        has_results = any(entry.name != MARK for entry in directory.iterdir())
-                        if role != "data" or not has_results:
-                            found.append(directory)
+                    names = {entry.name for entry in directory.iterdir()}
+                    if names and (MARK not in names or _held(directory / MARK)):
+                        continue
+                    if role != "data" or names <= {MARK}:
+                        found.append(directory)
         return found
 
     def volume_of(self, path: str | os.PathLike[str]) -> Role | None:
@@ -118,12 +123,29 @@ class Volumes:
 
 
 def remove_leftover(directory: Path) -> int:
-    """Remove a directory that carries mawl's mark; returns the bytes it held."""
+    """Remove what :meth:`Volumes.leftovers` found, marked or empty; returns the bytes it held."""
     if not (directory / MARK).is_file():
-        raise UnsuitableMachineError("will not remove a directory without mawl's mark", where=str(directory))
+        try:
+            directory.rmdir()
+        except OSError:
+            raise UnsuitableMachineError(
+                "will not remove a directory without mawl's mark", where=str(directory)
+            ) from None
+        return 0
     size = sum(allocated for _, allocated in _files(directory))
-    shutil.rmtree(directory)
+    _remove_marked(directory)
     return size
+
+
+def _remove_marked(directory: Path) -> None:
+    """Remove a marked directory, its mark last: what a kill leaves half removed still carries it."""
+    for entry in directory.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != MARK:
+            entry.unlink()
+    (directory / MARK).unlink()
+    directory.rmdir()
 
 
 def _files(directory: Path) -> Iterator[tuple[Path, int]]:
@@ -146,6 +168,10 @@ def _marked(directory: Path, what: str) -> Path:
                 cure="move it away or name another directory for this role",
             ) from None
         return directory
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "cannot be made", where=str(directory), why=(error.strerror or str(error)).lower()
+        ) from None
     (directory / MARK).write_text(f"made by mawl: {what}\n")
     return directory
 

@@ -62,7 +62,14 @@ class Launcher:
             cgroups=[str(group) for group in cgroups],
             execute=execute,
         )
-        command = [*_joining(cgroups), sys.executable, "-P", "-m", "mawl.launch.server", msgspec.json.encode(setup).decode()]
+        command = [
+            *_joining(cgroups),
+            sys.executable,
+            "-P",
+            "-m",
+            "mawl.launch.server",
+            msgspec.json.encode(setup).decode(),
+        ]
         try:
             with log.open("ab") as output:
                 self._process = subprocess.Popen(

@@ -1,0 +1,111 @@
+"""Directories under the roles: marks, locks, and nothing removed that is not ours."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mawl.errors import UnsuitableMachineError
+from mawl.volumes import MARK, Volumes, remove_leftover
+
+
+@pytest.fixture
+def volumes(tmp_path: Path) -> Volumes:
+    made = Volumes(
+        {"data": [tmp_path / "d"], "work": [tmp_path / "w1", tmp_path / "w2"], "util": [tmp_path / "u"]}
+    )
+    made.ensure()
+    return made
+
+
+def test_a_run_leaves_the_roles_as_they_were(volumes: Volumes, tmp_path: Path) -> None:
+    (tmp_path / "w1" / "precious").write_text("mine")
+    volumes.claim("r1")
+    places = volumes.make_job("j1")
+    assert [len(places[role]) for role in ("work", "util")] == [2, 1]
+    (places["work"][0] / "part").write_bytes(b"x" * 10)
+    volumes.remove_job("j1")
+    assert not places["work"][0].exists()
+    volumes.release()
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "d",
+        "u",
+        "w1",
+        "w1/precious",
+        "w2",
+    ]
+
+
+def test_results_under_data_stay_after_the_run(volumes: Volumes) -> None:
+    volumes.claim("r1")
+    (volumes.run_directories("data")[0] / "j1").mkdir()
+    volumes.release()
+    assert (volumes.run_directories("data")[0] / "j1").is_dir()
+    assert volumes.leftovers() == []
+
+
+def test_directories_are_private(volumes: Volumes) -> None:
+    volumes.claim("r1")
+    places = volumes.make_job("j")
+    for place in [*places["work"], *volumes.run_directories("util")]:
+        assert place.stat().st_mode & 0o777 == 0o700
+    volumes.release()
+
+
+def test_a_living_runs_directories_are_no_leftovers_and_a_dead_ones_are(tmp_path: Path) -> None:
+    roles = {"data": [tmp_path / "d"], "work": [tmp_path / "w"], "util": [tmp_path / "u"]}
+    code = (
+        "import sys; from pathlib import Path; from mawl.volumes import Volumes\n"
+        "v = Volumes({r: [Path(p)] for r, p in zip(('data', 'work', 'util'), sys.argv[1:])})\n"
+        "v.ensure(); v.claim('r1'); v.make_job('j1'); print('ready', flush=True); sys.stdin.read()\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, *(str(paths[0]) for paths in roles.values())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    looker = Volumes(roles)  # type: ignore[arg-type]
+    assert looker.leftovers() == []
+    child.kill()
+    child.communicate()
+    found = looker.leftovers()
+    assert [path.parent.name for path in found] == ["d", "w", "u"]
+    for path in found:
+        remove_leftover(path)
+    assert looker.leftovers() == []
+
+
+def test_a_run_killed_before_its_mark_leaves_an_empty_directory_that_is_found(tmp_path: Path) -> None:
+    looker = Volumes({"data": [tmp_path / "d"], "work": [tmp_path / "w"], "util": [tmp_path / "u"]})
+    looker.ensure()
+    (tmp_path / "w" / "mawl-run-r1").mkdir()
+    (tmp_path / "w" / "mawl-run-r2").mkdir()
+    (tmp_path / "w" / "mawl-run-r2" / "precious").touch()
+    assert looker.leftovers() == [tmp_path / "w" / "mawl-run-r1"]
+    remove_leftover(tmp_path / "w" / "mawl-run-r1")
+    with pytest.raises(UnsuitableMachineError, match="without mawl's mark"):
+        remove_leftover(tmp_path / "w" / "mawl-run-r2")
+
+
+def test_a_directory_of_that_name_made_by_someone_else_is_refused(volumes: Volumes, tmp_path: Path) -> None:
+    (tmp_path / "d" / "mawl-inputs").mkdir()
+    (tmp_path / "d" / "mawl-inputs" / "theirs").touch()
+    with pytest.raises(UnsuitableMachineError, match=rf"was not made by mawl: it has no {MARK} file"):
+        volumes.inputs()
+
+
+def test_a_role_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    bad = Volumes({"data": [tmp_path], "work": [tmp_path / "file"], "util": [tmp_path]})
+    with pytest.raises(UnsuitableMachineError, match=r"the work directory cannot be written: .*--work"):
+        bad.ensure()
+
+
+def test_a_path_belongs_to_its_role(volumes: Volumes, tmp_path: Path) -> None:
+    assert volumes.volume_of(tmp_path / "w2" / "x" / "y") == "work"
+    assert volumes.volume_of(tmp_path / "w2x") is None
