@@ -1,0 +1,99 @@
+"""Arguments that several verbs share, and the plan they lead to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from mawl.config.settings import Settings
+from mawl.errors import UsageError
+from mawl.model.options import Role
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.scale import parse_scale
+from mawl.plan.workload import DEFAULT_SAVING, DEFAULT_SEED, Plan, load_workload, make_plan
+from mawl.volumes import Volumes
+
+DEFAULT_WORKLOAD = "starter"
+DEFAULT_SCALE = "smoke"
+
+
+def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
+    """WORKLOAD, --scale, --seed, --saving, --option: what decides a plan."""
+    parser.add_argument(
+        "workload",
+        nargs="?",
+        default=DEFAULT_WORKLOAD,
+        metavar="WORKLOAD",
+        help=f"a shipped workload (starter, nano) or a TOML file (default: {DEFAULT_WORKLOAD})",
+    )
+    parser.add_argument(
+        "--scale",
+        help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
+    )
+    parser.add_argument("--seed", type=int, help=f"seed of the input tables (default: {DEFAULT_SEED})")
+    parser.add_argument(
+        "--saving",
+        type=float,
+        metavar="RATIO",
+        help=f"what zstd-1 saves on the input tables, 0.3 to 0.95 (default: {DEFAULT_SAVING})",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer; may be repeated",
+    )
+
+
+def add_role_arguments(parser: argparse.ArgumentParser) -> None:
+    """--data, --work, --util: where the roles lie."""
+    for role, holds in (
+        ("data", "input tables and results"),
+        ("work", "temporary tables"),
+        ("util", "sort and spill files"),
+    ):
+        parser.add_argument(
+            f"--{role}",
+            nargs="+",
+            metavar="DIR",
+            help=f"{holds}; several directories are used in rotation (default: ./mawl-{role})",
+        )
+
+
+def settings() -> Settings:
+    """Settings of the environment and of ``mawl.toml`` in the current directory."""
+    return Settings(os.environ, Path.cwd())
+
+
+def plan_of(arguments: argparse.Namespace, chosen: Settings) -> Plan:
+    """The plan that the shared workload arguments describe."""
+    spec, where = load_workload(arguments.workload)
+    if spec.scale is not None and arguments.scale is not None:
+        raise UsageError(f"{where} fixes its scale at {spec.scale:g}; leave --scale out")
+    seed = int(chosen.number("seed", arguments.seed, DEFAULT_SEED))
+    if not 0 <= seed < 2**32:
+        raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
+    saving = chosen.number("saving", arguments.saving, DEFAULT_SAVING)
+    if not 0.3 <= saving <= 0.95:
+        raise UsageError(f"--saving {saving:g}: expected a ratio from 0.3 to 0.95")
+    return make_plan(
+        spec,
+        where=where,
+        catalogue=CATALOGUE,
+        scale=parse_scale(chosen.text("scale", arguments.scale, DEFAULT_SCALE)),
+        options=chosen.options(arguments.option),
+        seed=seed,
+        saving=saving,
+    )
+
+
+def volumes_of(arguments: argparse.Namespace, chosen: Settings) -> Volumes:
+    """The volumes that --data, --work and --util (or their settings) name."""
+    given: dict[Role, list[str] | None] = {
+        "data": arguments.data,
+        "work": arguments.work,
+        "util": arguments.util,
+    }
+    return Volumes(chosen.roles(given))

@@ -1,0 +1,172 @@
+"""Can this machine run what I ask, and if not, what to do?
+
+Looks at Python and the libraries, the compiler, space under the roles, memory, limits, containers,
+the clock and other load. With a WORKLOAD, space and memory are held against what it needs.
+A problem stops a run (exit status 1), a notice does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.commands.arguments import add_role_arguments, plan_of, settings, volumes_of
+from mawl.measure.clock import ClockWatch
+from mawl.measure.machine import Machine, read_machine
+from mawl.measure.noise import NoiseWatch
+from mawl.measure.space import FileSystem, file_systems
+from mawl.measure.suitability import (
+    Check,
+    clock_checks,
+    compiler_check,
+    container_check,
+    library_checks,
+    limit_checks,
+    memory_check,
+    noise_checks,
+    worst,
+)
+from mawl.model.options import Role
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import Needs, needs
+from mawl.units import format_bytes, format_memory
+from mawl.volumes import INPUTS
+
+NAME = "doctor"
+HELP = "can this machine run what I ask, and if not, what to do"
+
+LOOK_SECONDS = 1.0
+"""How long clock and load are watched."""
+
+_IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+_SENTENCES = {
+    "ok": "this machine can run mawl",
+    "notice": "this machine can run mawl; the notices say what will be missing or disturbed",
+    "problem": "a run cannot work here until the problems are solved",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl doctor [WORKLOAD]``."""
+    parser.add_argument(
+        "workload", nargs="?", metavar="WORKLOAD", help="a shipped workload or a TOML file that should fit"
+    )
+    parser.add_argument("--scale", help="the scale it should fit at: a name, or a factor of full")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a run option that changes its memory: memsize, sortsize; may be repeated",
+    )
+    parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how its jobs would start")
+    add_role_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(seed=None, saving=None)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at the machine and print what was found."""
+    clock, noise = ClockWatch(), NoiseWatch()
+    started_at = time.monotonic()
+    chosen = settings()
+    needed = None
+    if arguments.workload is not None:
+        spawn = chosen.text("start", arguments.start, "zygote") == "spawn"
+        needed = needs(plan_of(arguments, chosen), CATALOGUE, spawn=spawn)
+    directories = volumes_of(arguments, chosen).directories
+    machine = read_machine()
+    checks = [
+        Check("python", "ok", f"{platform.python_version()} on {platform.machine()}"),
+        *library_checks(),
+        compiler_check(os.environ),
+        *space_checks(directories, needed),
+        memory_check(machine, None if needed is None else needed.memory_bytes),
+        *limit_checks(machine),
+        container_check(machine),
+    ]
+    time.sleep(max(started_at + LOOK_SECONDS - time.monotonic(), 0.0))
+    checks += [*clock_checks(machine, clock.look()), *noise_checks(machine, noise.look())]
+    if arguments.json:
+        print(json.dumps(as_json(machine, checks), indent=2))
+    else:
+        print(as_text(machine, checks))
+    return 1 if worst(checks) == "problem" else 0
+
+
+def space_checks(directories: Mapping[Role, Sequence[Path]], needed: Needs | None) -> list[Check]:
+    """One line for each file system under the roles, and one for each directory that cannot be used."""
+    found = []
+    for system in file_systems(directories, None if needed is None else needed.space_bytes):
+        for directory in system.unwritable:
+            cure = "name a writable directory with --data, --work or --util"
+            found.append(Check("space", "problem", f"{directory} cannot be made or written", cure))
+        found.append(_space_check(system, 0 if needed is None else _present_inputs(directories, needed)))
+    return found
+
+
+def _present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> int:
+    """Bytes of input tables that lie under data, at most as many as the plan reads.
+
+    Whether they are the right ones only their manifests tell, which `mawl generate` reads.
+    """
+    inputs = directories["data"][0] / INPUTS
+    held = sum(file.stat().st_size for file in inputs.rglob("*") if file.is_file())
+    return min(held, sum(table.bytes for table in needed.tables))
+
+
+def _space_check(system: FileSystem, present_bytes: int) -> Check:
+    roles = " and ".join(
+        [", ".join(system.roles[:-1]), system.roles[-1]] if system.roles[1:] else system.roles
+    )
+    kind = f" ({system.kind})" if system.kind else ""
+    text = f"{roles}: {format_bytes(system.free_bytes)} free{kind} under {', '.join(system.directories)}"
+    if system.needed_bytes is not None:
+        text += f", {format_bytes(system.needed_bytes)} needed"
+        present = present_bytes if "data" in system.roles else 0
+        if system.needed_bytes - present > system.free_bytes:
+            names = ", ".join(f"--{role}" for role in system.roles)
+            return Check("space", "problem", text, f"free space, choose a smaller --scale or other {names}")
+        if system.needed_bytes > system.free_bytes:
+            text += f", of which {format_bytes(present)} of inputs may lie there already"
+            return Check("space", "notice", text, "mawl generate says for certain")
+    if system.kind in _IN_MEMORY:
+        cure = "name directories on a disk to measure one"
+        return Check("space", "notice", f"{text}, which is memory and no device", cure)
+    return Check("space", "ok", text)
+
+
+def as_text(machine: Machine, checks: Sequence[Check]) -> str:
+    """The checks for people, one line each; what needs attention carries its cure."""
+    size = "unknown memory" if machine.memory_bytes is None else format_memory(machine.memory_bytes)
+    lines = [
+        f"mawl {__version__} on {machine.name}: {machine.cpu_model or 'unknown CPU'}, "
+        f"{machine.cores} x {machine.core_basis}, {size}, Linux {machine.kernel}",
+        "",
+    ]
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        cure = f"; {check.cure}" if check.cure else ""
+        lines.append(f"{check.status:<7}  {check.name:<{width}}  {check.text}{cure}")
+    return "\n".join([*lines, "", _SENTENCES[worst(checks)]])
+
+
+def as_json(machine: Machine, checks: Sequence[Check]) -> dict[str, object]:
+    """The checks and the machine's facts for scripts."""
+    return {
+        "mawl_version": __version__,
+        "status": worst(checks),
+        "checks": [msgspec.to_builtins(check) for check in checks],
+        "machine": {
+            **msgspec.to_builtins(machine),
+            "cores": machine.cores,
+        },
+    }

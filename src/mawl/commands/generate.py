@@ -1,0 +1,59 @@
+"""Build the input tables that a workload reads, or check those that are there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from mawl.commands.arguments import add_role_arguments, add_workload_arguments, plan_of, settings, volumes_of
+from mawl.commands.inputs import make_inputs
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import needs
+from mawl.units import format_bytes, format_seconds
+
+NAME = "generate"
+HELP = "build or check the input tables that a workload reads"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl generate [WORKLOAD]``."""
+    add_workload_arguments(parser)
+    add_role_arguments(parser)
+    parser.add_argument(
+        "--processes", type=int, metavar="N", help="processes that build (default: one a core)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
+    chosen = settings()
+    plan = plan_of(arguments, chosen)
+    volumes = volumes_of(arguments, chosen)
+    volumes.ensure("data")
+    processes = int(chosen.number("processes", arguments.processes, len(os.sched_getaffinity(0))))
+    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), processes=max(processes, 1), verify=True)
+    rows = [
+        {
+            "table": made.request.table,
+            "replica": made.request.replica,
+            "rows": made.manifest.rows,
+            "bytes": made.manifest.bytes,
+            "status": made.status,
+            "directory": str(made.directory),
+        }
+        for made in inputs.generated
+    ]
+    if arguments.json:
+        print(json.dumps({"seconds": inputs.seconds, "tables": rows}, indent=2))
+        return 0
+    for made in inputs.generated:
+        request = made.request
+        print(
+            f"{made.status:<9} {request.table:<14} replica {request.replica:<3} "
+            f"{format_bytes(made.manifest.bytes):>9}  {made.directory}"
+        )
+    total = format_bytes(sum(made.manifest.bytes for made in inputs.generated))
+    print(f"{len(rows)} tables, {total}, {format_seconds(inputs.seconds)}")
+    return 0

@@ -1,0 +1,80 @@
+"""Watching a run from a terminal: one line that is rewritten, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TextIO
+
+from mawl.model.options import StartMode
+from mawl.model.records import JobRecord
+from mawl.runner.request import Listener, Status
+from mawl.units import format_rate, format_seconds
+
+PLAIN_SECONDS = 5.0
+
+
+def view(stream: TextIO | None = None) -> Listener:
+    """The view that fits where output goes (standard error, so that standard output stays clean)."""
+    stream = stream or sys.stderr
+    return TerminalView(stream) if stream.isatty() else PlainView(stream)
+
+
+def status_line(status: Status) -> str:
+    """Sessions, jobs done, running, failed, elapsed and throughput in one line."""
+    return (
+        f"{format_seconds(status.elapsed_seconds):>10}  {status.sessions} sessions  "
+        f"{status.ended}/{status.jobs} jobs ended, {status.running} running, {status.failed} failed  "
+        f"read {format_rate(status.read_bytes_per_second)}  "
+        f"write {format_rate(status.written_bytes_per_second)}"
+    )
+
+
+class PlainView:
+    """Plain lines: at each failure and notice, and a status every five seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._next_seconds = PLAIN_SECONDS
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        self._say(f"starting ({mode}), making {jobs} jobs ready for the gate")
+
+    def status(self, status: Status) -> None:
+        if status.elapsed_seconds >= self._next_seconds:
+            self._next_seconds = status.elapsed_seconds + PLAIN_SECONDS
+            self._say(status_line(status))
+
+    def job_ended(self, record: JobRecord) -> None:
+        if record.outcome not in ("finished", "not_started"):
+            self._say(failure_line(record))
+
+    def notice(self, text: str) -> None:
+        self._say(text)
+
+    def _say(self, text: str) -> None:
+        print(text, file=self.stream, flush=True)
+
+
+class TerminalView(PlainView):
+    """A status line rewritten once a second below the lines that stay; it vanishes at the end."""
+
+    def status(self, status: Status) -> None:
+        width = shutil.get_terminal_size().columns
+        self.stream.write(f"\r\x1b[K{status_line(status)[: width - 1]}")
+        if not status.running and not status.waiting:
+            self.close()
+        self.stream.flush()
+
+    def close(self) -> None:
+        """Take the status line away."""
+        self.stream.write("\r\x1b[K")
+        self.stream.flush()
+
+    def _say(self, text: str) -> None:
+        print(f"\r\x1b[K{text}", file=self.stream, flush=True)
+
+
+def failure_line(record: JobRecord) -> str:
+    """What became of a job that did not finish."""
+    return f"{record.job}: {record.outcome.replace('_', ' ')}: {record.reason}"

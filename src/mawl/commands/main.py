@@ -1,0 +1,87 @@
+"""The ``mawl`` command: finds the verb, runs it, and turns an error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mawl import __version__
+from mawl.errors import MawlError, UnsuitableMachineError
+
+VERBS = ("run", "plan", "generate", "report", "doctor", "clean")
+
+INSTALL = "pip install 'mawl[programs]'"
+EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line, every verb included."""
+    parser = argparse.ArgumentParser(
+        prog="mawl",
+        description="Mixed Analytics WorkLoad: can this system carry an analytics shop's mixed load, "
+        "what limits it, and what would change that?",
+        epilog=EXIT_CODES,
+    )
+    parser.add_argument("--version", action="version", version=f"mawl {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show a traceback with an error")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        try:
+            module = importlib.import_module(f"mawl.commands.{verb}")
+        except ModuleNotFoundError as error:
+            # The base install reads and reports; what measures needs the extra.
+            _refuse(verbs.add_parser(verb, help=f"needs {INSTALL}"), error)
+            continue
+        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=EXIT_CODES)
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        module.add_arguments(sub)
+        sub.set_defaults(run_verb=module.run)
+    return parser
+
+
+def _refuse(parser: argparse.ArgumentParser, error: ModuleNotFoundError) -> None:
+    """Make a verb whose packages are missing say so, whatever its arguments."""
+
+    def run(_: argparse.Namespace) -> int:
+        raise UnsuitableMachineError(
+            f"needs the package {error.name}, which is not installed", cure=f"install it with: {INSTALL}"
+        )
+
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.set_defaults(run_verb=run)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; returns the exit status and never raises for an error a user can meet."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        status: int = arguments.run_verb(arguments)
+        sys.stdout.flush()
+        return status
+    except MawlError as error:
+        if arguments.debug:
+            raise
+        print(f"mawl {arguments.verb}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"mawl {arguments.verb}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output is gone (`mawl report | head`): not an error, and nothing to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if arguments.debug:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"mawl {arguments.verb}: {where}{(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return 1
+
+
+def entry() -> NoReturn:
+    """The console script."""
+    sys.exit(main())

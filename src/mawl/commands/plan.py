@@ -1,0 +1,117 @@
+"""Show what a workload is and what it will need: sessions, stages, jobs, bytes, space and memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from mawl.commands.arguments import add_workload_arguments, plan_of, settings
+from mawl.model.options import ROLES
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import Needs, needs
+from mawl.plan.scale import scale_name
+from mawl.plan.workload import Plan
+from mawl.units import format_bytes, format_memory
+
+NAME = "plan"
+HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl plan [WORKLOAD]``."""
+    add_workload_arguments(parser)
+    parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how jobs start")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the plan."""
+    chosen = settings()
+    plan = plan_of(arguments, chosen)
+    needed = needs(plan, CATALOGUE, spawn=chosen.text("start", arguments.start, "zygote") == "spawn")
+    if arguments.json:
+        print(json.dumps(as_json(plan, needed), indent=2))
+    else:
+        print(as_text(plan, needed))
+    return 0
+
+
+def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
+    """The plan for scripts: counts, and bytes in base units."""
+    return {
+        "workload": plan.workload,
+        "scale": plan.scale,
+        "seed": plan.seed,
+        "saving_ratio": plan.saving,
+        "sessions": len(plan.sessions),
+        "jobs": sum(1 for _ in plan.jobs()),
+        "peak_concurrent": plan.peak_concurrent,
+        "gate_jobs": plan.gate_jobs,
+        "programs": needed.programs,
+        "bytes": {
+            role: {"read_bytes": moved["read"], "written_bytes": moved["written"]}
+            for role, moved in needed.moved.items()
+        },
+        "space": {role: {"space_bytes": needed.space_bytes[role]} for role in ROLES},
+        "memory_bytes": needed.memory_bytes,
+        "inputs": [
+            {"table": table.table, "scale": table.scale, "replica": table.replica, "bytes": table.bytes}
+            for table in needed.tables
+        ],
+        "plan": [
+            {
+                "session": session.name,
+                "stages": [
+                    [
+                        {
+                            "job": job.job,
+                            "program": job.program,
+                            "replica": job.replica,
+                            "scale": job.scale,
+                            "after": list(job.after),
+                            "gate": job.gate,
+                            "trail_out": job.trail_out,
+                        }
+                        for job in stage
+                    ]
+                    for stage in session.stages
+                ],
+            }
+            for session in plan.sessions
+        ],
+    }
+
+
+def as_text(plan: Plan, needed: Needs) -> str:
+    """The plan for people."""
+    jobs = list(plan.jobs())
+    lines = [
+        f"{plan.workload}: {plan.title}" if plan.title else plan.workload,
+        f"scale {scale_name(plan.scale)} ({plan.scale:g} of full), seed {plan.seed}, "
+        f"inputs that zstd-1 shrinks by {plan.saving:.0%}",
+        f"{len(plan.sessions)} sessions, {len(jobs)} jobs, {plan.gate_jobs} released together, "
+        f"at most {plan.peak_concurrent} side by side",
+        "",
+        "Sessions (| parts stages, + jobs side by side, #n the replica of the inputs)",
+    ]
+    width = max(len(session.name) for session in plan.sessions)
+    for session in plan.sessions:
+        stages = " | ".join(
+            " + ".join(f"{job.program}#{job.replica}" + ("*" if job.trail_out else "") for job in stage)
+            for stage in session.stages
+        )
+        lines.append(f"  {session.name:<{width}}  {stages}")
+    lines += ["", f"{'Role':<6} {'reads':>10} {'writes':>10} {'space':>10}"]
+    for role in ROLES:
+        moved = needed.moved[role]
+        lines.append(
+            f"{role:<6} {format_bytes(moved['read']):>10} {format_bytes(moved['written']):>10} "
+            f"{format_bytes(needed.space_bytes[role]):>10}"
+        )
+    lines += [
+        "",
+        f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)}",
+        "Reads and writes are application bytes as the programs declare them; space has a margin of 5 %.",
+    ]
+    return "\n".join(lines)

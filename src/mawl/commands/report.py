@@ -1,0 +1,57 @@
+"""Report a stored run: a screen of text, JSON for scripts, or the SAS-style logs of its jobs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from mawl.analysis.summary import summarise
+from mawl.commands.arguments import settings
+from mawl.errors import UsageError
+from mawl.reporters import json, saslog, text
+from mawl.store import Run, open_run
+
+NAME = "report"
+HELP = "report a stored run as text, JSON or SAS-style logs"
+
+FORMATS = ("text", "json", "saslog")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl report [RUN]``."""
+    parser.add_argument(
+        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument(
+        "--job",
+        action="append",
+        default=[],
+        metavar="JOB",
+        help="with saslog: only this job; may be repeated",
+    )
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report; the output file is opened first, so that a bad path fails before any work."""
+    if arguments.job and arguments.format != "saslog":
+        raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
+    runs = settings().runs(arguments.runs)
+    if arguments.output is None:
+        sys.stdout.write(_report(open_run(arguments.run, runs), arguments))
+        return 0
+    with Path(arguments.output).open("a", encoding="utf-8") as file:
+        report = _report(open_run(arguments.run, runs), arguments)
+        file.truncate(0)
+        file.write(report)
+    return 0
+
+
+def _report(stored: Run, arguments: argparse.Namespace) -> str:
+    if arguments.format == "saslog":
+        return saslog.render(stored, arguments.job)
+    render = json.render if arguments.format == "json" else text.render
+    return render(summarise(stored)) + "\n"

@@ -1,0 +1,160 @@
+"""Run a workload: make its inputs, run its sessions over the three roles, write a run folder, report it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from mawl.analysis.summary import summarise
+from mawl.commands.arguments import add_role_arguments, add_workload_arguments, plan_of, settings, volumes_of
+from mawl.commands.inputs import check_space, make_inputs
+from mawl.commands.live import view
+from mawl.commands.plan import as_json, as_text
+from mawl.config.settings import Settings
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.measure.machine import read_machine
+from mawl.model.options import OnFailure, StartMode
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import Needs, needs
+from mawl.plan.workload import Plan
+from mawl.reporters.text import render
+from mawl.runner.request import RunRequest
+from mawl.runner.restrict import parse_cores
+from mawl.runner.run import carry_out
+from mawl.store import open_run
+from mawl.units import format_memory, parse_size
+
+NAME = "run"
+HELP = "run a workload and write a run folder"
+
+EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl run [WORKLOAD]``."""
+    add_workload_arguments(parser)
+    add_role_arguments(parser)
+    parser.add_argument("--runs", metavar="DIR", help="where run folders go (default: ./runs)")
+    parser.add_argument("--output", metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)")
+    parser.add_argument(
+        "--start",
+        choices=("zygote", "spawn"),
+        help="how jobs start: forked from a process that has the libraries imported (default), "
+        "or as new interpreters, the reference mode",
+    )
+    parser.add_argument(
+        "--on-failure",
+        choices=("continue", "abort"),
+        help="after a failed job: go on (default), or stop everything",
+    )
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, help="time limit of each job")
+    parser.add_argument(
+        "--cores", metavar="N|LIST", help="use only N processors, or those of a list such as 0,2-5"
+    )
+    parser.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        help="memory for jobs and page cache together, held by a control group (needs the permission)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything, print the plan, start nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check, make inputs, run, report; exit status by outcome."""
+    chosen = settings()
+    plan = plan_of(arguments, chosen)
+    volumes = volumes_of(arguments, chosen)
+    mode: StartMode = _choice(chosen, "start", arguments.start, ("zygote", "spawn"))
+    policy: OnFailure = _choice(chosen, "on_failure", arguments.on_failure, ("continue", "abort"))
+    cores = chosen.optional_text("cores", arguments.cores)
+    limit = chosen.optional_text("memory_limit", arguments.memory_limit)
+    memory_limit = parse_size(limit) if limit else None
+    cpus = parse_cores(cores) if cores else None
+    if arguments.timeout is not None and not arguments.timeout > 0:
+        raise UsageError(f"--timeout {arguments.timeout:g}: expected a number of seconds above 0")
+    needed = needs(plan, CATALOGUE, spawn=mode == "spawn")
+    check_memory(needed, memory_limit)
+    if arguments.dry_run:
+        print(as_json_text(plan, needed) if arguments.json else as_text(plan, needed))
+        return 0
+    volumes.ensure()
+    check_space(needed, volumes)
+    runs = chosen.runs(arguments.runs)
+    run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
+    folder = Path(arguments.output) if arguments.output else runs / run_id
+    inputs = make_inputs(plan, volumes, needed, processes=_processes(chosen, cpus))
+    request = RunRequest(
+        run_id=run_id,
+        folder=folder.absolute(),
+        plan=plan,
+        catalogue=CATALOGUE,
+        inputs=inputs.directories,
+        start_mode=mode,
+        on_failure=policy,
+        cpus=cpus,
+        memory_limit_bytes=memory_limit,
+        timeout_seconds=arguments.timeout,
+    )
+    facts = carry_out(
+        request,
+        volumes,
+        view(),
+        command=sys.argv,
+        generate_seconds=inputs.seconds,
+        runs=None if arguments.output else runs,
+    )
+    print(render(summarise(open_run(folder))))
+    print(f"\nrun folder: {shlex.quote(str(folder))}")
+    return EXIT_OF_OUTCOME[facts.outcome]
+
+
+def check_memory(needed: Needs, memory_limit: int | None) -> None:
+    """Refuse a run whose declared peaks do not fit; warn when they fit only beside an empty machine."""
+    machine = read_machine()
+    bounds = {
+        "the machine's memory": machine.memory_bytes,
+        "the memory limit of this control group": machine.memory_limit_bytes,
+        "--memory-limit": memory_limit,
+    }
+    for name, bound in bounds.items():
+        if bound is not None and needed.memory_bytes > bound:
+            raise UnsuitableMachineError(
+                f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory, "
+                f"more than {name}, {format_memory(bound)}",
+                cure="choose a smaller --scale, fewer sessions, or less --option memsize=SIZE",
+            )
+    available = machine.memory_available_bytes
+    if available is not None and needed.memory_bytes > available:
+        print(
+            f"warning: the jobs side by side may need {format_memory(needed.memory_bytes)} of memory and "
+            f"{format_memory(available)} are available now; end other programs, or the run may swap",
+            file=sys.stderr,
+        )
+
+
+def as_json_text(plan: Plan, needed: Needs) -> str:
+    """The plan as JSON text."""
+    return json.dumps(as_json(plan, needed), indent=2)
+
+
+def _choice(chosen: Settings, name: str, given: str | None, allowed: tuple[str, ...]) -> Any:
+    value = chosen.text(name, given, allowed[0])
+    if value not in allowed:
+        raise UsageError(f"{name}: expected {' or '.join(allowed)}, found {value!r}")
+    return value
+
+
+def _processes(chosen: Settings, cpus: tuple[int, ...] | None) -> int:
+    """Processes that make inputs: as many as processors the run may use, unless set."""
+    usable = len(cpus or os.sched_getaffinity(0))
+    return max(int(chosen.number("processes", None, usable)), 1)

@@ -1,0 +1,63 @@
+"""The ``mawl`` command in a directory of its own; input tables are made once and shared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+class Command:
+    """Runs ``mawl`` in a directory, with the roles there and the inputs shared."""
+
+    def __init__(self, directory: Path, data: Path) -> None:
+        self.directory = directory
+        self.environment = {
+            **os.environ,
+            "MAWL_DATA": str(data),
+            "MAWL_WORK": str(directory / "work"),
+            "MAWL_UTIL": str(directory / "util"),
+            "MAWL_RUNS": str(directory / "runs"),
+        }
+
+    def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "mawl", *arguments],
+            cwd=self.directory,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=300,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """The command in the background, its output captured."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "mawl", *arguments],
+            cwd=self.directory,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def leftovers(self) -> list[str]:
+        """Run directories under the roles; empty when a run cleaned up."""
+        roles = (self.directory / "work", self.directory / "util", Path(self.environment["MAWL_DATA"]))
+        return [str(path) for role in roles for path in role.glob("mawl-run-*")]
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def mawl(tmp_path: Path, data: Path) -> Command:
+    return Command(tmp_path, data)

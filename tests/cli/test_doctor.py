@@ -1,0 +1,173 @@
+"""``mawl doctor``: every problem with its cure, and an exit status that a script can use."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.commands import doctor
+from mawl.errors import UsageError
+from mawl.measure import space
+from mawl.measure.machine import Machine, read_machine
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import needs
+from mawl.plan.workload import load_workload, make_plan
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current directory, no settings, and a look that takes no time."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("MAWL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(doctor, "LOOK_SECONDS", 0.0)
+    return tmp_path
+
+
+def run(*argv: str) -> int:
+    parser = argparse.ArgumentParser()
+    doctor.add_arguments(parser)
+    return doctor.run(parser.parse_args(argv))
+
+
+def with_machine(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
+    def read() -> Machine:
+        return msgspec.structs.replace(read_machine(), **fields)
+
+    monkeypatch.setattr(doctor, "read_machine", read)
+
+
+def with_free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    figures = namedtuple("figures", ("f_bavail", "f_frsize"))
+    monkeypatch.setattr(os, "statvfs", lambda path: figures(free // 4096, 4096))
+
+
+def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run() == 0
+    text = capsys.readouterr().out
+    for name in (
+        "python",
+        "libraries",
+        "compiler",
+        "space",
+        "memory",
+        "limits",
+        "container",
+        "clock",
+        "noise",
+    ):
+        assert f"  {name} " in text
+    assert text.strip().splitlines()[-1].startswith("this machine can run mawl")
+    assert list(place.iterdir()) == []
+
+
+def test_json_has_base_units_and_one_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"] in ("ok", "notice")
+    assert told["machine"]["memory_bytes"] == read_machine().memory_bytes
+    assert told["machine"]["cores"] == read_machine().cores
+    for check in told["checks"]:
+        assert check["text"]
+        assert (check["status"] == "ok") == (check["cure"] is None)
+
+
+def test_a_workload_that_fits_shows_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("nano") == 0
+    text = capsys.readouterr().out
+    assert "needed" in text and "declare" in text
+
+
+def test_too_little_space_is_a_problem_with_a_cure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_free_bytes(monkeypatch, 2**20)
+    assert run("nano") == 1
+    text = capsys.readouterr().out
+    assert "problem  space" in text and "--scale" in text
+    assert text.strip().endswith("a run cannot work here until the problems are solved")
+
+
+def test_inputs_that_lie_there_already_make_it_a_notice(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = place / "mawl-data" / "mawl-inputs"
+    inputs.mkdir(parents=True)
+    spec, where = load_workload("nano")
+    needed = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
+    (inputs / "table").write_bytes(b"x" * sum(table.bytes for table in needed.tables))
+    with_free_bytes(monkeypatch, sum(needed.space_bytes.values()) - 8192)
+    assert run("nano") == 0
+    assert "may lie there already; mawl generate says for certain" in capsys.readouterr().out
+
+
+def test_space_is_no_problem_when_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_free_bytes(monkeypatch, 2**20)
+    assert run() == 0
+
+
+def test_too_little_memory_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_machine(monkeypatch, memory_bytes=2**20, memory_available_bytes=2**20)
+    assert run("nano") == 1
+    assert "problem  memory" in capsys.readouterr().out
+
+
+def test_a_role_that_cannot_be_written_is_a_problem(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "file").write_text("")
+    assert run("--work", "file") == 1
+    assert "file cannot be made or written; name a writable directory" in capsys.readouterr().out
+
+
+def test_memory_as_a_device_is_a_notice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    device = tmp_path.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"29 1 {os.major(device)}:{os.minor(device)} / / rw - tmpfs tmpfs rw\n")
+    monkeypatch.setattr(
+        doctor, "file_systems", lambda roles, needed: space.file_systems(roles, needed, mounts)
+    )
+    assert run() == 0
+    assert "which is memory and no device; name directories on a disk" in capsys.readouterr().out
+
+
+def test_what_is_asked_wrongly_is_an_error_of_use() -> None:
+    with pytest.raises(UsageError, match="no workload is called 'nothing'"):
+        run("nothing")
+    with pytest.raises(UsageError, match="expected a scale"):
+        run("starter", "--scale", "huge")
+
+
+WITHOUT_LIBRARIES = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("numpy", "duckdb", "sklearn", "scipy", "threadpoolctl"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from mawl.commands.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_doctor_works_where_the_libraries_of_the_programs_are_absent(place: Path) -> None:
+    """Who needs a doctor most has not installed everything yet."""
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LIBRARIES, "doctor", "nano"], cwd=place, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "this machine can run mawl" in ended.stdout

@@ -1,0 +1,103 @@
+"""The command line as a whole: help, exit codes, one sentence for every error, no noise on a broken pipe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mawl import __version__, errors
+from mawl.commands import main as command
+from mawl.commands.main import VERBS, build_parser, main
+
+
+def test_every_verb_has_help_that_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in VERBS:
+        with pytest.raises(SystemExit) as ended:
+            main([verb, "--help"])
+        assert ended.value.code == 0
+        assert "exit status: 0 all well" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"mawl {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.UsageError("wrong", where="here", why="so", cure="do that"), 2),
+        (errors.RunFailedError("failed"), 1),
+        (errors.InterruptedRunError("stopped"), 130),
+        (KeyboardInterrupt(), 130),
+        (PermissionError(13, "Permission denied", "/x"), 1),
+    ],
+)
+def test_an_error_is_a_sentence_and_an_exit_code(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = build_parser()
+
+    def fail(_: object) -> int:
+        raise error
+
+    class Parser:
+        def parse_args(self, argv: object) -> object:
+            arguments = parser.parse_args(["plan"])
+            arguments.run_verb = fail
+            return arguments
+
+    monkeypatch.setattr(command, "build_parser", Parser)
+    assert main(["plan"]) == code
+    said = capsys.readouterr().err
+    assert said.startswith("mawl plan: ")
+    assert said.count("\n") == 1
+
+
+def test_the_parts_of_an_error_make_one_sentence() -> None:
+    error = errors.MawlError("cannot be read", where="/x", why="no such file", cure="name another")
+    assert str(error) == "/x: cannot be read: no such file; name another"
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m mawl plan starter | head -n 1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_reading_verbs_do_not_import_the_engines() -> None:
+    code = (
+        "import sys; from mawl.commands.main import build_parser; build_parser();"
+        "print(sorted({'duckdb', 'sklearn', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_base_install_reads_and_reports_and_names_what_the_rest_needs() -> None:
+    blocked = (
+        "import sys\nfor name in ('numpy', 'duckdb', 'sklearn', 'scipy', 'threadpoolctl'):"
+        " sys.modules[name] = None\nfrom mawl.commands.main import main\nsys.exit(main(sys.argv[1:]))"
+    )
+
+    def mawl(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, check=False
+        )
+
+    assert "--format" in mawl("report", "--help").stdout
+    assert mawl("plan", "starter").returncode == 0
+    refused = mawl("run", "nano", "--start", "spawn")
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "mawl run: needs the package numpy, which is not installed; "
+        "install it with: pip install 'mawl[programs]'\n"
+    )

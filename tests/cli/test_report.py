@@ -1,0 +1,78 @@
+"""``mawl report``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from mawl.commands import report
+from mawl.errors import UnreadableRunError, UsageError
+from tests.fakes.stored_run import facts, write_run
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A directory with one run."""
+    write_run(tmp_path / "runs" / "one", runs=tmp_path / "runs").finish(facts())
+    return tmp_path / "runs"
+
+
+def call(*words: str) -> int:
+    """The verb with a command line."""
+    parser = argparse.ArgumentParser()
+    report.add_arguments(parser)
+    return report.run(parser.parse_args(words))
+
+
+def test_the_newest_run_as_text_by_default(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs.parent)
+    assert call() == 0
+    assert capsys.readouterr().out.startswith("run       20260101-080000-tiny")
+
+
+def test_json_and_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("one", "--runs", str(runs), "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["jobs"]["total"] == 6
+    assert call(str(runs / "one"), "--format", "saslog", "--job", "s2-1") == 0
+    out = capsys.readouterr().out
+    assert out.count("NOTE: The SAS System used:") == 1
+    assert "job s2-1" in out
+
+
+def test_all_jobs_stand_in_the_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("one", "--runs", str(runs), "--format", "saslog") == 0
+    assert capsys.readouterr().out.count("NOTE: The SAS System used:") == 6
+
+
+def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "report.txt"
+    target.write_text("an older and much longer report\n" * 1000)
+    assert call("one", "--runs", str(runs), "--output", str(target)) == 0
+    assert target.read_text().startswith("run       20260101")
+    assert "older" not in target.read_text()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_bad_run_leaves_an_older_report_alone(runs: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.txt"
+    target.write_text("an older report\n")
+    with pytest.raises(UnreadableRunError):
+        call(str(runs), "--output", str(target))
+    assert target.read_text() == "an older report\n"
+
+
+def test_a_bad_place_for_the_report_fails_before_the_run_is_read(runs: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        call("no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
+
+
+def test_wrong_use_is_a_sentence(runs: Path) -> None:
+    with pytest.raises(UsageError, match="--job goes with --format saslog"):
+        call("one", "--runs", str(runs), "--job", "s1-1")
+    with pytest.raises(UsageError, match=r"s9-9 is no job of run .*choose from: s1-1"):
+        call("one", "--runs", str(runs), "--format", "saslog", "--job", "s9-9")

@@ -1,0 +1,169 @@
+"""``mawl run``, ``plan`` and ``report`` as a user meets them, with real programs at nano scale."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+import mawl as package
+from mawl.config import toml
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import WorkloadSpec, make_plan
+from tests.cli.conftest import Command
+
+ONE_JOB = 'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["segmentation"]]\n'
+
+
+@pytest.mark.parametrize("start", ["zygote", "spawn"])
+def test_nano_runs_verifies_and_leaves_only_its_run_folder(start: str, mawl: Command) -> None:
+    done = mawl("run", "nano", "--start", start)
+    assert done.returncode == 0, done.stderr
+    assert "8 jobs" in done.stdout
+    summary = json.loads(mawl("report", "latest", "--format", "json").stdout)
+    assert summary["outcome"] == "completed"
+    assert summary["jobs"]["total"] == 8
+    assert summary["jobs"]["failed"] == summary["jobs"]["unverified"] == summary["jobs"]["lost"] == 0
+    assert summary["jobs"]["peak_concurrent"] == summary["jobs"]["planned_peak_concurrent"] == 6
+    assert set(summary["programs"]) == set(CATALOGUE) & {
+        "wide_sort",
+        "census_load",
+        "segmentation",
+        "stress_projection",
+    }
+    assert mawl.leftovers() == []
+    run = package.open_run(mawl.directory / "runs" / "latest")
+    assert run.jobs.num_rows == 8
+    assert run.steps.num_rows > 8
+    logs = mawl.directory / "runs" / "latest" / "logs"
+    assert len(list(logs.glob("*.saslog"))) == 8
+
+
+def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    assert mawl("run", "one.toml", "--seed", "7").returncode == 0
+    written = mawl.directory / "runs" / "latest" / "plan.toml"
+    first = json.loads(mawl("plan", str(written), "--json").stdout)
+    second = json.loads(mawl("plan", "one.toml", "--seed", "7", "--json").stdout)
+    assert first == second
+    again = make_plan(toml.load(written, WorkloadSpec), where="", catalogue=CATALOGUE, scale=1.0)
+    assert again.seed == 7
+    assert mawl("run", str(written)).returncode == 0
+
+
+def test_plan_prints_counts_bytes_and_space_as_json(mawl: Command) -> None:
+    plan = json.loads(mawl("plan", "starter", "--scale", "quick", "--json").stdout)
+    assert (plan["sessions"], plan["jobs"], plan["peak_concurrent"]) == (8, 20, 14)
+    assert sum(plan["programs"].values()) == 20
+    assert plan["bytes"]["work"]["read_bytes"] > plan["bytes"]["data"]["read_bytes"] > 0
+    assert plan["space"]["util"]["space_bytes"] > 0
+    assert plan["memory_bytes"] > 2**28
+
+
+def test_dry_run_checks_everything_and_starts_nothing(mawl: Command) -> None:
+    done = mawl("run", "starter", "--dry-run")
+    assert done.returncode == 0
+    assert "14 released together" in done.stdout
+    assert list(mawl.directory.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "mixd20"), "no workload is called 'mixd20'"),
+        (("run", "nano", "--scale", "quick"), "fixes its scale"),
+        (("run", "--scale", "huge"), "expected a scale"),
+        (("run", "nano", "--option", "sortsize"), "expected NAME=VALUE"),
+        (("run", "nano", "--option", "sortsize=lots"), "expected a size"),
+        (("run", "nano", "--cores", "99999"), "--cores 99999"),
+        (("run", "nano", "--memory-limit", "much"), "expected a size"),
+        (("run", "nano", "--timeout", "0"), "--timeout 0"),
+        (("run", "nano", "--saving", "2"), "expected a ratio"),
+        (("run", "nano", "--work", "/proc/nowhere"), "the work directory cannot be written"),
+        (("run", "nano", "--memory-limit", "1MiB"), "more than --memory-limit"),
+        (("report", "nothing-here"), "nothing-here"),
+        (("plan", "missing.toml"), "no such file"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_no_traceback(
+    arguments: tuple[str, ...], said: str, mawl: Command
+) -> None:
+    done = mawl(*arguments)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (mawl.directory / "runs").exists()
+
+
+def test_a_run_that_would_not_fit_is_refused_before_the_first_byte(mawl: Command, tmp_path: Path) -> None:
+    (mawl.directory / "huge.toml").write_text(ONE_JOB.replace("0.00005", "90"))
+    data = tmp_path / "own-data"
+    for verb in ("run", "generate"):
+        done = mawl(verb, "huge.toml", MAWL_DATA=str(data))
+        assert done.returncode == 1
+        assert "need" in done.stderr
+        assert "are free" in done.stderr
+    assert [path for path in data.rglob("*") if path.is_file() and path.name != ".mawl"] == []
+
+
+def test_a_setting_may_come_from_mawl_toml(mawl: Command) -> None:
+    (mawl.directory / "mawl.toml").write_text('scale = "quick"\n')
+    assert json.loads(mawl("plan", "starter", "--json").stdout)["scale"] == 0.005
+
+
+def test_a_damaged_input_fails_the_job_and_the_run_says_so(mawl: Command, tmp_path: Path) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    own = {"MAWL_DATA": str(tmp_path / "own-data")}
+    assert mawl("generate", "one.toml", **own).returncode == 0
+    (part,) = (tmp_path / "own-data").glob("mawl-inputs/customers-*/part-00000.arrow")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 0x40
+    part.write_bytes(content)
+    done = mawl("run", "one.toml", **own)
+    assert done.returncode == 1
+    assert "customers" in done.stdout + done.stderr
+    summary = json.loads(mawl("report", "--format", "json").stdout)
+    assert (summary["outcome"], summary["jobs"]["failed"]) == ("failed", 1)
+    repaired = mawl("generate", "one.toml", **own)
+    assert repaired.returncode == 0
+    assert "repaired" in repaired.stdout
+    assert mawl("run", "one.toml", **own).returncode == 0
+
+
+def test_ctrl_c_twice_stops_the_run_and_it_reads_as_interrupted(mawl: Command) -> None:
+    (mawl.directory / "slow.toml").write_text(
+        ONE_JOB + '[[sessions]]\nname = "b"\nstages = [[{ program = "wide_sort", size = 20 }]]\n'
+    )
+    process = mawl.start("run", "slow.toml")
+    wait_for_event(mawl, "job_started")
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "interrupted" in output
+    summary = json.loads(mawl("report", "--format", "json").stdout)
+    assert summary["outcome"] == "interrupted"
+    assert mawl.leftovers() == []
+
+
+def test_cores_are_kept_to_and_recorded(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    assert mawl("run", "one.toml", "--cores", "1").returncode == 0
+    (node,) = package.open_run(mawl.directory / "runs" / "latest").facts.nodes
+    assert node.cpus_used is not None
+    assert len(node.cpus_used) == 1
+
+
+def wait_for_event(mawl: Command, name: str) -> None:
+    """Until the journal of the newest run holds an event."""
+    for _ in range(3000):
+        for journal in mawl.directory.glob("runs/*/journal/events.jsonl"):
+            if f'"{name}"' in journal.read_text():
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"no {name} within a minute")
