@@ -125,7 +125,7 @@ class RunLoop:
             run.ready is None and run.plan.job in self.progress.running for run in self.jobs.values()
         ):
             self._turn(None)
-        if self._level:
+        if self.interrupts.level:
             self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
 
     def _release(self) -> None:
@@ -313,7 +313,7 @@ class RunLoop:
         """The look once a second: samples into the journal, status to whoever watches."""
         while self._next_tick <= self.monotonic():
             self._next_tick += TICK_SECONDS
-        rates = self.sampling.tick(self.now(), self.monotonic(), self.writer)
+        rates = self.sampling.tick(self.now(), self.monotonic(), self.launcher.usage(), self.writer)
         states = list(self.progress.state.values())
         self.listener.status(
             Status(

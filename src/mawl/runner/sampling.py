@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import msgspec
 
 from mawl.measure.process import ProcessSampler, TreeSample
@@ -50,8 +52,11 @@ class Sampling:
             for name in COUNTERS:
                 self._ended[name] += getattr(final, name) or 0
 
-    def tick(self, now: float, monotonic: float, writer: RunWriter) -> Rates:
-        """Sample, append to the journal, and return the rates since the last tick."""
+    def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> Rates:
+        """Sample, append to the journal, and return the rates since the last tick.
+
+        ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
+        """
         live = self.sampler.sample(self._pids)
         totals = {
             name: max(
@@ -71,6 +76,7 @@ class Sampling:
                 for name, value in (
                     ("jobs_running", len(self._pids)),
                     ("jobs_resident_bytes", _resident(live)),
+                    ("mawl_cpu_seconds", _own_cpu_seconds() + (launcher.cpu_seconds or 0.0)),
                     *totals.items(),
                 )
             ]
@@ -79,6 +85,11 @@ class Sampling:
 
     def _rate(self, totals: dict[str, int], name: str, seconds: float | None) -> float:
         return (totals[name] - self._last[name]) / seconds if seconds else 0.0
+
+
+def _own_cpu_seconds() -> float:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return own.ru_utime + own.ru_stime
 
 
 def _resident(live: dict[str, TreeSample]) -> int:
