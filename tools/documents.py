@@ -3,7 +3,8 @@
 In a fence that opens with ```` ```console ```` each line that begins with ``$ `` is run by bash, with
 ``.venv/bin`` first on PATH, in one scratch directory for each document, in order; it must end with
 status 0.  ``make TARGET`` is only looked up in the Makefile, and what changes the machine or needs a
-network (``git``, ``cd``, package managers) is not run.  ```` ```console ignore ```` switches a fence off.
+network (``git``, ``cd``, package managers) is not run.  A fence that opens with ```` ```toml NAME.toml ````
+is that file in the scratch directory.  ```` ```console ignore ```` switches a fence off.
 
 ``python tools/documents.py [FILE...]``; without arguments those of the top and docs/**/*.md.
 """
@@ -52,6 +53,11 @@ def commands(text: str) -> Iterator[Command]:
                 pending = None
 
 
+def files(text: str) -> dict[str, str]:
+    """Files that a document shows under their name."""
+    return dict(re.findall(r"^```toml (\S+\.toml)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+
+
 def make_targets(makefile: str) -> set[str]:
     """Names of the targets of a Makefile."""
     return set(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
@@ -86,20 +92,22 @@ def check(command: Command, directory: Path, environment: dict[str, str]) -> str
 
 def main(arguments: list[str]) -> int:
     """Check documents; 1 when a command in one of them does not work."""
-    files = [Path(name).resolve() for name in arguments]
-    files = files or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    documents = [Path(name).resolve() for name in arguments]
+    documents = documents or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAWL_")}
     environment["PATH"] = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
     ran = failed = 0
-    for file in files:
+    for file in documents:
         with tempfile.TemporaryDirectory(prefix="mawl-documents-") as scratch:
+            for name, content in files(file.read_text()).items():
+                Path(scratch, name).write_text(content)
             for command in commands(file.read_text()):
                 ran += 1
                 problem = check(command, Path(scratch), environment)
                 if problem is not None:
                     failed += 1
                     print(f"documents: {file}:{command.line}: {command.text}: {problem}", file=sys.stderr)
-    print(f"documents: {len(files)} read, {ran} commands checked, {failed} failed")
+    print(f"documents: {len(documents)} read, {ran} commands checked, {failed} failed")
     return 1 if failed else 0
 
 

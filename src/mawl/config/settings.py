@@ -112,6 +112,8 @@ def parse_options(
             fields[name] = int(value)
         elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:
             fields[name] = _SWITCH[str(value).lower()]
+            if name == "compress" and fields[name]:
+                raise UsageError(f"{where}: compress: this version stores every table uncompressed")
         elif name in (*SIZE_OPTIONS, *PLAIN_OPTIONS):
             raise UsageError(f"{where}: {name}: cannot be {value!r}")
         else:

@@ -29,5 +29,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     sortsize_bytes: Annotated[int, Meta(description="memory of a step that sorts or spills")] = 256 * MIB
     bufsize_bytes: Annotated[int, Meta(description="size of one sequential request to a table")] = 256 * 1024
     cpucount: Annotated[int, Meta(description="threads of one job")] = 1
-    compress: Annotated[bool, Meta(description="the table formats' own compression")] = False
+    compress: Annotated[
+        bool,
+        Meta(
+            description="the table formats' own compression; this version stores every table uncompressed and refuses true"
+        ),
+    ] = False
     fullstimer: Annotated[bool, Meta(description="every step's figures in the job's SAS-style log")] = True
