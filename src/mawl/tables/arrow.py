@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -166,13 +166,19 @@ class TableWriter:
 
 
 class _Source:
-    """A file object for Arrow that splits reads into requests of ``bufsize`` bytes."""
+    """A file object for Arrow that splits reads into requests of ``bufsize`` bytes.
 
-    def __init__(self, path: Path, bufsize_bytes: int) -> None:
+    ``summing``: after a read, ``sum`` is that of its eight-byte words, or None where they are not
+    whole.  Each request is added up while the processor's cache still holds it (half the cost).
+    """
+
+    def __init__(self, path: Path, bufsize_bytes: int, *, summing: bool = False) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._bufsize = bufsize_bytes
         self._position = 0
         self._size = os.fstat(self._descriptor).st_size
+        self._summing = summing
+        self.sum: int | None = None
         self.closed = False
 
     def read(self, count: int = -1) -> pa.Buffer:
@@ -182,10 +188,14 @@ class _Source:
         buffer = pa.allocate_buffer(count)
         view = memoryview(buffer)
         done = 0
+        self.sum = 0 if self._summing and count % 8 == 0 else None
         while done < count:
             got = os.preadv(self._descriptor, [view[done : done + self._bufsize]], self._position + done)
             if got == 0:
                 break
+            if self.sum is not None:
+                # A short read may end inside a word; then the sum is left to who has the whole.
+                self.sum = None if got % 8 else self.sum + _sum(buffer, got, done)
             done += got
         self._position += done
         return buffer if done == count else buffer.slice(0, done)
@@ -225,17 +235,25 @@ def parts(table: Path) -> list[Path]:
     return found
 
 
-def read_batches(table: Path, *, bufsize_bytes: int) -> Iterator[pa.RecordBatch]:
+def read_batches(
+    table: Path, *, bufsize_bytes: int, total: Callable[[int, int], None] | None = None
+) -> Iterator[pa.RecordBatch]:
     """Every record batch of a table in order, from files opened afresh.
+
+    ``total`` is called with the rows and the :func:`body_sum` of each batch before it is yielded.
 
     Raises :class:`~mawl.errors.DamagedTableError` where a file is truncated or is no Arrow file.
     """
     for path in parts(table):
-        source = _Source(path, bufsize_bytes)
+        source = _Source(path, bufsize_bytes, summing=total is not None)
         try:
             with ipc.open_file(pa.PythonFile(source, mode="r")) as reader:
+                width = row_bytes(reader.schema)
                 for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number)
+                    batch = reader.get_batch(number)
+                    if total is not None:
+                        total(batch.num_rows, _sum_as_read(batch, width, source.sum))
+                    yield batch
         except (pa.ArrowInvalid, pa.ArrowSerializationError, pa.ArrowKeyError) as error:
             raise DamagedTableError(
                 "cannot be read as an Arrow file", where=str(path), why=str(error).splitlines()[0]
@@ -271,6 +289,25 @@ def sample_batches(
             ) from None
         finally:
             source.close()
+
+
+def _sum_as_read(batch: pa.RecordBatch, width: int, sum_read: int | None) -> int:
+    """A batch's body sum from the sum of the one read that fetched its metadata and its body."""
+    body = batch.column(0).buffers()[1].parent
+    read = None if body is None else body.parent
+    size = batch.num_rows * width
+    if (
+        sum_read is None
+        or read is None
+        or body.size != size
+        or body.address + size != read.address + read.size
+    ):
+        return body_sum(batch, width)
+    return (sum_read - _sum(read, read.size - size, 0)) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _sum(buffer: pa.Buffer, size: int, offset: int) -> int:
+    return int(np.add.reduce(np.frombuffer(buffer, np.uint64, count=size // 8, offset=offset)))
 
 
 def read_schema(table: Path) -> pa.Schema:

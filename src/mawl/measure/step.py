@@ -1,0 +1,102 @@
+"""Steps of a job: a context manager around each, a record for each that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from mawl.measure.snapshot import Snapshot, Snapshots, reset_peak, usage_between
+from mawl.model.records import StepKind, StepRecord
+
+
+class RunningStep:
+    """What a program may say about the step it is in; rows are None until it does."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rows_read: int | None = None
+        self.rows_written: int | None = None
+
+
+class StepRecorder:
+    """Measures the steps of one job and hands each record to ``report``, also of one that raises.
+
+    ``resident_bytes`` is the resident size when the job's process was ready; by default the size
+    now.  A step's ``memory_bytes`` is its peak less that.
+    """
+
+    def __init__(
+        self, job: str, report: Callable[[StepRecord], None], *, resident_bytes: int | None = None
+    ) -> None:
+        self.job = job
+        self._report = report
+        self._snapshots = Snapshots()
+        self._resident = self._snapshots.memory()[1] if resident_bytes is None else resident_bytes
+        self._number = 0
+        self._peak: int | None = None
+        self.current: str | None = None
+        """The name of the running step, or of the last one that raised."""
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """Largest resident size seen since the recorder was made, between steps included."""
+        self._note_peak(self._snapshots.memory()[0])
+        return self._peak
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """:attr:`peak_bytes` less the resident size when the job was ready."""
+        return self._beyond_ready(self.peak_bytes)
+
+    @contextmanager
+    def step(self, name: str, kind: StepKind = "procedure") -> Iterator[RunningStep]:
+        """Measure what happens inside.  Steps do not nest, since the peak is reset process-wide."""
+        if self.current is not None:
+            raise RuntimeError(f"step {name!r} cannot begin inside step {self.current!r}")
+        running = RunningStep(name)
+        self._number += 1
+        self.current = name
+        # The mark holds the peak since the last step ended; it must not get lost by the reset.
+        self._note_peak(self._snapshots.memory()[0])
+        has_reset = reset_peak()
+        start = self._snapshots.take()
+        try:
+            yield running
+        except BaseException:
+            self._end(running, kind, start, has_reset)
+            raise
+        self._end(running, kind, start, has_reset)
+        self.current = None
+
+    def _end(self, running: RunningStep, kind: StepKind, start: Snapshot, has_reset: bool) -> None:
+        end = self._snapshots.take()
+        self._note_peak(end.peak_bytes)
+        # Without the reset the mark is the job's, not the step's: then the step's is not known.
+        peak = end.peak_bytes if has_reset else None
+        usage = msgspec.structs.replace(
+            usage_between(start, end), os_memory_bytes=peak, memory_bytes=self._beyond_ready(peak)
+        )
+        self._report(
+            StepRecord(
+                job=self.job,
+                number=self._number,
+                name=running.name,
+                kind=kind,
+                started_at=start.at,
+                ended_at=end.at,
+                usage=usage,
+                rows_read=running.rows_read,
+                rows_written=running.rows_written,
+            )
+        )
+
+    def _note_peak(self, peak: int | None) -> None:
+        if peak is not None:
+            self._peak = peak if self._peak is None else max(self._peak, peak)
+
+    def _beyond_ready(self, peak: int | None) -> int | None:
+        if peak is None or self._resident is None:
+            return None
+        return max(peak - self._resident, 0)

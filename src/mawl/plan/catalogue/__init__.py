@@ -1,0 +1,14 @@
+"""The catalogue: what each program declares, one file each; ``CATALOGUE`` finds them by name.
+
+Data only: no engine is imported here, so that plans, reports and simulations work without them.
+"""
+
+from __future__ import annotations
+
+from mawl.plan.catalogue import census_load, segmentation, stress_projection, wide_sort
+from mawl.plan.programs import Program
+
+CATALOGUE: dict[str, Program] = {
+    module.PROGRAM.name: module.PROGRAM
+    for module in (census_load, wide_sort, stress_projection, segmentation)
+}

@@ -1,0 +1,39 @@
+"""The one place that opens DuckDB, with the limits of the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from mawl.model.options import Options
+
+
+@contextmanager
+def session(
+    options: Options, spill: Path, *, memory_bytes: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory database held to ``memory_bytes`` (memsize by default) and ``cpucount`` threads.
+
+    It spills to the directory ``spill``.  ``async_threads=0``: DuckDB 2.0 starts eight more threads
+    otherwise, whatever ``threads`` says.
+    """
+    spill.mkdir(mode=0o700, exist_ok=True)
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{memory_bytes or options.memsize_bytes}B",
+            "threads": options.cpucount,
+            "async_threads": 0,
+            "temp_directory": str(spill),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        },
+    )
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        yield connection
+    finally:
+        connection.close()

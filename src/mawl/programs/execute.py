@@ -1,0 +1,57 @@
+"""Run one job in its own process, after its gate: from an assignment to an answer or a sentence."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+import traceback
+from collections.abc import Callable
+
+from mawl.measure.step import StepRecorder
+from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
+from mawl.model.records import Answer, StepRecord
+from mawl.programs.context import JobContext
+from mawl.programs.failures import sentence
+from mawl.programs.limits import limit_threads, release_memory
+
+
+def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> int:
+    """Run the assignment's program and report each step and the end; the exit status, 0 or 1.
+
+    The job's directories under work and util are gone afterwards, whatever happened.  The traceback
+    of a failure goes to standard error, which is the job's log.
+    """
+
+    def ended(record: StepRecord) -> None:
+        report(StepEnded(step=record))
+        release_memory()
+
+    steps = StepRecorder(assignment.job, ended)
+    try:
+        answer = _answer(assignment, steps)
+    except BaseException as error:
+        if not isinstance(error, Exception | KeyboardInterrupt):
+            raise
+        # Asked before the files go: afterwards the full file system has space again.
+        text, wrong = sentence(error, assignment, steps.current)
+        traceback.print_exc(file=sys.stderr)
+        remove_places(assignment)
+        report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
+        return 1
+    remove_places(assignment)
+    report(Answered(job=assignment.job, answer=answer))
+    return 0
+
+
+def remove_places(assignment: Assignment) -> None:
+    """Remove the job's own directories under work and util with all that is in them."""
+    for directory in (*assignment.work, *assignment.util):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
+    limit_threads(assignment.options.cpucount)
+    program = importlib.import_module(f"mawl.programs.{assignment.program}")
+    answer: Answer = program.run(JobContext(assignment, steps))
+    return answer

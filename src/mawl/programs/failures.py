@@ -1,0 +1,82 @@
+"""One sentence for whatever ends a job early: what, where, why and the cure."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mawl.errors import MawlError, WrongAnswerError
+from mawl.model.messages import Assignment
+from mawl.model.options import Role
+from mawl.units import format_memory
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL_TEXTS = tuple(os.strerror(number).lower() for number in _FULL)
+_LONGEST = 1500
+"""Characters of a sentence at most: with the rest of its message it must fit one pipe write."""
+
+
+def sentence(error: BaseException, assignment: Assignment, step: str | None) -> tuple[str, bool]:
+    """The sentence for an error, and whether it is a failed check."""
+    wrong = isinstance(error, WrongAnswerError)
+    text = str(error) if isinstance(error, MawlError) else _foreign(error, assignment, step)
+    text = " ".join(text.split())
+    return (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."), wrong
+
+
+def _foreign(error: BaseException, assignment: Assignment, step: str | None) -> str:
+    where = f"in step {step}" if step else "before its first step"
+    if is_full(error):
+        return full_sentence(error, _places(assignment), step)
+    if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
+        memsize = format_memory(assignment.options.memsize_bytes)
+        return (
+            f"needs more memory than memsize ({memsize}) allows {where}: {_first_line(error)}; "
+            f"give the job more with memsize"
+        )
+    return f"{type(error).__name__} {where}: {_first_line(error)}; the job's log has the traceback"
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether a file system had no space left: an OSError, or what Arrow and DuckDB make of one."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    text = str(error).lower()
+    return any(full in text for full in _FULL_TEXTS)
+
+
+def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], step: str | None) -> str:
+    """Name the role and directory that are full.
+
+    The file that the error names decides; without one, the file system with the least free space.
+    """
+    named = f"{getattr(error, 'filename', None) or ''} {error}"
+    candidates = [(role, directory) for role, directories in places.items() for directory in directories]
+    role, directory = next(
+        ((role, directory) for role, directory in candidates if directory in named),
+        min(candidates, key=lambda place: free_bytes(place[1])),
+    )
+    return (
+        f"{role} is full: {directory} has {free_bytes(directory)} bytes free while "
+        f"step {step} wrote to it; free space or name a larger volume with --{role}"
+    )
+
+
+def free_bytes(directory: str) -> int:
+    """Bytes that an ordinary user may still write where a directory is, or was."""
+    path = Path(directory)
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    figures = os.statvfs(path)
+    return figures.f_bavail * figures.f_frsize
+
+
+def _places(assignment: Assignment) -> dict[Role, Sequence[str]]:
+    return {"work": assignment.work, "util": assignment.util, "data": [assignment.results]}
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else "no message"

@@ -1,0 +1,56 @@
+"""Bytes by role as the kernel's own account of each call has them, through strace."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mawl.plan.catalogue import CATALOGUE
+from tests.contract.jobs import assign, run_fresh
+from tests.contract.test_programs import BYTES_MARGIN, OPTIONS, SCALES
+
+_CALL = re.compile(r"^(?:\d+ +)?(p?readv?(?:64|2)?|p?writev?(?:64|2)?)\(\d+<([^>]*)>.*= (\d+)$")
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+]
+
+
+@pytest.mark.parametrize("program", sorted(CATALOGUE))
+def test_bytes_by_role_are_within_the_declaration(
+    program: str, make_table: Callable[[str, float], Path], tmp_path: Path
+) -> None:
+    scale = SCALES.get(program, 0.0003)
+    inputs = {table.name: make_table(table.name, scale) for table in CATALOGUE[program].inputs}
+    assignment = assign(program, scale, OPTIONS, inputs, tmp_path, volumes=2)
+    # Python's os.preadv is the kernel's preadv2.
+    calls = "trace=read,write,pread64,pwrite64,preadv,pwritev,readv,writev,preadv2,pwritev2"
+    job = run_fresh(assignment, ["strace", "-ff", "-y", "-qq", "-e", calls, "-o", str(tmp_path / "trace")])
+    assert job.failed is None
+    places = {
+        "data": list(assignment.inputs.values()),
+        "work": assignment.work,
+        "util": assignment.util,
+    }
+    found: dict[tuple[str, str], int] = defaultdict(int)
+    for trace in tmp_path.glob("trace.*"):
+        for text in trace.read_text(errors="replace").splitlines():
+            call = _CALL.match(text)
+            if call is None:
+                continue
+            role = next((role for role, roots in places.items() if call[2].startswith(tuple(roots))), None)
+            if role is not None:
+                found[role, "read" if "read" in call[1] else "written"] += int(call[3])
+    for role, directions in CATALOGUE[program].bytes_by_role(scale).items():
+        for direction, declared in directions.items():
+            # 64 KiB: manifests and footers.
+            assert found[role, direction] == pytest.approx(declared, rel=BYTES_MARGIN, abs=65_536), (
+                role,
+                direction,
+            )

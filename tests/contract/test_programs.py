@@ -1,0 +1,220 @@
+"""What every program of the catalogue promises; later programs join by being in the catalogue."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from mawl.model.options import MIB, Options
+from mawl.model.records import StepRecord
+from mawl.plan.catalogue import CATALOGUE
+from tests.contract.jobs import Job, assign, run_fresh, run_here
+
+MEMORY_MARGIN = 48 * MIB
+"""Stated margin on a declared peak: what allocators keep and library code that is touched first."""
+BYTES_MARGIN = 0.15
+STEP_SLACK_BYTES = 256 * 1024
+SCALES = {"wide_sort": 0.0001, "census_load": 0.0003, "stress_projection": 0.00015, "segmentation": 0.0005}
+OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
+
+pytestmark = pytest.mark.parametrize("program", sorted(CATALOGUE))
+
+MakeTable = Callable[[str, float], Path]
+
+
+@pytest.fixture
+def scale(program: str) -> float:
+    return SCALES.get(program, 0.0003)
+
+
+@pytest.fixture
+def inputs(program: str, scale: float, make_table: MakeTable) -> dict[str, Path]:
+    return {table.name: make_table(table.name, scale) for table in CATALOGUE[program].inputs}
+
+
+@pytest.fixture(scope="module")
+def solo(make_table: MakeTable, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Job]:
+    """The job of a program at a number of threads, run once in a process of its own."""
+
+    @cache
+    def run(program: str, threads: int) -> Job:
+        scale = SCALES.get(program, 0.0003)
+        tables = {table.name: make_table(table.name, scale) for table in CATALOGUE[program].inputs}
+        options = msgspec.structs.replace(OPTIONS, cpucount=threads)
+        place = tmp_path_factory.mktemp(f"{program}-{threads}")
+        return run_fresh(assign(program, scale, options, tables, place, volumes=2))
+
+    return run
+
+
+def test_answer_is_right_and_nothing_is_left_behind(program: str, solo: Callable[[str, int], Job]) -> None:
+    job = solo(program, 1)
+    assert job.failed is None
+    assert (job.status, job.answer is not None) == (0, True)
+    assert not [place for place in job.places if place.exists()]
+
+
+def test_steps_are_the_declared_ones(program: str, solo: Callable[[str, int], Job]) -> None:
+    declared = [(step.name, step.kind) for step in CATALOGUE[program].steps]
+    assert [(step.name, step.kind) for step in solo(program, 1).steps] == declared
+
+
+def test_one_and_two_threads_give_the_same_answer(program: str, solo: Callable[[str, int], Job]) -> None:
+    one, two = solo(program, 1).answer, solo(program, 2).answer
+    assert one is not None
+    assert two is not None
+    assert set(one) == set(two)
+    for name, value in one.items():
+        if isinstance(value, float):
+            assert two[name] == pytest.approx(value, rel=1e-6), name
+        else:
+            assert two[name] == value, name
+
+
+def test_bytes_are_within_the_declaration(
+    program: str, scale: float, solo: Callable[[str, int], Job]
+) -> None:
+    declared = CATALOGUE[program].bytes_by_role(scale)
+    usages = [step.usage for step in solo(program, 1).steps]
+    read = sum(usage.application_read_bytes or 0 for usage in usages)
+    written = sum(usage.application_written_bytes or 0 for usage in usages)
+    assert read == pytest.approx(sum(role["read"] for role in declared.values()), rel=BYTES_MARGIN)
+    assert written == pytest.approx(sum(role["written"] for role in declared.values()), rel=BYTES_MARGIN)
+
+
+def test_every_declared_pass_really_moves_its_bytes(
+    program: str, scale: float, solo: Callable[[str, int], Job]
+) -> None:
+    declared: dict[str, dict[str, int]] = {}
+    for step, _, direction, _, size in CATALOGUE[program].passes(scale):
+        declared.setdefault(step, {"read": 0, "written": 0})[direction] += size
+    for record in solo(program, 1).steps:
+        expected = declared.get(record.name, {"read": 0, "written": 0})
+        for direction, found in (
+            ("read", record.usage.application_read_bytes),
+            ("written", record.usage.application_written_bytes),
+        ):
+            assert found is not None
+            assert found >= 0.97 * expected[direction], (record.name, direction)
+            most = (1 + BYTES_MARGIN) * expected[direction] + STEP_SLACK_BYTES
+            assert found <= most, (record.name, direction)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_is_within_the_declaration(
+    program: str, threads: int, solo: Callable[[str, int], Job]
+) -> None:
+    job = solo(program, threads)
+    peaks = {step.name: step.usage.memory_bytes for step in job.steps}
+    declared = CATALOGUE[program].memory_bytes(job.assignment.options)
+    assert max(peak for peak in peaks.values() if peak is not None) <= declared + MEMORY_MARGIN, peaks
+
+
+def test_a_flipped_byte_in_an_input_fails_the_job(
+    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    damaged = _copies(inputs, tmp_path)
+    chance = random.Random(program)
+    _flip(chance.choice(_data_files(damaged)), chance.random())
+    _fails(run_here(assign(program, scale, OPTIONS, damaged, tmp_path)))
+
+
+def test_a_truncated_input_fails_the_job(
+    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    damaged = _copies(inputs, tmp_path)
+    path = _data_files(damaged)[-1]
+    os.truncate(path, path.stat().st_size - 4096)
+    job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
+    assert path.name in _fails(job)
+
+
+def test_a_missing_part_of_an_input_fails_the_job(
+    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    damaged = _copies(inputs, tmp_path)
+    path = _data_files(damaged)[0]
+    path.unlink()
+    job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
+    assert "mawl generate" in _fails(job)
+
+
+def test_a_flipped_byte_in_any_temporary_table_fails_the_job(
+    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    writing = [step.name for step in CATALOGUE[program].steps if step.writes]
+    assert writing, f"{program} declares no step that writes"
+    for name in writing:
+        tampered: list[Path] = []
+
+        def tamper(record: StepRecord, job: Job, name: str = name, done: list[Path] = tampered) -> None:
+            if record.name == name:
+                newest = max(
+                    (path for place in job.places for path in place.rglob("*") if path.is_file()),
+                    key=lambda path: (path.stat().st_mtime_ns, path.name),
+                )
+                _flip(newest, 0.5)
+                done.append(newest)
+
+        place = tmp_path / name
+        place.mkdir()
+        job = run_here(assign(program, scale, OPTIONS, inputs, place), tamper)
+        assert tampered, name
+        _fails(job)
+
+
+def _fails(job: Job) -> str:
+    """The sentence of a job that failed as it should: one line, and nothing left behind."""
+    assert job.status == 1
+    assert job.answer is None
+    assert job.failed is not None
+    assert "\n" not in job.failed.sentence
+    assert not [place for place in job.places if place.exists()]
+    return job.failed.sentence
+
+
+def _copies(inputs: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+    return {name: Path(shutil.copytree(path, tmp_path / f"input-{name}")) for name, path in inputs.items()}
+
+
+def _data_files(inputs: dict[str, Path]) -> list[Path]:
+    return sorted(
+        path for table in inputs.values() for path in table.iterdir() if path.suffix in {".arrow", ".txt"}
+    )
+
+
+def _flip(path: Path, share: float) -> None:
+    """Change one byte of the values that lie a share of the way into a file (0 to 1)."""
+    with open(path, "r+b") as file:
+        place, bit = _value_place(path, share)
+        file.seek(place)
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ bit]))
+
+
+def _value_place(path: Path, share: float) -> tuple[int, int]:
+    """Where a byte of a value stands, and a bit in it: framing and filler mean nothing to a program."""
+    size = path.stat().st_size
+    if path.suffix == ".txt":
+        # In a digit of the serial number, behind the letter at the start of a line.
+        text = path.read_bytes()
+        return text.index(b"\n", int((size - 1000) * share)) + 4, 0x01
+    if path.suffix != ".arrow":
+        return int(size * share), 0x10
+    with pa.memory_map(str(path)) as mapped:
+        start = mapped.read_buffer(size).address
+        mapped.seek(0)
+        with pa.ipc.open_file(mapped) as reader:
+            batch = reader.get_batch(int(reader.num_record_batches * share))
+            column = batch.column(int(batch.num_columns * share))
+            values = column.buffers()[1]
+            return values.address - start + int(values.size * share), 0x10

@@ -1,0 +1,94 @@
+"""Sentences for what ends a job early."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from mawl.errors import DamagedTableError, WrongAnswerError
+from mawl.model.messages import Assignment, Failed, line
+from mawl.model.options import MIB, Options
+from mawl.programs import failures
+from tests.contract.jobs import assign
+
+
+@pytest.fixture
+def assignment(tmp_path: Path) -> Assignment:
+    return assign("wide_sort", 0.0001, Options(memsize_bytes=64 * MIB), {}, tmp_path, volumes=2)
+
+
+@pytest.mark.parametrize(("role", "volume"), [("work", 0), ("work", 1), ("util", 1)])
+def test_a_full_file_system_is_named_by_the_file_in_the_error(
+    assignment: Assignment, role: str, volume: int
+) -> None:
+    directory = getattr(assignment, role)[volume]
+    error = OSError(errno.ENOSPC, "No space left on device", f"{directory}/part-7")
+    text, wrong = failures.sentence(error, assignment, "sort")
+    assert text.startswith(f"{role} is full: {directory} has ")
+    assert text.endswith(f"while step sort wrote to it; free space or name a larger volume with --{role}")
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EDQUOT, "Disk quota exceeded"),
+        pa.ArrowException("Error writing bytes to file. Detail: [errno 28] No space left on device"),
+        duckdb.IOException("IO Error: Could not write file: No space left on device"),
+    ],
+)
+def test_without_a_file_the_file_system_with_the_least_space_is_named(
+    error: Exception, assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fullest = assignment.util[1]
+    monkeypatch.setattr(failures, "free_bytes", lambda directory: 17 if directory == fullest else 10**9)
+    text, _ = failures.sentence(error, assignment, "distribute")
+    assert text.startswith(f"util is full: {fullest} has 17 bytes free while step distribute")
+
+
+def test_other_input_and_output_errors_are_not_taken_for_a_full_disk(assignment: Assignment) -> None:
+    text, _ = failures.sentence(OSError(errno.EIO, "Input/output error", "/x"), assignment, "sort")
+    assert text == "OSError in step sort: [Errno 5] Input/output error: '/x'; the job's log has the traceback"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("cannot allocate"),
+        duckdb.OutOfMemoryException("Out of Memory Error: x"),
+        pa.ArrowMemoryError("y"),
+    ],
+)
+def test_too_little_memory_names_memsize(error: Exception, assignment: Assignment) -> None:
+    text, wrong = failures.sentence(error, assignment, "means")
+    assert text.startswith("needs more memory than memsize (64.0 MiB) allows in step means")
+    assert not wrong
+
+
+def test_mawls_own_errors_say_it_themselves(assignment: Assignment) -> None:
+    wrong = WrongAnswerError("the sum is wrong", why="found 1, expected 2")
+    assert failures.sentence(wrong, assignment, "verify") == ("the sum is wrong: found 1, expected 2", True)
+    damaged = DamagedTableError("is cut", where="/a", cure="run mawl generate")
+    assert failures.sentence(damaged, assignment, None) == ("/a: is cut; run mawl generate", False)
+
+
+def test_an_error_before_the_first_step_says_so(assignment: Assignment) -> None:
+    assert failures.sentence(KeyError("x"), assignment, None)[0].startswith(
+        "KeyError before its first step: 'x'"
+    )
+    assert "no message" in failures.sentence(ValueError(), assignment, None)[0]
+
+
+def test_a_sentence_is_one_line_that_fits_a_pipe_write(assignment: Assignment) -> None:
+    text, _ = failures.sentence(ValueError("a\tb\n" + "c" * 9000), assignment, "sort")
+    assert "\n" not in text
+    long, _ = failures.sentence(WrongAnswerError("é\n" * 9000), assignment, "sort")
+    assert len(line(Failed(job="a-job", sentence=long))) < 4096
+
+
+def test_free_space_of_a_directory_that_is_gone_is_that_of_its_file_system(tmp_path: Path) -> None:
+    assert failures.free_bytes(str(tmp_path / "gone" / "too")) > 0
