@@ -80,7 +80,7 @@ class Volumes:
     def remove_job(self, job: str) -> None:
         """Remove a job's directories under work and util, whatever is in them."""
         for role in ("work", "util"):
-            for run in self.run_directories(role):  # type: ignore[arg-type]
+            for run in self.run_directories(role):
                 shutil.rmtree(run / job, ignore_errors=True)
 
     def release(self) -> None:

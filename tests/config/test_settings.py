@@ -66,7 +66,14 @@ def test_options_by_their_sas_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"sortsize": "1 KiB"}, {"cpucount": 0}, {"cpucount": True}, {"compress": True}, {"compress": "maybe"}, {"memsze": 1}],
+    [
+        {"sortsize": "1 KiB"},
+        {"cpucount": 0},
+        {"cpucount": True},
+        {"compress": True},
+        {"compress": "maybe"},
+        {"memsze": 1},
+    ],
 )
 def test_a_bad_option_is_refused(given: dict[str, int | str | bool]) -> None:
     with pytest.raises(UsageError, match=next(iter(given))):

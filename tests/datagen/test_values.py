@@ -43,7 +43,7 @@ GOLDEN = {
     "transactions": "d4b9ba859e300f53",
     "census": "be39e9019766141a",
     "policies": "e36b73e02a08f1ae",
-    "customers": "789304977d2395d2",
+    "customers": "fb275104c62acb5d",
 }
 
 
@@ -145,8 +145,8 @@ def test_clusters_have_their_shares_and_features_their_centres() -> None:
         found = column_values(table, column, seed=1, replica=0, start=0, count=60_000)
         for cluster in range(8):
             inside = found[clusters == cluster]
-            assert inside.mean() == pytest.approx(centres[cluster, index], abs=0.1)
-            assert inside.std() == pytest.approx(1.0, abs=0.05)
+            assert inside.mean() == pytest.approx(centres[cluster, index], abs=0.15)
+            assert inside.std() == pytest.approx(2.5, abs=0.1)
 
 
 def test_a_table_without_features_has_no_clusters() -> None:

@@ -108,7 +108,6 @@ def test_a_stop_keeps_running_jobs_and_skips_the_rest() -> None:
     progress.start("a1")
     progress.stop("told to")
     assert progress.running == ["a1"]
-    assert not progress.finished
     progress.end("a1", well=True)
     assert progress.finished
     assert [(one.job, why) for one, why in progress.skipped()] == [("a2", "told to")]

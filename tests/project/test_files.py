@@ -88,8 +88,9 @@ def test_every_public_function_of_the_product_says_what_it_does() -> None:
         if tree.body and ast.get_docstring(tree) is None:
             silent.append(str(path.relative_to(ROOT)))
         for node in tree.body:
-            public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-            if public and ast.get_docstring(node) is None:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            if ast.get_docstring(node) is None:
                 silent.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
     assert silent == []
 

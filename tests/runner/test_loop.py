@@ -9,7 +9,7 @@ import pytest
 
 from mawl.measure.process import ProcessSampler
 from mawl.model.messages import Release, Start, Stop
-from mawl.model.options import OnFailure, StartMode
+from mawl.model.options import ROLES, OnFailure, StartMode
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -70,7 +70,7 @@ class Bench:
         self.folder = directory / "run"
         self.launcher = launcher
         self.watcher = Watcher()
-        self.volumes = Volumes({role: [directory / role] for role in ("data", "work", "util")})  # type: ignore[misc]
+        self.volumes = Volumes({role: [directory / role] for role in ROLES})
         self.volumes.ensure()
         self.volumes.claim("r1")
         self.interrupts = Interrupts()

@@ -31,8 +31,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cpucount: Annotated[int, Meta(description="threads of one job")] = 1
     compress: Annotated[
         bool,
-        Meta(
-            description="the table formats' own compression; this version stores every table uncompressed and refuses true"
-        ),
+        Meta(description="the table formats' own compression; refused by this version"),
     ] = False
     fullstimer: Annotated[bool, Meta(description="every step's figures in the job's SAS-style log")] = True

@@ -70,7 +70,7 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 class Feature(msgspec.Struct, frozen=True, tag="feature"):
     """Feature number ``index`` of a row that belongs to a hidden cluster (segmentation).
 
-    centre(cluster, index) + bell noise of ``noise`` standard deviations, rounded to 1/8;
+    centre(cluster, index) + bell noise of ``noise`` standard deviations, rounded to 1/4;
     ``shares`` are the clusters' shares of the rows in 256ths (their sum is 256).
     :func:`mawl.datagen.values.cluster_centres` and ``true_cluster`` give the truth.
     """
