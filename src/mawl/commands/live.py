@@ -14,23 +14,22 @@ from mawl.units import format_rate, format_seconds
 PLAIN_SECONDS = 5.0
 
 
-def view(stream: TextIO | None = None) -> Listener:
+def view(stream: TextIO | None = None) -> PlainView:
     """The view that fits where output goes (standard error, so that standard output stays clean)."""
     stream = stream or sys.stderr
     return TerminalView(stream) if stream.isatty() else PlainView(stream)
 
 
 def status_line(status: Status) -> str:
-    """Sessions, jobs done, running, failed, elapsed and throughput in one line."""
+    """Elapsed, open sessions, jobs ended, running, failed and throughput: 80 columns hold it."""
     return (
-        f"{format_seconds(status.elapsed_seconds):>10}  {status.sessions} sessions  "
-        f"{status.ended}/{status.jobs} jobs ended, {status.running} running, {status.failed} failed  "
-        f"read {format_rate(status.read_bytes_per_second)}  "
-        f"write {format_rate(status.written_bytes_per_second)}"
+        f"{format_seconds(status.elapsed_seconds):>7} {status.open_sessions}/{status.sessions} sessions, "
+        f"{status.ended}/{status.jobs} jobs, {status.running} running, {status.failed} failed, "
+        f"r {format_rate(status.read_bytes_per_second)} w {format_rate(status.written_bytes_per_second)}"
     )
 
 
-class PlainView:
+class PlainView(Listener):
     """Plain lines: at each failure and notice, and a status every five seconds."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -52,6 +51,9 @@ class PlainView:
     def notice(self, text: str) -> None:
         self._say(text)
 
+    def close(self) -> None:
+        """The run is over: nothing of the view stays in the way of the report."""
+
     def _say(self, text: str) -> None:
         print(text, file=self.stream, flush=True)
 
@@ -62,12 +64,9 @@ class TerminalView(PlainView):
     def status(self, status: Status) -> None:
         width = shutil.get_terminal_size().columns
         self.stream.write(f"\r\x1b[K{status_line(status)[: width - 1]}")
-        if not status.running and not status.waiting:
-            self.close()
         self.stream.flush()
 
     def close(self) -> None:
-        """Take the status line away."""
         self.stream.write("\r\x1b[K")
         self.stream.flush()
 

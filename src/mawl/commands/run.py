@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import secrets
@@ -105,14 +106,15 @@ def run(arguments: argparse.Namespace) -> int:
         memory_limit_bytes=memory_limit,
         timeout_seconds=arguments.timeout,
     )
-    facts = carry_out(
-        request,
-        volumes,
-        view(),
-        command=sys.argv,
-        generate_seconds=inputs.seconds,
-        runs=None if arguments.output else runs,
-    )
+    with contextlib.closing(view()) as watcher:
+        facts = carry_out(
+            request,
+            volumes,
+            watcher,
+            command=sys.argv,
+            generate_seconds=inputs.seconds,
+            runs=None if arguments.output else runs,
+        )
     print(render(summarise(open_run(folder))))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     return EXIT_OF_OUTCOME[facts.outcome]

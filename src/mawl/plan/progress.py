@@ -91,6 +91,18 @@ class Progress:
         """Whether no job waits or runs."""
         return not any(state in ("waiting", "running") for state in self.state.values())
 
+    @property
+    def open_sessions(self) -> int:
+        """Sessions of which a job waits or runs."""
+        return sum(
+            any(
+                self.state[job.job] in ("waiting", "running")
+                for stage in session.plan.stages
+                for job in stage
+            )
+            for session in self._sessions
+        )
+
     def skipped(self) -> list[tuple[JobPlan, str]]:
         """Jobs that will never start, with the reason."""
         return [(self._jobs[job], self.reasons[job]) for job, s in self.state.items() if s == "skipped"]

@@ -129,6 +129,7 @@ class RunLoop:
             self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
 
     def _release(self) -> None:
+        self.sampling.begin(self.monotonic())
         self.launcher.send(Release(gate=START_GATE))
         own = resource.getrusage(resource.RUSAGE_SELF)
         self.cpu_at_release = own.ru_utime + own.ru_stime
@@ -319,6 +320,7 @@ class RunLoop:
             Status(
                 elapsed_seconds=self._elapsed(),
                 sessions=len(self.request.plan.sessions),
+                open_sessions=self.progress.open_sessions,
                 jobs=len(states),
                 waiting=states.count("waiting"),
                 running=states.count("running"),

@@ -40,6 +40,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     elapsed_seconds: float
     sessions: int
+    open_sessions: int
+    """Sessions with jobs that run or wait."""
     jobs: int
     waiting: int
     running: int

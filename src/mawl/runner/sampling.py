@@ -52,18 +52,17 @@ class Sampling:
             for name in COUNTERS:
                 self._ended[name] += getattr(final, name) or 0
 
+    def begin(self, monotonic: float) -> None:
+        """The run starts now: what waiting jobs moved so far is no throughput of the first second."""
+        self._last, self._last_at = self._totals(self.sampler.sample(self._pids)), monotonic
+
     def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> Rates:
         """Sample, append to the journal, and return the rates since the last tick.
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
         """
         live = self.sampler.sample(self._pids)
-        totals = {
-            name: max(
-                self._ended[name] + sum(getattr(tree, name) or 0 for tree in live.values()), self._last[name]
-            )
-            for name in COUNTERS
-        }
+        totals = self._totals(live)
         seconds = None if self._last_at is None else monotonic - self._last_at
         rates = Rates(
             read_bytes_per_second=self._rate(totals, "application_read_bytes", seconds),
@@ -82,6 +81,14 @@ class Sampling:
             ]
         )
         return rates
+
+    def _totals(self, live: dict[str, TreeSample]) -> dict[str, int]:
+        return {
+            name: max(
+                self._ended[name] + sum(getattr(tree, name) or 0 for tree in live.values()), self._last[name]
+            )
+            for name in COUNTERS
+        }
 
     def _rate(self, totals: dict[str, int], name: str, seconds: float | None) -> float:
         return (totals[name] - self._last[name]) / seconds if seconds else 0.0

@@ -1,0 +1,70 @@
+"""Watching a run: a line that is rewritten on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import msgspec
+
+from mawl.commands.live import PlainView, TerminalView, status_line, view
+from mawl.model.usage import Usage
+from mawl.runner.request import Status
+from tests.fakes.stored_run import jobs
+
+STATUS = Status(
+    elapsed_seconds=12.0,
+    sessions=20,
+    open_sessions=18,
+    jobs=71,
+    waiting=30,
+    running=35,
+    ended=6,
+    failed=0,
+    read_bytes_per_second=1.21e9,
+    written_bytes_per_second=3.1e8,
+)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_status_fits_a_terminal_of_80_columns_and_has_every_figure() -> None:
+    line = status_line(STATUS)
+    assert len(line) <= 80
+    for part in ("18/20 sessions", "6/71 jobs", "35 running", "0 failed", "r 1.21 GB/s"):
+        assert part in line
+
+
+def test_without_a_terminal_there_are_plain_lines_every_five_seconds() -> None:
+    stream = io.StringIO()
+    watcher = view(stream)
+    assert type(watcher) is PlainView
+    for seconds in (1.0, 4.9, 5.0, 6.0, 10.1):
+        watcher.status(msgspec.structs.replace(STATUS, elapsed_seconds=seconds))
+    watcher.close()
+    assert "\x1b" not in stream.getvalue()
+    assert "\r" not in stream.getvalue()
+    assert len(stream.getvalue().splitlines()) == 2
+
+
+def test_a_terminals_line_is_rewritten_and_gone_at_the_end() -> None:
+    stream = Terminal()
+    watcher = view(stream)
+    assert type(watcher) is TerminalView
+    watcher.status(STATUS)
+    watcher.notice("stopping")
+    watcher.status(STATUS)
+    watcher.close()
+    assert stream.getvalue().count("\n") == 1
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+def test_only_jobs_that_ended_badly_get_a_line() -> None:
+    stream = io.StringIO()
+    watcher = PlainView(stream)
+    well = next(job for job in jobs() if job.outcome == "finished")
+    watcher.job_ended(well)
+    watcher.job_ended(msgspec.structs.replace(well, outcome="failed", reason="work is full", usage=Usage()))
+    assert stream.getvalue() == f"{well.job}: failed: work is full\n"
