@@ -16,6 +16,8 @@ help:
 	@echo "make bench     what mawl's own parts cost, each beside its peer"
 	@echo "make format    format the sources and sort their imports"
 	@echo "make reference print the reference pages from the code again"
+	@echo "make clean-venv  remove .venv"
+	@echo "settings: PYTHON=python3.12 (another Python), ROWS=generator (bench rows), REPORT=DIR (JUnit files)"
 
 $(STAMP):
 	@sh tools/setup.sh

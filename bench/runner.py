@@ -77,11 +77,11 @@ def _once(place: Path) -> tuple[float, float, float]:
 def _running(found: Run) -> float:
     """The slope of mawl's own CPU time from the first look to the last with three jobs in four running."""
     rows = [row for row in found.samples.to_pylist() if row["series"] in ("mawl_cpu_seconds", "jobs_running")]
-    crowded = {row["at"] for row in rows if row["series"] == "jobs_running" and row["value"] > 0.75 * JOBS}
+    crowded = {row["sampled_at"] for row in rows if row["series"] == "jobs_running" and row["value"] > 0.75 * JOBS}
     own = [
-        (row["at"], row["value"])
+        (row["sampled_at"], row["value"])
         for row in rows
-        if row["series"] == "mawl_cpu_seconds" and row["at"] in crowded
+        if row["series"] == "mawl_cpu_seconds" and row["sampled_at"] in crowded
     ]
     (first_at, first), (last_at, last) = own[0], own[-1]
     return float((last - first) / (last_at - first_at).total_seconds())

@@ -86,7 +86,13 @@ def test_a_run_killed_before_its_mark_leaves_an_empty_directory_that_is_found(tm
     (tmp_path / "w" / "mawl-run-r1").mkdir()
     (tmp_path / "w" / "mawl-run-r2").mkdir()
     (tmp_path / "w" / "mawl-run-r2" / "precious").touch()
-    assert looker.leftovers() == [tmp_path / "w" / "mawl-run-r1"]
+    (tmp_path / "w" / ".mawl-new-1-mawl-run-r3").mkdir()
+    (tmp_path / "w" / "mawl-run-file").touch()
+    (tmp_path / "w" / "mawl-run-link").symlink_to(tmp_path)
+    assert looker.leftovers() == [
+        tmp_path / "w" / "mawl-run-r1",
+        tmp_path / "w" / ".mawl-new-1-mawl-run-r3",
+    ]
     remove_leftover(tmp_path / "w" / "mawl-run-r1")
     with pytest.raises(UnsuitableMachineError, match="without mawl's mark"):
         remove_leftover(tmp_path / "w" / "mawl-run-r2")
@@ -99,6 +105,15 @@ def test_a_directory_of_that_name_made_by_someone_else_is_refused(volumes: Volum
         volumes.inputs()
 
 
+def test_an_empty_directory_that_a_kill_left_gives_way(volumes: Volumes, tmp_path: Path) -> None:
+    (tmp_path / "d" / "mawl-inputs").mkdir()
+    assert (volumes.inputs() / MARK).is_file()
+    (tmp_path / "w1" / "mawl-run-r1").mkdir()
+    volumes.claim("r1")
+    assert volumes.leftovers() == []
+    volumes.release()
+
+
 def test_a_role_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     bad = Volumes({"data": [tmp_path], "work": [tmp_path / "file"], "util": [tmp_path]})
@@ -107,5 +122,5 @@ def test_a_role_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 
 
 def test_a_path_belongs_to_its_role(volumes: Volumes, tmp_path: Path) -> None:
-    assert volumes.volume_of(tmp_path / "w2" / "x" / "y") == "work"
-    assert volumes.volume_of(tmp_path / "w2x") is None
+    assert volumes.role_of(tmp_path / "w2" / "x" / "y") == "work"
+    assert volumes.role_of(tmp_path / "w2x") is None

@@ -8,6 +8,7 @@ locked (flock) by its runner, so that a mark nobody holds is what an interrupted
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -20,6 +21,7 @@ from mawl.model.options import ROLES, Role
 MARK = ".mawl"
 INPUTS = "mawl-inputs"
 RUN_PREFIX = "mawl-run-"
+NEW_PREFIX = ".mawl-new-"
 
 
 class Volumes:
@@ -51,17 +53,31 @@ class Volumes:
 
     def inputs(self) -> Path:
         """The marked directory for input tables on the first volume of data."""
-        return _marked(self.directories["data"][0] / INPUTS, "inputs")
+        directory = self.directories["data"][0] / INPUTS
+        if not (directory / MARK).is_file():
+            try:
+                os.close(_make_marked(directory, "inputs"))
+            except FileExistsError:
+                if not (directory / MARK).is_file():
+                    raise UnsuitableMachineError(
+                        "exists but was not made by mawl",
+                        where=str(directory),
+                        why=f"it has no {MARK} file",
+                        cure="move it away or name another directory with --data",
+                    ) from None
+        return directory
 
     def claim(self, run_id: str) -> None:
         """Make and lock this run's directory on every volume."""
         self._run_id = run_id
         for role in ROLES:
-            for volume in self.directories[role]:
-                directory = _marked(volume / f"{RUN_PREFIX}{run_id}", f"run {run_id}")
-                lock = os.open(directory / MARK, os.O_RDWR | os.O_CLOEXEC)
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._locks.append(lock)
+            for directory in self.run_directories(role):
+                try:
+                    self._locks.append(_make_marked(directory, f"run {run_id}"))
+                except FileExistsError:
+                    raise UnsuitableMachineError(
+                        "another run of this id has been here", where=str(directory), cure="run mawl clean"
+                    ) from None
 
     def run_directories(self, role: Role) -> list[Path]:
         """This run's directory on each volume of a role."""
@@ -87,6 +103,8 @@ class Volumes:
         """Remove the run's directories (results under data stay if any) and let the locks go."""
         for role in ROLES:
             for run in self.run_directories(role):
+                if not run.is_dir():
+                    continue
                 if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
                     continue
                 with contextlib.suppress(OSError):
@@ -96,14 +114,19 @@ class Volumes:
         self._locks.clear()
 
     def leftovers(self) -> list[Path]:
-        """Run directories that no runner holds: marked ones, and empty ones (killed before the mark).
+        """Directories of runs that no runner holds, and of what was killed while it made one.
 
-        Under data only those without results.
+        Marked ones, or empty ones (killed before the mark); under data only those without results.
         """
         found = []
         for role in ROLES:
             for volume in self.directories[role]:
-                for directory in sorted(volume.glob(f"{RUN_PREFIX}*")):
+                for directory in [
+                    *sorted(volume.glob(f"{RUN_PREFIX}*")),
+                    *sorted(volume.glob(f"{NEW_PREFIX}*")),
+                ]:
+                    if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
+                        continue
                     names = {entry.name for entry in directory.iterdir()}
                     if names and (MARK not in names or _held(directory / MARK)):
                         continue
@@ -111,7 +134,7 @@ class Volumes:
                         found.append(directory)
         return found
 
-    def volume_of(self, path: str | os.PathLike[str]) -> Role | None:
+    def role_of(self, path: str | os.PathLike[str]) -> Role | None:
         """The role a path belongs to, or None."""
         absolute = os.path.realpath(path)
         for role, volumes in self.directories.items():
@@ -120,6 +143,11 @@ class Volumes:
                 if absolute == root or absolute.startswith(root + os.sep):
                     return role
         return None
+
+
+def run_of(directory: Path) -> str:
+    """The id of the run that a directory of it belongs to; empty where its name tells none."""
+    return directory.name.removeprefix(RUN_PREFIX) if directory.name.startswith(RUN_PREFIX) else ""
 
 
 def remove_leftover(directory: Path) -> int:
@@ -155,25 +183,34 @@ def _files(directory: Path) -> Iterator[tuple[Path, int]]:
                 yield Path(parent, name), os.lstat(os.path.join(parent, name)).st_blocks * 512
 
 
-def _marked(directory: Path, what: str) -> Path:
-    """Make a directory with mode 0700 and mawl's mark, or take one that has it."""
+def _make_marked(directory: Path, what: str) -> int:
+    """Make a directory with mode 0700 and mawl's mark; returns the mark, locked.
+
+    It is made under another name and renamed, so that it never stands there without its mark;
+    an empty directory in its place gives way.  Raises FileExistsError where something else stands.
+    """
+    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{directory.name}"
     try:
-        directory.mkdir(mode=0o700, parents=True)
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new.mkdir(mode=0o700)
+        lock = os.open(new / MARK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(lock, f"made by mawl: {what}\n".encode())
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            new.rename(directory)
+        except OSError as error:
+            os.close(lock)
+            _remove_marked(new)
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise FileExistsError from None
+            raise
     except FileExistsError:
-        if not (directory / MARK).is_file():
-            raise UnsuitableMachineError(
-                "exists but was not made by mawl",
-                where=str(directory),
-                why=f"it has no {MARK} file",
-                cure="move it away or name another directory for this role",
-            ) from None
-        return directory
+        raise
     except OSError as error:
         raise UnsuitableMachineError(
             "cannot be made", where=str(directory), why=(error.strerror or str(error)).lower()
         ) from None
-    (directory / MARK).write_text(f"made by mawl: {what}\n")
-    return directory
+    return lock
 
 
 def _held(mark: Path) -> bool:

@@ -111,9 +111,12 @@ def test_inputs_that_lie_there_already_make_it_a_notice(
     assert "may lie there already; mawl generate says for certain" in capsys.readouterr().out
 
 
-def test_space_is_no_problem_when_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_workload_the_default_one_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with_free_bytes(monkeypatch, 2**20)
-    assert run() == 0
+    assert run() == run("starter") == 1
+    assert "problem  space" in capsys.readouterr().out
 
 
 def test_too_little_memory_is_a_problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 
@@ -45,21 +46,15 @@ def test_an_error_is_a_sentence_and_an_exit_code(
         raise error
 
     class Parser:
-        def parse_args(self, argv: object) -> object:
-            arguments = parser.parse_args(["plan"])
+        def parse_args(self, argv: object, arguments: argparse.Namespace) -> None:
+            parser.parse_args(["plan"], arguments)
             arguments.run_verb = fail
-            return arguments
 
     monkeypatch.setattr(command, "build_parser", Parser)
     assert main(["plan"]) == code
     said = capsys.readouterr().err
     assert said.startswith("mawl plan: ")
     assert said.count("\n") == 1
-
-
-def test_the_parts_of_an_error_make_one_sentence() -> None:
-    error = errors.MawlError("cannot be read", where="/x", why="no such file", cure="name another")
-    assert str(error) == "/x: cannot be read: no such file; name another"
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

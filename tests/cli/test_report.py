@@ -51,10 +51,10 @@ def test_all_jobs_stand_in_the_saslog(runs: Path, capsys: pytest.CaptureFixture[
 
 def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "report.txt"
-    target.write_text("an older and much longer report\n" * 1000)
+    target.write_text("a stale and much longer report\n" * 1000)
     assert call("one", "--runs", str(runs), "--output", str(target)) == 0
     assert target.read_text().startswith("run       20260101")
-    assert "older" not in target.read_text()
+    assert "stale" not in target.read_text()
     assert capsys.readouterr().out == ""
 
 

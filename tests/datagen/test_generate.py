@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import fcntl
 import os
 import random
@@ -144,7 +145,7 @@ def test_finished_parts_are_not_made_again(small_parts: None, tmp_path: Path) ->
         if progress.done_bytes > progress.total_bytes * 0.9:
             raise KeyboardInterrupt
 
-    with pytest.raises(InterruptedRunError, match="run mawl generate again, it continues"):
+    with pytest.raises(InterruptedRunError, match="give the same command again, it continues"):
         generate(SMALL, tmp_path, processes=1, bufsize_bytes=BUFSIZE, progress=stop_halfway)
     policies, census = generate(
         SMALL, tmp_path, processes=1, bufsize_bytes=BUFSIZE, progress=lambda step: made.append(step.file)
@@ -244,12 +245,13 @@ def test_a_write_that_fails_is_one_sentence_and_leaves_no_temporary_file(tmp_pat
     assert [path.name for path in tmp_path.rglob("part-*")] == []
 
 
-def test_two_generations_do_not_write_the_same_table(tmp_path: Path) -> None:
+def test_a_second_generation_waits_for_the_first_and_finds_its_tables(tmp_path: Path) -> None:
     (made, _) = generate(SMALL, tmp_path, processes=1, bufsize_bytes=BUFSIZE)
     holder = os.open(made.directory, os.O_RDONLY)
-    try:
-        fcntl.flock(holder, fcntl.LOCK_EX)
-        with pytest.raises(UnsuitableMachineError, match="another process is making this input table"):
-            generate(SMALL, tmp_path, processes=1, bufsize_bytes=BUFSIZE)
-    finally:
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        second = pool.submit(generate, SMALL, tmp_path, processes=1, bufsize_bytes=BUFSIZE)
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.2)
         os.close(holder)
+        assert [one.status for one in second.result(timeout=60)] == ["verified", "verified"]

@@ -95,7 +95,7 @@ class FakeLauncher:
             self.lost = "it was killed by signal 9"
             os.write(self._write, b"!")
             return
-        self._tell(Started(job=name, at=time.time()))
+        self._tell(Started(job=name, at=time.time(), monotonic=time.monotonic()))
         if behaviour == "hang":
             return
         for number, (step, kind) in enumerate((("read", "data"), ("verify", "verify")), 1):
@@ -141,6 +141,7 @@ class FakeLauncher:
                 application_read_bytes=30,
             ),
             leftover_processes=0,
+            ended_monotonic=time.monotonic() + 2.0,
         )
 
     def _tell(self, message: FromLauncher) -> None:

@@ -33,7 +33,7 @@ def usage(real: float, cpu: float, megabytes: int) -> Usage:
         os_memory_bytes=(megabytes + 50) * 2**20,
         page_faults=3,
         page_reclaims=1000,
-        page_swaps=0,
+        page_swaps=None,
         voluntary_context_switches=200,
         involuntary_context_switches=10,
         block_input_operations=4096,
@@ -177,20 +177,20 @@ def steps() -> list[StepRecord]:
 
 def events() -> list[EventRecord]:
     """Start and end of each job, and of the run."""
-    happened = [EventRecord(at=START, event="gate_released", detail="4 jobs")]
+    happened = [EventRecord(happened_at=START, event="gate_released", detail="4 jobs")]
     for record in jobs():
         assert record.started_at is not None and record.ended_at is not None
-        happened.append(EventRecord(at=record.started_at, event="job_started", job=record.job))
+        happened.append(EventRecord(happened_at=record.started_at, event="job_started", job=record.job))
         happened.append(
-            EventRecord(at=record.ended_at, event="job_ended", job=record.job, detail=record.outcome)
+            EventRecord(happened_at=record.ended_at, event="job_ended", job=record.job, detail=record.outcome)
         )
-    return sorted(happened, key=lambda event: event.at)
+    return sorted(happened, key=lambda event: event.happened_at)
 
 
 def samples(second: int) -> list[SampleRecord]:
     """The figures of one second."""
     return [
-        SampleRecord(node="bench1", at=START + second, series=series, value=float(second))
+        SampleRecord(node="bench1", sampled_at=START + second, series=series, value=float(second))
         for series in ("jobs_running", "application_read_bytes")
     ]
 

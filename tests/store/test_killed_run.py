@@ -123,7 +123,7 @@ import msgspec
 writer = RunWriter(Path(sys.argv[1]), facts(outcome="running", ended_at=None))
 for number in range(100000):
     record = msgspec.structs.replace(jobs()[0], job=f"job-{number}")
-    writer.event(EventRecord(at=record.started_at, event="job_started", job=record.job))
+    writer.event(EventRecord(happened_at=record.started_at, event="job_started", job=record.job))
     writer.job(record)
     writer.samples(samples(number))
     print(number, flush=True)

@@ -72,9 +72,7 @@ def plan_of(arguments: argparse.Namespace, chosen: Settings) -> Plan:
     spec, where = load_workload(arguments.workload)
     if spec.scale is not None and arguments.scale is not None:
         raise UsageError(f"{where} fixes its scale at {spec.scale:g}; leave --scale out")
-    seed = int(chosen.number("seed", arguments.seed, DEFAULT_SEED))
-    if not 0 <= seed < 2**32:
-        raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
+    seed = chosen.whole("seed", arguments.seed, DEFAULT_SEED, 0, 2**32 - 1)
     saving = chosen.number("saving", arguments.saving, DEFAULT_SAVING)
     if not 0.3 <= saving <= 0.95:
         raise UsageError(f"--saving {saving:g}: expected a ratio from 0.3 to 0.95")

@@ -1,15 +1,23 @@
-"""Remove what interrupted runs left: processes, and directories under the roles that carry mawl's mark."""
+"""Remove what interrupted runs left: processes, control groups, and marked directories under the roles.
+
+Looks under the roles that the options name, and under those that interrupted runs in RUNS used.
+"""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 
 from mawl.commands.arguments import add_role_arguments, settings, volumes_of
+from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
-from mawl.runner.restrict import GROUP_PREFIX, leftover_groups
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+from mawl.runner.restrict import leftover_groups
+from mawl.store.facts import read_facts
 from mawl.units import format_bytes
-from mawl.volumes import RUN_PREFIX, remove_leftover
+from mawl.volumes import Volumes, remove_leftover, run_of
 
 NAME = "clean"
 HELP = "remove what interrupted runs left in the roles"
@@ -18,35 +26,63 @@ HELP = "remove what interrupted runs left in the roles"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl clean``."""
     add_role_arguments(parser)
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Clean up; a run that is alive is left alone."""
-    volumes = volumes_of(arguments, settings())
+    """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
+    chosen = settings()
+    named = volumes_of(arguments, chosen).directories
+    interrupted = list(interrupted_runs(chosen.runs(arguments.runs)))
+    volumes = Volumes(
+        {
+            role: list(
+                dict.fromkeys([*named[role], *(Path(p) for f in interrupted for p in f.roles.get(role, []))])
+            )
+            for role in ROLES
+        }
+    )
     leftovers = volumes.leftovers()
-    abandoned = {directory.name.removeprefix(RUN_PREFIX) for directory in leftovers}
+    abandoned = {run_of(directory) for directory in leftovers}
     verb = "would remove" if arguments.dry_run else "removed"
+    found, failed = False, False
     alive = live_runs()
-    found = False
     for run_id in sorted(abandoned & alive.keys()):
         found = True
         count = len(alive.pop(run_id)) if arguments.dry_run else kill_run(run_id)
         print(f"{verb} {count} processes of run {run_id}")
     for directory in leftovers:
         found = True
-        if arguments.dry_run:
-            print(f"{verb} {directory}")
-        else:
-            print(f"{verb} {directory} ({format_bytes(remove_leftover(directory))})")
-    for group in leftover_groups():
-        if group.name.removeprefix(GROUP_PREFIX) in alive.keys() - abandoned:
+        try:
+            size = 0 if arguments.dry_run else remove_leftover(directory)
+        except (OSError, MawlError) as error:
+            failed = True
+            print(f"could not remove {directory}: {getattr(error, 'strerror', None) or error}")
             continue
+        print(f"{verb} {directory}" + ("" if arguments.dry_run else f" ({format_bytes(size)})"))
+    ended = (abandoned | {facts.run_id for facts in interrupted}) - alive.keys()
+    for group in leftover_groups(ended):
         found = True
-        if not arguments.dry_run:
-            with contextlib.suppress(OSError):
+        try:
+            if not arguments.dry_run:
                 group.rmdir()
+        except OSError as error:
+            failed = True
+            print(f"could not remove control group {group}: {error.strerror}")
+            continue
         print(f"{verb} control group {group}")
     if not found:
         print("nothing to clean")
-    return 0
+    return 1 if failed else 0
+
+
+def interrupted_runs(runs: Path) -> Iterator[RunFacts]:
+    """Facts of the runs in a directory that did not come to their end by themselves."""
+    for folder in sorted(runs.glob("*/run.json")):
+        try:
+            facts, _ = read_facts(folder.parent)
+        except MawlError:
+            continue
+        if facts.outcome in ("running", "interrupted"):
+            yield facts

@@ -1,7 +1,7 @@
 """Can this machine run what I ask, and if not, what to do?
 
 Looks at Python and the libraries, the compiler, space under the roles, memory, limits, containers,
-the clock and other load. With a WORKLOAD, space and memory are held against what it needs.
+the clock and other load. Space and memory are held against what WORKLOAD needs at --scale.
 A problem stops a run (exit status 1), a notice does not.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.commands.arguments import add_role_arguments, plan_of, settings, volumes_of
+from mawl.commands.arguments import DEFAULT_WORKLOAD, add_role_arguments, plan_of, settings, volumes_of
 from mawl.measure.clock import ClockWatch
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
@@ -57,7 +57,11 @@ _SENTENCES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl doctor [WORKLOAD]``."""
     parser.add_argument(
-        "workload", nargs="?", metavar="WORKLOAD", help="a shipped workload or a TOML file that should fit"
+        "workload",
+        nargs="?",
+        default=DEFAULT_WORKLOAD,
+        metavar="WORKLOAD",
+        help=f"a shipped workload or a TOML file that should fit (default: {DEFAULT_WORKLOAD})",
     )
     parser.add_argument("--scale", help="the scale it should fit at: a name, or a factor of full")
     parser.add_argument(
@@ -78,10 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     clock, noise = ClockWatch(), NoiseWatch()
     started_at = time.monotonic()
     chosen = settings()
-    needed = None
-    if arguments.workload is not None:
-        spawn = chosen.text("start", arguments.start, "zygote") == "spawn"
-        needed = needs(plan_of(arguments, chosen), CATALOGUE, spawn=spawn)
+    spawn = chosen.text("start", arguments.start, "zygote") == "spawn"
+    needed = needs(plan_of(arguments, chosen), CATALOGUE, spawn=spawn)
     directories = volumes_of(arguments, chosen).directories
     machine = read_machine()
     checks = [
@@ -89,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         *library_checks(),
         compiler_check(os.environ),
         *space_checks(directories, needed),
-        memory_check(machine, None if needed is None else needed.memory_bytes),
+        memory_check(machine, needed.memory_bytes),
         *limit_checks(machine),
         container_check(machine),
     ]
@@ -102,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if worst(checks) == "problem" else 0
 
 
-def space_checks(directories: Mapping[Role, Sequence[Path]], needed: Needs | None) -> list[Check]:
+def space_checks(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> list[Check]:
     """One line for each file system under the roles, and one for each directory that cannot be used."""
     found = []
-    for system in file_systems(directories, None if needed is None else needed.space_bytes):
+    for system in file_systems(directories, needed.space_bytes):
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
             found.append(Check("space", "problem", f"{directory} cannot be made or written", cure))
-        found.append(_space_check(system, 0 if needed is None else _present_inputs(directories, needed)))
+        found.append(_space_check(system, _present_inputs(directories, needed)))
     return found
 
 

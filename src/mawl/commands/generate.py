@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
     volumes.ensure("data")
-    processes = int(chosen.number("processes", arguments.processes, len(os.sched_getaffinity(0))))
-    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), processes=max(processes, 1), verify=True)
+    processes = chosen.whole("processes", arguments.processes, len(os.sched_getaffinity(0)), 1, 1024)
+    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), processes=processes, verify=True)
     rows = [
         {
             "table": made.request.table,

@@ -37,7 +37,7 @@ class PlainView(Listener):
         self._next_seconds = PLAIN_SECONDS
 
     def launching(self, mode: StartMode, jobs: int) -> None:
-        self._say(f"starting ({mode}), making {jobs} jobs ready for the gate")
+        self._say(f"starting ({mode}), making {jobs} job{'' if jobs == 1 else 's'} ready for the gate")
 
     def status(self, status: Status) -> None:
         if status.elapsed_seconds >= self._next_seconds:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 from typing import NoReturn
 
 from mawl import __version__
@@ -57,19 +59,18 @@ def _refuse(parser: argparse.ArgumentParser, error: ModuleNotFoundError) -> None
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit status and never raises for an error a user can meet."""
-    arguments = build_parser().parse_args(argv)
+    arguments = argparse.Namespace(debug=False, verb="")
     try:
+        build_parser().parse_args(argv, arguments)
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()
         return status
     except MawlError as error:
         if arguments.debug:
             raise
-        print(f"mawl {arguments.verb}: {error}", file=sys.stderr)
-        return error.exit_code
+        return _say(arguments, str(error), error.exit_code)
     except KeyboardInterrupt:
-        print(f"mawl {arguments.verb}: interrupted", file=sys.stderr)
-        return 130
+        return _say(arguments, "interrupted", 130)
     except BrokenPipeError:
         # Whoever read our output is gone (`mawl report | head`): not an error, and nothing to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,10 +79,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        print(f"mawl {arguments.verb}: {where}{(error.strerror or str(error)).lower()}", file=sys.stderr)
-        return 1
+        return _say(arguments, where + (error.strerror or str(error)).lower(), 1)
+
+
+def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
+    print(" ".join(f"mawl {arguments.verb}".split()) + f": {sentence}", file=sys.stderr)
+    return status
+
+
+def _terminated(number: int, _: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def entry() -> NoReturn:
-    """The console script."""
+    """The console script; SIGTERM ends a verb as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _terminated)
     sys.exit(main())

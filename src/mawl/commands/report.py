@@ -43,9 +43,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         sys.stdout.write(_report(open_run(arguments.run, runs), arguments))
         return 0
-    with Path(arguments.output).open("a", encoding="utf-8") as file:
-        report = _report(open_run(arguments.run, runs), arguments)
-        file.truncate(0)
+    output = Path(arguments.output)
+    new = not output.exists()
+    with output.open("a", encoding="utf-8") as file:
+        try:
+            report = _report(open_run(arguments.run, runs), arguments)
+        except BaseException:
+            if new:
+                output.unlink()
+            raise
+        if output.is_file():
+            file.truncate(0)
         file.write(report)
     return 0
 

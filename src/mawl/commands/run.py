@@ -65,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="memory for jobs and page cache together, held by a control group (needs the permission)",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="check everything, print the plan, start nothing"
+        "--dry-run",
+        action="store_true",
+        help="check workload, options and memory, print the plan, start nothing",
     )
     parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
 
@@ -81,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     memory_limit = parse_size(limit) if limit else None
     cpus = parse_cores(cores) if cores else None
+    if arguments.json and not arguments.dry_run:
+        raise UsageError("--json goes with --dry-run", cure="for a finished run: mawl report --format json")
     if arguments.timeout is not None and not arguments.timeout > 0:
         raise UsageError(f"--timeout {arguments.timeout:g}: expected a number of seconds above 0")
     needed = needs(plan, CATALOGUE, spawn=mode == "spawn")
@@ -89,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(as_json_text(plan, needed) if arguments.json else as_text(plan, needed))
         return 0
     volumes.ensure()
-    check_space(needed, volumes)
+    check_space(plan, needed, volumes)
     runs = chosen.runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(arguments.output) if arguments.output else runs / run_id
@@ -113,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             watcher,
             command=sys.argv,
             generate_seconds=inputs.seconds,
+            generate_cpu_seconds=inputs.cpu_seconds,
             runs=None if arguments.output else runs,
         )
     print(render(summarise(open_run(folder))))
@@ -133,7 +138,7 @@ def check_memory(needed: Needs, memory_limit: int | None) -> None:
             raise UnsuitableMachineError(
                 f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory, "
                 f"more than {name}, {format_memory(bound)}",
-                cure="choose a smaller --scale, fewer sessions, or less --option memsize=SIZE",
+                cure="choose a smaller scale, fewer sessions, less --option memsize=SIZE, or a larger limit",
             )
     available = machine.memory_available_bytes
     if available is not None and needed.memory_bytes > available:
@@ -159,4 +164,4 @@ def _choice(chosen: Settings, name: str, given: str | None, allowed: tuple[str, 
 def _processes(chosen: Settings, cpus: tuple[int, ...] | None) -> int:
     """Processes that make inputs: as many as processors the run may use, unless set."""
     usable = len(cpus or os.sched_getaffinity(0))
-    return max(int(chosen.number("processes", None, usable)), 1)
+    return chosen.whole("processes", None, usable, 1, 1024)

@@ -64,6 +64,14 @@ class Settings:
         except ValueError:
             raise UsageError(f"{name}: expected a number, found {text!r}") from None
 
+    def whole(self, name: str, given: int | None, default: int, low: int, high: int) -> int:
+        """One setting as a whole number from ``low`` to ``high``."""
+        text = self.text(name, given, str(default))
+        value = int(text) if text.lstrip("-").isdecimal() and len(text) < 20 else None
+        if value is None or not low <= value <= high:
+            raise UsageError(f"{name}: expected a whole number from {low} to {high}, found {text!r}")
+        return value
+
     def roles(self, given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[Path]]:
         """The directories of each role; an environment variable separates several with ``:``."""
         places: dict[Role, list[Path]] = {}
@@ -108,7 +116,7 @@ def parse_options(
                 raise UsageError(f"{where}: {name}: {error}") from None
             if size < 4096:
                 raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
-        elif name == "cpucount" and str(value).isdigit() and int(value) >= 1:
+        elif name == "cpucount" and str(value).isdecimal() and 1 <= int(value) <= 4096:
             fields[name] = int(value)
         elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:
             fields[name] = _SWITCH[str(value).lower()]

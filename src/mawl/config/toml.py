@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from mawl.errors import InvalidFileError
 
@@ -28,6 +30,8 @@ _AT = re.compile(r"^(?P<problem>.*?)(?: - at `\$(?P<key>.*)`)?$", re.DOTALL)
 def load(path: Path, kind: type[Record]) -> Record:
     """The file as a record of ``kind``; :class:`~mawl.errors.InvalidFileError` where it is not one."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InvalidFileError("is not a regular file", where=str(path), cure="name a TOML file")
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise InvalidFileError("is too large for a TOML file of mawl", where=str(path), why="over 4 MiB")
         text = path.read_bytes().decode()
@@ -49,23 +53,41 @@ def loads(text: str, kind: type[Record], *, where: str) -> Record:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
-        raise InvalidFileError(_sentence(str(error)), where=where) from None
+        raise InvalidFileError(_sentence(str(error), kind), where=where) from None
 
 
-def _sentence(message: str) -> str:
+def _sentence(message: str, kind: type) -> str:
     """msgspec's message with the key in front and plain words for its types."""
     match = _AT.match(message)
     assert match is not None
     problem, key = match["problem"], (match["key"] or "").lstrip(".")
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
     if unknown:
-        return f"key {_join(key, unknown[1])}: unknown; see docs/reference for the keys there are"
+        return f"key {_join(key, unknown[1])}: unknown, expected one of {', '.join(_keys(kind, key))}"
     missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
     if missing:
         return f"key {_join(key, missing[1])}: required, but missing"
     problem = problem.replace("Expected", "expected").replace(", got", ", found")
     problem = re.sub(r"`([a-z |]+)`", lambda types: _words(types[1]), problem)
     return f"key {key or '(top level)'}: {problem}"
+
+
+def _keys(kind: type, key: str) -> list[str]:
+    """The keys that the table at ``key`` may have, by the declared types on the way there."""
+    types = [inspect.type_info(kind)]
+    for part in re.findall(r"\w+|\[(?:\d+|\.\.\.)\]", key):
+        inner: list[inspect.Type] = []
+        for one in types:
+            if isinstance(one, inspect.StructType):
+                inner += [field.type for field in one.fields if field.encode_name == part]
+            elif isinstance(one, inspect.ListType):
+                inner.append(one.item_type)
+        types = [
+            member
+            for one in inner
+            for member in (one.types if isinstance(one, inspect.UnionType) else (one,))
+        ]
+    return [field.encode_name for one in types if isinstance(one, inspect.StructType) for field in one.fields]
 
 
 def _words(types: str) -> str:

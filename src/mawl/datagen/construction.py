@@ -51,6 +51,12 @@ class TableRequest(msgspec.Struct, frozen=True, kw_only=True):
     replica: int = 0
     saving: float = DEFAULT_SAVING
 
+    def directory(self, table: InputTable, inputs: Path) -> Path:
+        """Where the table lies under the directory of input tables."""
+        return table_directory(
+            inputs, table, scale=self.scale, seed=self.seed, replica=self.replica, saving=self.saving
+        )
+
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
     """A table that is there.  ``damaged`` names the files that had to be rebuilt."""
@@ -67,14 +73,7 @@ class Construction:
 
     def __init__(self, request: TableRequest, table: InputTable, inputs: Path, bufsize_bytes: int) -> None:
         self.request, self.table = request, table
-        self.directory = table_directory(
-            inputs,
-            table,
-            scale=request.scale,
-            seed=request.seed,
-            replica=request.replica,
-            saving=request.saving,
-        )
+        self.directory = request.directory(table, inputs)
         self.rows = table.rows(request.scale)
         self.declaration = declaration(table)
         self.journal = Journal(self.directory, self.declaration)

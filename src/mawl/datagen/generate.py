@@ -54,11 +54,15 @@ def generate(
     Raises :class:`~mawl.errors.UnsuitableMachineError` before the first byte where space is too
     small, and when a write fails; :class:`~mawl.errors.InterruptedRunError` after Ctrl-C.
     """
-    works = [Construction(request, tables[request.table], directory, bufsize_bytes) for request in requests]
+    places = [request.directory(tables[request.table], directory) for request in requests]
     with contextlib.ExitStack() as locks:
+        for place in sorted(set(places)):  # in one order for everybody, so that nobody waits in a circle
+            place.mkdir(mode=0o700, exist_ok=True)
+            locks.enter_context(_alone(place))
+        works = [
+            Construction(request, tables[request.table], directory, bufsize_bytes) for request in requests
+        ]
         for work in works:
-            work.directory.mkdir(mode=0o700, exist_ok=True)
-            locks.enter_context(_alone(work.directory))
             if not work.finished:
                 work.recall()
         _check_space(works, directory)
@@ -67,7 +71,8 @@ def generate(
             _build(works, processes, progress)
         except KeyboardInterrupt:
             raise InterruptedRunError(
-                "generation was interrupted", cure="run mawl generate again, it continues where it stopped"
+                "generation was interrupted",
+                cure="give the same command again, it continues where this one stopped",
             ) from None
         return [work.finish() for work in works]
 
@@ -149,14 +154,13 @@ def _check_space(works: Sequence[Construction], directory: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """Hold a table's directory, so that two generations do not write the same files."""
+    """Hold a table's directory, so that two generations do not write the same files.
+
+    Waits for a generation of the same table that is under way; what it made is then there.
+    """
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    except BlockingIOError:
-        raise UnsuitableMachineError(
-            "another process is making this input table", where=str(directory), cure="wait until it is done"
-        ) from None
     finally:
         os.close(descriptor)

@@ -42,7 +42,7 @@ class Doors(msgspec.Struct, frozen=True):
 
 def become(start: Start, doors: Doors, setup: Setup, keeper: int) -> NoReturn:
     """Turn the calling process, just forked by ``keeper``, into the job; never returns."""
-    began = time.time()
+    began = time.monotonic()
     status = EXIT_NOT_STARTED
     report = Reporter(doors.reports, start.assignment.job)
     try:
@@ -126,9 +126,9 @@ def _exec_interpreter(assignment: Assignment, doors: Doors, setup: Setup) -> Non
 def _announce(report: Reporter, began: float, *, resident: bool) -> None:
     """Say Ready, the last thing start-up does; a command's own memory begins at nothing."""
     reset_peak()
-    now = time.time()
     size = resident_bytes() if resident else 0
-    report(Ready(job=report.job, at=now, resident_bytes=size, startup=own_usage(now - began)))
+    startup = own_usage(time.monotonic() - began)
+    report(Ready(job=report.job, at=time.time(), resident_bytes=size, startup=startup))
 
 
 def _pass_gate(report: Reporter, doors: Doors) -> None:
@@ -138,8 +138,8 @@ def _pass_gate(report: Reporter, doors: Doors) -> None:
     """
     if doors.gate is not None:
         os.eventfd_read(doors.gate)
-    at = time.time()
-    report(Started(job=report.job, at=at))
+    at, monotonic = time.time(), time.monotonic()
+    report(Started(job=report.job, at=at, monotonic=monotonic))
 
 
 def _sentence(error: BaseException, start: Start) -> str:
@@ -190,7 +190,7 @@ def _process_began() -> float:
         text = file.read()
     ticks = int(text[text.rindex(b")") + 2 :].split()[19])
     now_since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.time() - (now_since_boot - ticks / os.sysconf("SC_CLK_TCK"))
+    return time.monotonic() - (now_since_boot - ticks / os.sysconf("SC_CLK_TCK"))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Keeper:
         self._main = 0
         self._main_status: int | None = None
         self._ended_at = 0.0
+        self._ended_monotonic = 0.0
         self._usage = Usage()
         self._io = OwnIo()
         self._kill_at: float | None = None
@@ -70,7 +71,7 @@ class Keeper:
         wakeup, wakeup_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
-        job, keeper, began = self._start.assignment.job, os.getpid(), time.time()
+        job, keeper, began = self._start.assignment.job, os.getpid(), time.monotonic()
         Reporter(self._doors.reports, job)(Forked(job=job, pid=keeper))
         self._main = os.fork()
         if self._main == 0:
@@ -85,8 +86,9 @@ class Keeper:
             ended_at=self._ended_at,
             exit_code=exit_code,
             signal=killed_by,
-            usage=total([self._usage, Usage(real_time_seconds=self._ended_at - began)]),
+            usage=total([self._usage, Usage(real_time_seconds=self._ended_monotonic - began)]),
             leftover_processes=len(self._leftovers),
+            ended_monotonic=self._ended_monotonic,
         )
 
     def _watch(self, wakeup: int) -> None:
@@ -116,7 +118,7 @@ class Keeper:
             if ended is None:
                 return True
             if ended.si_pid == self._main:
-                self._ended_at = time.time()
+                self._ended_at, self._ended_monotonic = time.time(), time.monotonic()
             before = self._io.read()
             _, status, usage = os.wait4(ended.si_pid, 0)
             after = self._io.read()

@@ -188,12 +188,12 @@ class Server:
 
 def main(arguments: list[str]) -> None:
     """Entry of the process."""
-    began = time.time()
+    began = time.monotonic()
     setup = msgspec.json.decode(arguments[0], type=Setup)
     os.set_inheritable(setup.reports, False)
     prepare(setup)
     report = Reporter(setup.reports, "")
-    report(Hello(pid=os.getpid(), mode=setup.mode, usage=own_usage(time.time() - began)))
+    report(Hello(pid=os.getpid(), mode=setup.mode, usage=own_usage(time.monotonic() - began)))
     Server(setup).serve()
 
 
@@ -202,3 +202,6 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except UnsuitableMachineError as error:
         sys.exit(str(error))
+    # Not by the interpreter's own end: libraries that were only imported would complain of leaks.
+    sys.stderr.flush()
+    os._exit(0)

@@ -38,7 +38,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     system_cpu_seconds: float
     page_faults: int
     page_reclaims: int
-    page_swaps: int
     voluntary_context_switches: int
     involuntary_context_switches: int
     block_input_operations: int
@@ -72,7 +71,6 @@ class Snapshots:
             system_cpu_seconds=own.ru_stime + children.ru_stime,
             page_faults=own.ru_majflt + children.ru_majflt,
             page_reclaims=own.ru_minflt + children.ru_minflt,
-            page_swaps=own.ru_nswap + children.ru_nswap,
             voluntary_context_switches=own.ru_nvcsw + children.ru_nvcsw,
             involuntary_context_switches=own.ru_nivcsw + children.ru_nivcsw,
             block_input_operations=own.ru_inblock + children.ru_inblock,
@@ -144,7 +142,6 @@ def usage_between(start: Snapshot, end: Snapshot) -> Usage:
         system_cpu_seconds=end.system_cpu_seconds - start.system_cpu_seconds,
         page_faults=end.page_faults - start.page_faults,
         page_reclaims=end.page_reclaims - start.page_reclaims,
-        page_swaps=end.page_swaps - start.page_swaps,
         voluntary_context_switches=end.voluntary_context_switches - start.voluntary_context_switches,
         involuntary_context_switches=end.involuntary_context_switches - start.involuntary_context_switches,
         block_input_operations=end.block_input_operations - start.block_input_operations,

@@ -88,10 +88,15 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
-    """The job passed its gate (or had none) and begins its first step."""
+    """The job passed its gate (or had none) and begins its first step.
+
+    ``monotonic`` is the same moment on CLOCK_MONOTONIC, which all processes of a machine share and
+    nobody sets: durations come from it, so that a step of the wall clock changes none.
+    """
 
     job: str
     at: float
+    monotonic: float | None = None
 
 
 class StepEnded(msgspec.Struct, frozen=True, kw_only=True, tag="step_ended"):
@@ -132,6 +137,7 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     signal: int | None
     usage: Usage
     leftover_processes: int
+    ended_monotonic: float | None = None
 
 
 ToLauncher = Start | Release | Stop

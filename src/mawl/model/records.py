@@ -71,7 +71,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
     """Something that happened to the run as a whole, or to one job before it had a record."""
 
-    at: float
+    happened_at: float
     event: Literal[
         "run_started",
         "launcher_ready",
@@ -93,6 +93,6 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True, tag="sample"):
     """One figure of one node in one second; ``series`` is a name of the metric registry."""
 
     node: str
-    at: float
+    sampled_at: float
     series: str
     value: float

@@ -37,7 +37,7 @@ def scaled_options(options: Options, scale: float) -> Options:
 
     Memory and sort memory shrink tenfold more slowly than the inputs, down to a floor:
     at 0.1 and above they are what was asked, at ``quick`` a twentieth of it.  The input of
-    wide_sort is then 18 (smoke), 57 (quick, standard) and 566 (full) times sortsize, so that its
+    wide_sort is then 17 (smoke), 54 (quick, standard) and 540 (full) times sortsize, so that its
     sorts spill at every scale; see docs/design/scales.md.
     """
     share = min(1.0, scale * 10.0)

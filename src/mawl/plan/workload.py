@@ -6,6 +6,7 @@ import graphlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,6 +16,9 @@ from mawl.errors import InvalidFileError, UsageError
 from mawl.model.options import Options
 from mawl.plan.programs import Program
 from mawl.plan.scale import scaled_options
+from mawl.plan.width import widest
+
+Number = TypeVar("Number", int, float)
 
 SHIPPED = Path(__file__).parent.parent / "workloads"
 START_GATE = "start"
@@ -111,13 +115,24 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def peak_concurrent(self) -> int:
-        """Jobs side by side at most: the sum over sessions of their widest stage."""
-        return sum(max(len(stage) for stage in session.stages) for session in self.sessions)
+        """Jobs side by side at most, as stages and dependencies allow, however long each takes."""
+        return widest(precedence(self))
 
     @property
     def gate_jobs(self) -> int:
         """Jobs that the start gate releases together."""
         return sum(job.gate == START_GATE for job in self.jobs())
+
+
+def precedence(plan: Plan) -> dict[str, set[str]]:
+    """Each job's direct predecessors: the stage before it in its session, and its dependencies."""
+    graph: dict[str, set[str]] = {}
+    for session in plan.sessions:
+        before: set[str] = set()
+        for stage in session.stages:
+            graph |= {job.job: before | set(job.after) for job in stage}
+            before = {job.job for job in stage}
+    return graph
 
 
 def shipped() -> dict[str, Path]:
@@ -160,6 +175,11 @@ def make_plan(
             f"key scale: expected a number above 0 and at most 100, found {scale:g}", where=where
         )
     base = parse_options(spec.options, where=f"{where}: options", base=options)
+    if not _plain(spec.name):
+        raise InvalidFileError(
+            f"key name: expected letters, digits, -, _ and ., at most 80 of them, found {spec.name[:100]!r}",
+            where=where,
+        )
     if not spec.sessions:
         raise InvalidFileError("key sessions: expected at least one session, found none", where=where)
     twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
@@ -170,13 +190,19 @@ def make_plan(
         workload=spec.name,
         title=spec.title,
         scale=scale,
-        seed=seed if spec.seed is None else spec.seed,
-        saving=saving if spec.saving is None else spec.saving,
+        seed=_checked("seed", seed if spec.seed is None else spec.seed, 0, 2**32 - 1, where),
+        saving=_checked("saving", saving if spec.saving is None else spec.saving, 0.3, 0.95, where),
         options=base,
         sessions=tuple(expansion.session(number, session) for number, session in enumerate(spec.sessions)),
     )
     _check_dependencies(plan, where)
     return plan
+
+
+def _checked(key: str, value: Number, low: float, high: float, where: str) -> Number:
+    if not low <= value <= high:
+        raise InvalidFileError(f"key {key}: expected {low:g} to {high:g}, found {value:g}", where=where)
+    return value
 
 
 class _Expansion:
@@ -298,22 +324,16 @@ def _plain(name: str) -> bool:
 def _check_dependencies(plan: Plan, where: str) -> None:
     """Every ``after`` names a job, and stages and dependencies together have no cycle."""
     names = {job.job for job in plan.jobs()}
-    graph: dict[str, set[str]] = {}
-    for session in plan.sessions:
-        before: set[str] = set()
-        for stage in session.stages:
-            for job in stage:
-                unknown = [name for name in job.after if name not in names]
-                if unknown:
-                    raise InvalidFileError(
-                        f"job {job.job}: key after: expected the name of a job, found {unknown[0]!r}",
-                        where=where,
-                        cure="mawl plan lists the names",
-                    )
-                graph[job.job] = before | set(job.after)
-            before = {job.job for job in stage}
+    for job in plan.jobs():
+        unknown = [name for name in job.after if name not in names]
+        if unknown:
+            raise InvalidFileError(
+                f"job {job.job}: key after: expected the name of a job, found {unknown[0]!r}",
+                where=where,
+                cure="mawl plan --json lists the names",
+            )
     try:
-        graphlib.TopologicalSorter(graph).prepare()
+        graphlib.TopologicalSorter(precedence(plan)).prepare()
     except graphlib.CycleError as error:
         circle = " -> ".join(error.args[1])
         raise InvalidFileError(f"key after: jobs wait for each other: {circle}", where=where) from None

@@ -59,18 +59,29 @@ def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], st
         min(candidates, key=lambda place: free_bytes(place[1])),
     )
     return (
-        f"{role} is full: {directory} has {free_bytes(directory)} bytes free while "
+        f"{role} is full: {directory} has {_free(directory)} free while "
         f"step {step} wrote to it; free space or name a larger volume with --{role}"
     )
 
 
 def free_bytes(directory: str) -> int:
     """Bytes that an ordinary user may still write where a directory is, or was."""
+    figures = _figures(directory)
+    return figures.f_bavail * figures.f_frsize
+
+
+def _free(directory: str) -> str:
+    """What is left: bytes, or the files where those have run out first."""
+    figures = _figures(directory)
+    out_of_files = figures.f_files > 0 and figures.f_favail == 0
+    return "no inode" if out_of_files else f"{free_bytes(directory)} bytes"
+
+
+def _figures(directory: str) -> os.statvfs_result:
     path = Path(directory)
     while not path.exists() and path != path.parent:
         path = path.parent
-    figures = os.statvfs(path)
-    return figures.f_bavail * figures.f_frsize
+    return os.statvfs(path)
 
 
 def _places(assignment: Assignment) -> dict[Role, Sequence[str]]:

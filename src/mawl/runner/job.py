@@ -33,6 +33,7 @@ class JobRun:
         self.pid: int | None = None
         self.ready: Ready | None = None
         self.started_at: float | None = None
+        self.started_monotonic: float | None = None
         self.steps: list[StepRecord] = []
         self.answered: Answered | None = None
         self.failed: Failed | None = None
@@ -46,8 +47,8 @@ class JobRun:
                 self.pid = pid
             case Ready():
                 self.ready = message
-            case Started(at=at):
-                self.started_at = at
+            case Started(at=at, monotonic=monotonic):
+                self.started_at, self.started_monotonic = at, monotonic
             case StepEnded(step=step):
                 self.steps.append(step)
             case Answered():
@@ -62,6 +63,13 @@ class JobRun:
         outcome, reason = self._outcome(reaped)
         return self._make(outcome, reason, reaped)
 
+    def not_made(self, reason: str, at: float) -> JobRecord:
+        """The record of a job for which no directories could be made."""
+        nothing = Reaped(
+            job=self.plan.job, ended_at=at, exit_code=None, signal=None, usage=Usage(), leftover_processes=0
+        )
+        return self._make("failed", reason, nothing)
+
     def lost(self, reason: str, at: float) -> JobRecord:
         """The record of a job whose launcher died, so that nobody could account for it."""
         gone = Reaped(
@@ -75,11 +83,11 @@ class JobRun:
         if self.failed is not None:
             return "failed", self.failed.sentence
         if reaped.signal is not None:
-            return "failed", f"{self.plan.job} was killed by signal {reaped.signal}{self._where()}"
+            return "failed", f"the job was killed by signal {reaped.signal}{self._where()}"
         if reaped.exit_code != 0:
-            return "failed", f"{self.plan.job} ended with exit status {reaped.exit_code}{self._where()}"
+            return "failed", f"the job ended with exit status {reaped.exit_code}{self._where()}"
         if self.answered is None:
-            return "failed", f"{self.plan.job} ended without an answer{self._where()}"
+            return "failed", f"the job ended without an answer{self._where()}"
         return "finished", None
 
     def _where(self) -> str:
@@ -116,8 +124,9 @@ class JobRun:
     def _own_usage(self, reaped: Reaped, startup: Usage, verify: Usage) -> Usage:
         own = difference(reaped.usage, startup, verify)
         real = None
-        if self.started_at is not None:
-            real = max(reaped.ended_at - self.started_at - (verify.real_time_seconds or 0.0), 0.0)
+        if self.started_monotonic is not None and reaped.ended_monotonic is not None:
+            lasted = reaped.ended_monotonic - self.started_monotonic
+            real = max(lasted - (verify.real_time_seconds or 0.0), 0.0)
         peak = self._peak(reaped)
         memory = None
         if peak is not None and self.ready is not None:

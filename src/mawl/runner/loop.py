@@ -130,13 +130,13 @@ class RunLoop:
 
     def _release(self) -> None:
         self.sampling.begin(self.monotonic())
-        self.launcher.send(Release(gate=START_GATE))
         own = resource.getrusage(resource.RUSAGE_SELF)
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
         self._next_tick = self._zero + TICK_SECONDS
-        self._event("gate_released", detail=f"{self.peak_gate} jobs")
+        self.launcher.send(Release(gate=START_GATE))
+        self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")
 
     # -- while it runs -----------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class RunLoop:
         delayed = self.progress.next_start_seconds(elapsed)
         if delayed is not None:
             due.append(delayed - elapsed)
-        now = self.now()
+        now = self.monotonic()
         due += [limit - now for run in self._running() if (limit := self._limit(run)) is not None]
         return max(min(due), 0.0)
 
@@ -218,6 +218,7 @@ class RunLoop:
         self.progress.end(name, well=record.outcome == "finished")
         if self.request.plan.options.fullstimer and record.started_at is not None:
             log = self.request.folder / "logs" / f"{name}.saslog"
+            log.touch(mode=0o600)
             log.write_text(job_log(record, run.steps, platform=self.platform), encoding="utf-8")
         self._keep(record)
         self._event("job_ended", job=name, detail=record.outcome)
@@ -230,10 +231,15 @@ class RunLoop:
         self.listener.job_ended(record)
 
     def _start(self, job: JobPlan) -> None:
-        places = self.volumes.make_job(job.job)
         program = self.request.catalogue[job.program]
-        self.jobs[job.job] = JobRun(job, program, self.node)
+        run = self.jobs[job.job] = JobRun(job, program, self.node)
         self.progress.start(job.job)
+        try:
+            places = self.volumes.make_job(job.job)
+        except OSError as error:
+            # A full or broken role costs the jobs that need it, and nothing else.
+            self._job_ended(run, run.not_made(self._no_place(error), self.now()))
+            return
         self.launcher.send(
             Start(
                 gate=job.gate,
@@ -257,25 +263,33 @@ class RunLoop:
             )
         )
 
+    def _no_place(self, error: OSError) -> str:
+        role = self.volumes.role_of(error.filename) or "work"
+        return (
+            f"{error.filename}: the {role} directory of the job cannot be made: "
+            f"{(error.strerror or str(error)).lower()}; free space and inodes there, "
+            f"or name another directory with --{role}"
+        )
+
     # -- limits, interrupts, ends ------------------------------------------------------------
 
     def _running(self) -> list[JobRun]:
         return [self.jobs[name] for name in self.progress.running]
 
     def _limit(self, run: JobRun) -> float | None:
-        """When a job's time is up (seconds since the epoch), unless it is being stopped already."""
+        """When a job's time is up (on the monotonic clock), unless it is being stopped already."""
         seconds = run.plan.timeout_seconds or self.request.timeout_seconds
-        if seconds is None or run.started_at is None or run.stopping is not None:
+        if seconds is None or run.started_monotonic is None or run.stopping is not None:
             return None
-        return run.started_at + seconds
+        return run.started_monotonic + seconds
 
     def _enforce_limits(self) -> None:
-        now = self.now()
+        now = self.monotonic()
         for run in self._running():
             limit = self._limit(run)
             if limit is not None and now >= limit:
                 seconds = run.plan.timeout_seconds or self.request.timeout_seconds
-                self._stop(run, "timed_out", f"{run.plan.job} was stopped at its time limit of {seconds:g} s")
+                self._stop(run, "timed_out", f"the job was stopped at its time limit of {seconds:g} s")
 
     def _interrupted(self) -> None:
         level, self._level = self._level, self.interrupts.level
@@ -308,7 +322,7 @@ class RunLoop:
         self._event("launcher_lost", detail=reason)
         self.progress.stop(f"the launcher was lost: {reason}")
         for run in self._running():
-            self._job_ended(run, run.lost(f"{run.plan.job} was lost with its launcher: {reason}", self.now()))
+            self._job_ended(run, run.lost(f"the job was lost with its launcher: {reason}", self.now()))
 
     def _tick(self) -> None:
         """The look once a second: samples into the journal, status to whoever watches."""
@@ -335,7 +349,7 @@ class RunLoop:
         self, name: str, *, at: float | None = None, job: str | None = None, detail: str | None = None
     ) -> None:
         self.writer.event(
-            EventRecord(at=self.now() if at is None else at, event=name, job=job, detail=detail)  # type: ignore[arg-type]
+            EventRecord(happened_at=self.now() if at is None else at, event=name, job=job, detail=detail)  # type: ignore[arg-type]
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError, UsageError
@@ -23,17 +24,21 @@ def parse_cores(text: str) -> tuple[int, ...]:
     """Processors from ``4`` (the first four this process may use) or a list (``0,2-5``)."""
     usable = sorted(os.sched_getaffinity(0))
     text = text.strip()
-    if text.isdigit():
-        count = int(text)
-        if not 1 <= count <= len(usable):
-            raise UsageError(f"--cores {text}: this process may use {len(usable)} processors")
-        return tuple(usable[:count])
+    if text.isdecimal():
+        if not 1 <= int(text) <= len(usable):
+            raise UsageError(
+                f"--cores {text}: expected 1 to {len(usable)}, the processors this process may use"
+            )
+        return tuple(usable[: int(text)])
     chosen: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+        if not (first.isdecimal() and (last.isdecimal() if dash else not last)) or int(last or first) < int(
+            first
+        ):
             raise UsageError(f"--cores {text}: expected a count (4) or a list (0,2-5)")
-        chosen.update(range(int(first), int(last or first) + 1))
+        # The first that is not usable is enough to refuse a range, however long it is.
+        chosen.update(range(int(first), min(int(last or first), max(int(first), usable[-1] + 1)) + 1))
     missing = chosen - set(usable)
     if missing:
         raise UsageError(
@@ -119,12 +124,12 @@ def _pairs(file: Path) -> dict[str, int]:
     return {name: int(value) for name, value in (line.split() for line in file.read_text().splitlines())}
 
 
-def leftover_groups(root: Path = CGROUPS) -> list[Path]:
-    """Groups of runs that were killed: no process is left in them."""
+def leftover_groups(run_ids: Collection[str], root: Path = CGROUPS) -> list[Path]:
+    """Groups of these runs, which are over: no process is left in them."""
     found = []
     for controller in ("memory", "cpuacct"):
         for base in _bases(root, controller):
-            for group in base.glob(f"{GROUP_PREFIX}*"):
+            for group in (base / f"{GROUP_PREFIX}{run_id}" for run_id in sorted(run_ids)):
                 with contextlib.suppress(OSError):
                     if not (group / "cgroup.procs").read_text().strip() and group not in found:
                         found.append(group)

@@ -48,11 +48,13 @@ def carry_out(
     *,
     command: Sequence[str] = (),
     generate_seconds: float | None = None,
+    generate_cpu_seconds: float = 0.0,
     runs: Path | None = None,
 ) -> RunFacts:
     """Run a plan whose inputs exist; returns the final facts, which are in the folder too.
 
-    ``runs`` is the directory whose ``latest`` link shall point at the folder.  Errors: those of
+    ``generate_cpu_seconds`` is what this process used for making inputs, which is no overhead of the
+    run; ``runs`` is the directory whose ``latest`` link shall point at the folder.  Errors: those of
     making the folder, the claims and the restriction, before any job starts; afterwards only a
     run folder that can no longer be written (the jobs are stopped first).
     """
@@ -97,7 +99,7 @@ def carry_out(
                 _facts_after(facts, loop, began, time.monotonic()),
                 launcher=launcher_usage,
                 outside_cpu=outside,
-                overhead=_overhead(loop, launcher_usage),
+                overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing={}
                 if outside
                 else {"outside_cpu": restriction.reason or "the account was not readable"},
@@ -125,8 +127,9 @@ def _modules(request: RunRequest) -> list[str]:
 
 def _end_launcher(launcher: Launcher, run_id: str) -> Usage:
     """End the launcher and all below it; a lost launcher's remains are found by the run's mark."""
+    lost = launcher.lost is not None
     usage = launcher.close()
-    if launcher.lost is not None:
+    if lost:
         kill_run(run_id)
     return usage
 
@@ -244,15 +247,15 @@ def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
     return "completed", None
 
 
-def _overhead(loop: RunLoop, launcher: Usage) -> Overhead:
+def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Overhead:
     """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     hello = loop.hello.usage if loop.hello else Usage()
     startup = None
     if loop.cpu_at_release is not None:
-        startup = loop.cpu_at_release + (hello.cpu_seconds or 0.0)
+        startup = loop.cpu_at_release - generate_cpu_seconds + (hello.cpu_seconds or 0.0)
     return Overhead(
-        cpu_seconds=own.ru_utime + own.ru_stime + (launcher.cpu_seconds or 0.0),
+        cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
     )

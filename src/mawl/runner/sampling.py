@@ -71,7 +71,7 @@ class Sampling:
         self._last, self._last_at = totals, monotonic
         writer.samples(
             [
-                SampleRecord(node=self.node, at=now, series=name, value=float(value))
+                SampleRecord(node=self.node, sampled_at=now, series=name, value=float(value))
                 for name, value in (
                     ("jobs_running", len(self._pids)),
                     ("jobs_resident_bytes", _resident(live)),

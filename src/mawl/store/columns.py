@@ -74,14 +74,14 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("rows_written", pa.int64()),
     ),
     "events": _schema(
-        _required("at", INSTANT),
+        _required("happened_at", INSTANT),
         _required("event", pa.string()),
         pa.field("job", pa.string()),
         pa.field("detail", pa.string()),
     ),
     "samples": _schema(
         _required("node", pa.string()),
-        _required("at", INSTANT),
+        _required("sampled_at", INSTANT),
         _required("series", pa.string()),
         _required("value", pa.float64()),
     ),

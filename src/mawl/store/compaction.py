@@ -41,7 +41,7 @@ class Journal(msgspec.Struct, kw_only=True):
 
     def last_at(self) -> float | None:
         """The last point in time that any record names."""
-        times = [event.at for event in self.events]
+        times = [event.happened_at for event in self.events]
         times += [step.ended_at for step in self.steps]
         times += [job.ended_at for job in self.jobs if job.ended_at is not None]
         return max(times, default=None)
@@ -89,7 +89,7 @@ def complete(facts: RunFacts, journal: Journal) -> list[JobRecord]:
     A job that had started is ``lost``; one that had not is ``not_started``.  A job that events or
     steps name but the plan does not is remarked.
     """
-    started = {event.job: event.at for event in journal.events if event.event == "job_started"}
+    started = {event.job: event.happened_at for event in journal.events if event.event == "job_started"}
     step_counts: dict[str, int] = {}
     for step in journal.steps:
         step_counts[step.job] = step_counts.get(step.job, 0) + 1

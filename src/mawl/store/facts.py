@@ -27,6 +27,10 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     """
     path = folder / FACTS
     try:
+        if path.exists() and not path.is_file():
+            raise UnreadableRunError(
+                "is not a regular file", where=str(path), cure="name the folder of a run"
+            )
         with path.open("rb") as file:
             content = file.read(LARGEST_FACTS_BYTES + 1)
     except FileNotFoundError:

@@ -77,7 +77,7 @@ class SampleAppender:
         """One record batch."""
         columns = [
             pa.array([row.node for row in rows], pa.string()),
-            pa.array([round(row.at * 1e6) for row in rows], self._schema.field("at").type),
+            pa.array([round(row.sampled_at * 1e6) for row in rows], self._schema.field("sampled_at").type),
             pa.array([row.series for row in rows], pa.string()),
             pa.array([row.value for row in rows], pa.float64()),
         ]

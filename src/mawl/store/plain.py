@@ -29,7 +29,7 @@ def in_calendar(at: float) -> bool:
 
 def is_instant(name: str) -> bool:
     """Whether a field is a point in time."""
-    return name == "at" or name.endswith("_at")
+    return name.endswith("_at")
 
 
 def to_plain(record: msgspec.Struct) -> Plain:

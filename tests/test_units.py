@@ -1,0 +1,80 @@
+"""Sizes in, figures out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mawl import units
+from mawl.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("4096", 4096),
+        ("256KiB", 256 * 1024),
+        ("256kb", 256_000),
+        ("256K", 256 * 1024),
+        ("2G", 2 * 2**30),
+        ("1.5 MB", 1_500_000),
+        ("1TiB", 2**40),
+        ("0", 0),
+    ],
+)
+def test_kib_is_1024_kb_is_1000_and_a_bare_letter_is_as_in_sas(text: str, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize("bad", ["", "lots", "-1", "1 X", "1.2.3M", "MiB", "5iB", "Ki", "1Ki", "nan", "1e9"])
+def test_anything_else_is_refused(bad: str) -> None:
+    with pytest.raises(UsageError, match="expected a size"):
+        units.parse_size(bad)
+
+
+def test_a_negative_number_of_bytes_is_refused() -> None:
+    with pytest.raises(UsageError, match="cannot be negative"):
+        units.parse_size(-1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.00 kB"),
+        (999_500, "1.00 MB"),
+        (1.21e9, "1.21 GB"),
+        (7.5e12, "7.50 TB"),
+    ],
+)
+def test_decimal_sizes(value: float, text: str) -> None:
+    assert units.format_bytes(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1023, "1.00 KiB"), (2**20, "1.00 MiB"), (23.5 * 2**30, "23.5 GiB"), (900, "900 B")]
+)
+def test_memory_is_binary(value: float, text: str) -> None:
+    assert units.format_memory(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.004, "0.00 s"),
+        (9.99, "9.99 s"),
+        (31.24, "31.2 s"),
+        (119.94, "119.9 s"),
+        (247, "4 min 07 s"),
+        (6780, "1 h 53 min"),
+    ],
+)
+def test_durations(value: float, text: str) -> None:
+    assert units.format_seconds(value) == text
+
+
+@given(st.integers(0, 4_000_000_000_000_000).map(lambda whole: whole / 1e6))
+def test_an_instant_comes_back_to_the_microsecond(at: float) -> None:
+    assert units.parse_instant(units.format_instant(at)) == pytest.approx(at, abs=2e-6)
