@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
-from mawl.analysis.summary import summary_of
+from mawl.analysis.summary import summarise, summary_of
 from mawl.model.options import ROLES
 from mawl.model.usage import Usage
-from tests.fakes.stored_run import facts, job, jobs
+from mawl.store import open_run
+from tests.fakes.stored_run import facts, job, jobs, write_run
 
-# The names of DESIGN.md section 5 that other tools rely on.
+# The names that other tools rely on.
 BINDING = {
     "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
     "signature capacity limit validity overhead missing",
@@ -96,6 +98,52 @@ def test_device_bytes_are_those_that_were_not_cancelled() -> None:
     assert io["reach"] == {"read_ratio": 0.5, "write_ratio": 0.5}
 
 
+def test_throughput_is_bytes_of_the_jobs_that_count_over_the_elapsed_time() -> None:
+    io = summary_of(facts(), jobs())["io"]
+    elapsed = 60.5  # the wrong answer's job counts for the time, not for the bytes
+    assert io["application"]["run_mean"] == pytest.approx(
+        {
+            "read_bytes_per_second": 4e9 / elapsed,
+            "write_bytes_per_second": 1e9 / elapsed,
+            "total_bytes_per_second": 5e9 / elapsed,
+        }
+    )
+    assert io["device"]["run_mean"]["write_bytes_per_second"] == pytest.approx(5e8 / elapsed)
+
+
+def test_a_run_of_no_length_has_no_throughput() -> None:
+    summary = summary_of(facts(), [job("s1-1", 1.0, 1.0)])
+    assert summary["io"]["application"]["run_mean"]["read_bytes_per_second"] is None
+    reason = summary["missing"]["io.application.run_mean.read_bytes_per_second"]
+    assert reason == "nothing to divide by: the whole is zero"
+
+
+def test_left_out_and_counted_are_all_jobs() -> None:
+    outcomes = ["finished", "failed", "timed_out", "stopped", "lost", "not_started"]
+    records = [
+        job("s1-1", 0.0, 1.0, outcome=outcome, verified=verified)
+        for outcome in outcomes
+        for verified in (True, None, False)
+    ]
+    block = summary_of(facts(), records)["jobs"]
+    assert block["counted"] + sum(block["left_out"].values()) == block["total"] == 18
+    assert block["left_out"]["wrong_answer"] == 6
+
+
+def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path) -> None:
+    write_run(tmp_path / "run").finish(facts())
+    assert summarise(open_run(tmp_path / "run"))["recorded"] == {
+        "jobs": 6,
+        "steps": 12,
+        "samples": 6,
+        "events": 13,
+    }
+    (tmp_path / "run" / "samples.parquet").write_bytes(b"torn")
+    summary = summarise(open_run(tmp_path / "run"))
+    assert summary["recorded"]["samples"] is None
+    assert "samples.parquet" in summary["missing"]["recorded.samples"]
+
+
 def test_programs_by_name() -> None:
     sort = summary_of(facts(), jobs())["programs"]["wide_sort"]
     assert (sort["jobs"], sort["counted"]) == (4, 3)
@@ -111,6 +159,17 @@ def test_the_account_adds_up_over_all_jobs() -> None:
         parts = sum(account[name][field] for name in ("jobs", "startup", "verify", "launcher"))
         assert account["total"][field] == pytest.approx(parts, abs=0.2)
         assert account["total"][field] > account["jobs"][field]
+
+
+def test_the_account_has_no_total_where_somebody_left_none() -> None:
+    lost = job(
+        "s2-1", 0.0, 1.0, outcome="lost", usage=Usage(), total=Usage(), startup=Usage(), verify=Usage()
+    )
+    killed = summary_of(facts(launcher=Usage()), [*jobs(), lost])
+    assert killed["cpu_account"]["jobs"]["cpu_seconds"] == pytest.approx(79.5)
+    assert killed["cpu_account"]["total"]["cpu_seconds"] is None
+    reason = killed["missing"]["cpu_account.total.cpu_seconds"]
+    assert reason == "a lost job and the launcher left no account"
 
 
 def test_a_partly_missing_figure_is_no_sum() -> None:

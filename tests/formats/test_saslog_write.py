@@ -24,7 +24,6 @@ NOTE: PROCEDURE SORT used (Total process time):
       Step Count                        2  Switch Count  210
       Page Faults                       3
       Page Reclaims                     1000
-      Page Swaps                        0
       Voluntary Context Switches        200
       Involuntary Context Switches      10
       Block Input Operations            4096
@@ -48,6 +47,14 @@ def test_the_session_total_is_the_job_s_own_and_stands_last() -> None:
     last = [line for line in lines if line.startswith("NOTE:")][-1]
     assert last == "NOTE: The SAS System used:"
     assert lines[lines.index(last) + 1] == "      real time           20.00 seconds"
+
+
+def test_the_session_s_step_count_is_the_number_of_blocks_above_it() -> None:
+    verify = msgspec.structs.replace(STEPS[1], kind="verify", name="verify", number=3)
+    log = job_log(job("s1-1", 0.0, 20.5, steps=3), [*STEPS, verify])
+    session = log[log.index("NOTE: The SAS System used:") :]
+    assert log.count("(Total process time)") == 2
+    assert "      Step Count                        2  Switch Count  210" in session
 
 
 def test_startup_and_verify_are_told_but_are_no_steps() -> None:

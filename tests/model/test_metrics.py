@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from mawl.analysis.missing import generalised
 from mawl.analysis.summary import summary_of
-from mawl.model.metrics import METRICS, USAGE_METRICS
-from mawl.model.usage import FIELDS
+from mawl.measure.process import ProcessSampler
+from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
+from mawl.model.records import SampleRecord
+from mawl.model.usage import FIELDS, Usage
+from mawl.runner.sampling import Sampling
 from tests.fakes.stored_run import facts, jobs
 
+ROOT = Path(__file__).parents[2]
 NAMES = [metric.name for metric in METRICS]
 
 
@@ -59,6 +64,35 @@ def test_names_are_unique_and_carry_their_unit() -> None:
         ) or (last == "seconds_near_peak")
         if metric.unit == "bytes":
             assert last.endswith("_bytes")
+
+
+def test_every_series_of_the_samples_has_an_entry() -> None:
+    class Kept:
+        def __init__(self) -> None:
+            self.rows: list[SampleRecord] = []
+
+        def samples(self, rows: list[SampleRecord]) -> None:
+            self.rows += rows
+
+    kept = Kept()
+    Sampling("bench1", ProcessSampler()).tick(0.0, 0.0, Usage(), kept)  # type: ignore[arg-type]
+    series = {row.series for row in kept.rows}
+    assert series - set(NAMES) == set()
+    assert {metric.name for metric in SAMPLE_METRICS} <= series
+    for metric in USAGE_METRICS:
+        assert ("in samples cumulative, the sum over all jobs so far" in metric.definition) == (
+            metric.name in series
+        )
+
+
+def test_a_source_in_the_documents_is_there_with_its_heading() -> None:
+    for metric in METRICS:
+        for source in metric.source.split("; "):
+            page, _, heading = source.partition(", ")
+            assert "DESIGN.md" not in source
+            if page.startswith("docs/"):
+                text = (ROOT / page).read_text()
+                assert not heading or f"## {heading}\n" in text, source
 
 
 def test_definitions_are_one_sentence_with_a_source() -> None:

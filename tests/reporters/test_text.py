@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import msgspec
+from pathlib import Path
 
-from mawl.analysis.summary import summary_of
+import msgspec
+import pytest
+
+from mawl.analysis.summary import summarise, summary_of
+from mawl.model.run import WorkloadFacts
+from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters import json
 from mawl.reporters.columns import aligned
-from mawl.reporters.text import MOST_FAILURES, figure, render
+from mawl.reporters.figure import figure
+from mawl.reporters.tables import LINE_WIDTH
+from mawl.reporters.text import MOST_FAILURES, render
+from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
-from tests.fakes.stored_run import facts, job, jobs
+from tests.fakes.stored_run import facts, job, jobs, write_run
 
 
 def test_it_fits_a_screen() -> None:
-    lines = render(summary_of(facts(), jobs())).splitlines()
-    assert len(lines) <= 45
-    assert max(map(len, lines)) <= 132
+    slow = jobs()[0].usage
+    slow = msgspec.structs.replace(slow, real_time_seconds=3599.0, user_cpu_seconds=3599.0)
+    records = [job("s1-1", 0.0, 3599.0, program=name, usage=slow) for name in CATALOGUE]
+    records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason="why") for name in CATALOGUE] * 5
+    long = facts(outcome="interrupted", outcome_reason="because " * 20)
+    lines = render(summary_of(long, records)).splitlines()
+    assert len(lines) < 50
+    assert max(map(len, lines)) <= LINE_WIDTH
 
 
 def test_missing_is_a_dash_and_zero_is_zero() -> None:
@@ -63,3 +76,64 @@ def test_json_is_the_summary_with_sorted_keys() -> None:
     keys = list(msgspec.json.decode(text))
     assert keys == sorted(keys)
     assert text.startswith('{\n  "capacity": null,')
+
+
+@pytest.mark.parametrize(
+    ("scale", "name", "text"),
+    [
+        (0.00005, "5e-05", "tiny at scale 0.00005: 1 session, 1 job"),
+        (0.00005, None, "tiny at scale 0.00005: "),
+        (2.5, "2.5", "tiny at scale 2.5: "),
+        (0.005, "quick", "tiny at scale quick (0.005 of full): "),
+        (1.0, "full", "tiny at scale full (1 of full): "),
+        (None, None, "tiny at scale -: "),
+    ],
+)
+def test_scales_are_plain_decimals(scale: float | None, name: str | None, text: str) -> None:
+    workload = WorkloadFacts(name="tiny", title="", sessions=1, jobs=1, scale=scale, scale_name=name)
+    assert text in render(summary_of(facts(workload=workload), jobs()))
+
+
+def test_one_cpu_is_no_cpus() -> None:
+    node = facts().nodes[0]
+    one, two = (
+        render(summary_of(facts(nodes=[msgspec.structs.replace(node, cpus_used=cpus)]), jobs()))
+        for cpus in ([3], [0, 1])
+    )
+    assert "used: 1 CPU\n" in one
+    assert "used: 2 CPUs\n" in two
+
+
+def test_what_is_left_out_is_said_by_its_kind() -> None:
+    ends = [
+        job("s1-1", 0.0, 1.0, outcome=outcome, verified=verified, reason="why")
+        for outcome, verified in (
+            ("failed", False),
+            ("failed", None),
+            ("timed_out", None),
+            ("stopped", None),
+            ("lost", None),
+            ("not_started", None),
+            ("not_started", None),
+        )
+    ]
+    text = render(summary_of(facts(), [*jobs()[:1], *ends]))
+    kinds = "1 wrong answer, 1 failed, 1 timed out, 1 stopped, 1 lost, 2 not started"
+    assert f"left out of sums and tables (but not of the CPU account): {kinds}\n" in text
+    assert "left out" not in render(summary_of(facts(), jobs()[:1]))
+
+
+def test_a_run_that_goes_on_says_so(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run")
+    text = render(summarise(open_run(tmp_path / "run")))
+    writer.close()
+    assert "jobs      6 of 6 ended so far: 5 finished, 1 failed\n" in text
+    assert "recorded  6 jobs, 12 steps, 6 samples, 13 events so far; the run goes on" in text
+
+
+def test_a_killed_run_shows_what_it_has_and_a_completed_one_need_not(tmp_path: Path) -> None:
+    write_run(tmp_path / "run").close()
+    text = render(summarise(open_run(tmp_path / "run")))
+    assert "outcome   interrupted" in text
+    assert "recorded  6 jobs, 12 steps, 6 samples, 13 events in the run folder\n" in text
+    assert "recorded  " not in render(summary_of(facts(outcome="completed"), jobs(), {"steps": 1}))

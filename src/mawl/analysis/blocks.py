@@ -15,7 +15,7 @@ Missing = dict[str, str]
 def counted(jobs: Iterable[JobRecord]) -> list[JobRecord]:
     """The jobs whose figures are summed: finished, and not with an answer known to be wrong.
 
-    A wrong answer is a failed job, and its time does not count (DESIGN.md section 5).  A job whose
+    A wrong answer is a failed job, and its time does not count (docs/design/figures.md).  A job whose
     answer nobody could check (a foreign command, an imported log) counts, and is ``unverified``.
     """
     return [job for job in jobs if job.outcome == "finished" and job.verified is not False]

@@ -11,6 +11,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
 
+CPU_FIELDS = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 NO_TIMES = "no job has both a start and an end"
 
 
@@ -31,10 +32,20 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         "not_started": outcomes.count("not_started"),
         "unverified": sum(job.outcome == "finished" and job.verified is not True for job in jobs),
         "counted": len(counted(jobs)),
+        "left_out": _left_out(jobs),
         "planned_peak_concurrent": facts.workload.planned_peak_concurrent,
         "peak_concurrent": line.peak_concurrent if line else None,
         "seconds_near_peak": line.seconds_near_peak if line else None,
         "mean_concurrent": line.mean_concurrent if line else None,
+    }
+
+
+def _left_out(jobs: Sequence[JobRecord]) -> Block:
+    """The jobs that do not count, each under one reason: total less counted is their sum."""
+    reasons = ["wrong_answer" if job.verified is False else job.outcome for job in jobs]
+    return {
+        name: reasons.count(name)
+        for name in ("wrong_answer", "failed", "timed_out", "stopped", "lost", "not_started")
     }
 
 
@@ -122,26 +133,33 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
     return programs
 
 
-def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord]) -> Block:
+def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block:
     """User and system CPU seconds of every job, whatever its end: what an outside account sees.
 
     ``jobs`` is the jobs' own, ``total`` the kernel's figure for their process trees plus the
-    launcher.
+    launcher: no sum where one of them left no account.  The parts are sums of what is known.
     """
+    lost = sum(job.outcome == "lost" for job in jobs)
+    gone = [f"{lost} lost jobs" if lost > 1 else "a lost job"] if lost else []
+    if facts.launcher.cpu_seconds is None:
+        gone.append("the launcher")
+    if gone:
+        reason = f"{' and '.join(gone)} left no account"
+        missing.update(
+            {f"cpu_account.total.{field}": reason for field in CPU_FIELDS}
+            | {f"cpu_account.launcher.{field}": "the launcher left no account" for field in CPU_FIELDS}
+        )
     return {
         "jobs": _cpu([job.usage for job in jobs]),
         "startup": _cpu([job.startup for job in jobs]),
         "verify": _cpu([job.verify for job in jobs]),
         "launcher": _cpu([facts.launcher]),
-        "total": _cpu([*(job.total for job in jobs), facts.launcher]),
+        "total": _cpu([] if gone else [*(job.total for job in jobs), facts.launcher]),
     }
 
 
 def _cpu(usages: Sequence[Usage]) -> Block:
-    return {
-        field: _known_sum(usages, field)
-        for field in ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
-    }
+    return {field: _known_sum(usages, field) for field in CPU_FIELDS}
 
 
 def _known_sum(usages: Sequence[Usage], field: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Bytes that programs asked for, and bytes that reached the devices."""
+"""Bytes that programs asked for, bytes that reached the devices, and both over time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ WINDOW_FIGURES = (
     "initial",
     "sustained",
     "active_mean",
-    "run_mean",
     "sustained_bytes_per_second_per_core",
     "window_seconds",
 )
 
+REACHES_STORAGE_RATIO = 0.8
+"""Below this reach the page cache, not the storage, made the figures of a direction."""
 
-def io_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+
+def io_block(jobs: Sequence[JobRecord], elapsed_seconds: float | None, missing: Missing) -> Block:
     """Totals of the jobs that count, by the kernel's account (/proc/PID/io).
 
+    ``run_mean`` is those totals over ``elapsed_seconds``, the first start to the last end.
     Device bytes written are those charged less those cancelled before they were written (the file
     was removed first).  ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
     """
@@ -28,6 +31,7 @@ def io_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
         "io.application",
         total(jobs, "application_read_bytes", "io.application.read_bytes", missing),
         total(jobs, "application_written_bytes", "io.application.written_bytes", missing),
+        elapsed_seconds,
         missing,
     )
     charged = total(jobs, "device_written_bytes", "io.device.written_bytes", missing)
@@ -36,6 +40,7 @@ def io_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
         "io.device",
         total(jobs, "device_read_bytes", "io.device.read_bytes", missing),
         None if charged is None or cancelled is None else max(charged - cancelled, 0),
+        elapsed_seconds,
         missing,
     )
     return {
@@ -54,11 +59,31 @@ def io_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
     }
 
 
-def _side(path: str, read: float | None, written: float | None, missing: Missing) -> Block:
+def cached_directions(io: Block) -> list[str]:
+    """``read`` and ``write`` where programs moved bytes of which too few reached a device."""
+    application, reach = io["application"], io["reach"]
+    return [
+        direction
+        for direction, moved in (("read", "read_bytes"), ("write", "written_bytes"))
+        if application[moved]
+        and (reached := reach[f"{direction}_ratio"]) is not None
+        and reached < REACHES_STORAGE_RATIO
+    ]
+
+
+def _side(
+    path: str, read: float | None, written: float | None, elapsed_seconds: float | None, missing: Missing
+) -> Block:
     both = None if read is None or written is None else read + written
     return {
         "read_bytes": read,
         "written_bytes": written,
         "read_ratio": ratio(read, both, f"{path}.read_ratio", missing),
+        "run_mean": {
+            f"{name}_bytes_per_second": ratio(
+                moved, elapsed_seconds, f"{path}.run_mean.{name}_bytes_per_second", missing
+            )
+            for name, moved in (("read", read), ("write", written), ("total", both))
+        },
         **dict.fromkeys(WINDOW_FIGURES),
     }

@@ -31,6 +31,10 @@ LATER: Missing = {
     "outside_cpu.cpu_seconds": "that account gives no sum",
     "outside_cpu.user_cpu_seconds": "that account only samples the split into user and system",
     "outside_cpu.system_cpu_seconds": "that account only samples the split into user and system",
+    **{
+        f"recorded.{table}": "only the jobs' records were given, no run folder"
+        for table in ("steps", "samples", "events")
+    },
     "outcome_reason": "nothing to explain",
     "ended_at": "the run has not ended",
     "nodes.*.cpus_used": "not restricted: all processors",

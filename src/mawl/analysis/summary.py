@@ -1,8 +1,8 @@
-"""A run's summary: the names of DESIGN.md section 5 that other tools may rely on."""
+"""A run's summary: the names of docs/reference/metrics.md, which other tools may rely on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -17,6 +17,7 @@ from mawl.analysis.figures import (
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.timeline import timeline
+from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import Run
@@ -25,16 +26,30 @@ from mawl.units import format_instant
 
 def summarise(run: Run) -> Block:
     """The summary of a stored run; see :func:`summary_of`."""
-    return summary_of(run.facts, run.job_records())
+    jobs = run.job_records()
+    rows: dict[str, int] = {}
+    missing: Missing = {}
+    for name in ("steps", "samples", "events"):
+        try:
+            rows[name] = getattr(run, name).num_rows
+        except UnreadableRunError as error:
+            missing[f"recorded.{name}"] = str(error)
+    return summary_of(run.facts, jobs, rows, missing)
 
 
-def summary_of(facts: RunFacts, jobs: Sequence[JobRecord]) -> Block:
+def summary_of(
+    facts: RunFacts,
+    jobs: Sequence[JobRecord],
+    rows: Mapping[str, int] | None = None,
+    missing: Mapping[str, str] | None = None,
+) -> Block:
     """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
 
     Times and bytes are sums over the jobs that count (:func:`mawl.analysis.blocks.counted`);
-    what happened when, and the CPU account, over all.
+    what happened when, and the CPU account, over all.  ``rows`` are how many steps, samples and
+    events the folder holds, ``missing`` why one of them is not known.
     """
-    found: Missing = {}
+    found: Missing = dict(missing or {})
     line = timeline(jobs, facts.workload.sessions)
     good = counted(jobs)
     time = time_block(facts, good, line, found)
@@ -50,12 +65,16 @@ def summary_of(facts: RunFacts, jobs: Sequence[JobRecord]) -> Block:
         "ended_at": None if facts.ended_at is None else format_instant(facts.ended_at),
         "start_mode": facts.start_mode,
         "nodes": msgspec.to_builtins(facts.nodes),
+        "recorded": {
+            "jobs": len(jobs),
+            **{name: (rows or {}).get(name) for name in ("steps", "samples", "events")},
+        },
         "jobs": jobs_block(facts, jobs, line, found),
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
-        "io": io_block(good, found),
+        "io": io_block(good, time["elapsed_seconds"], found),
         "programs": programs_block(jobs),
-        "cpu_account": cpu_account_block(facts, jobs),
+        "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
         "failures": failures(jobs),

@@ -89,7 +89,7 @@ def _stretches(spans: Sequence[tuple[float, float]]) -> list[Stretch]:
 def _tail_at(
     spans: Sequence[tuple[float, float, bool]], stretches: Sequence[Stretch], sessions: int, ended_at: float
 ) -> float:
-    """When the tail begins (DESIGN.md section 5); the end of the run where it has none.
+    """When the tail begins (docs/design/figures.md); the end of the run where it has none.
 
     Running jobs fall for good below max(3, 10 % of the sessions), or only jobs marked
     ``trail_out`` are left.  Fewer than four sessions have no tail, and a run that never had that

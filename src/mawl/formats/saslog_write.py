@@ -1,7 +1,7 @@
 """A job's figures as a SAS 9.4 log of a Linux machine shows them under FULLSTIMER.
 
-Only ``data`` and ``procedure`` steps stand in it, and the session total is the job's own, so that
-steps and total mean the same as in mawl's reports; start-up and ``verify`` are told in a NOTE.
+Only ``data`` and ``procedure`` steps stand in it, and the session total is the job's own, as in
+mawl's reports: the steps and what the job did between them.  Start-up and ``verify`` are told in a NOTE.
 The layout (docs/design/sas-log.md) is what programs that read SAS logs go by: the heading stands
 directly above ``real time``, all figures are indented alike, a line of blanks closes the block.
 """
@@ -39,12 +39,12 @@ def job_log(job: JobRecord, steps: Sequence[StepRecord], *, platform: str | None
     ``platform`` is the node's kernel (``Linux 6.1.0``).  Timestamps are UTC, as the log says.
     """
     lines = list(_opening(job, platform))
-    for step in steps:
-        if step.kind in ("data", "procedure"):
-            lines += _step(step)
+    shown = [step for step in steps if step.kind in ("data", "procedure")]
+    for step in shown:
+        lines += _step(step)
     if job.reason:
         lines += [f"ERROR: {one_line(job.reason)}", ""]
-    lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, job.steps), INDENT, ""]
+    lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, len(shown)), INDENT, ""]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The summary as JSON: the names of DESIGN.md section 5, keys sorted, missing figures null."""
+"""The summary as JSON: the names of docs/reference/metrics.md, keys sorted, missing figures null."""
 
 from __future__ import annotations
 

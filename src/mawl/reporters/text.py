@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
-from mawl.reporters.columns import aligned
-from mawl.units import format_bytes, format_memory, format_ratio, format_seconds
+from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.reporters.tables import LINE_WIDTH, cpu_account, io, programs, times
+from mawl.units import format_memory, format_ratio, format_seconds
 
-ABSENT = "-"
-MOST_FAILURES = 10
-LINE_WIDTH = 110
+MOST_FAILURES = 5
 NO_FIGURES = ("nodes", "outcome_reason")
 """Blocks whose nulls say something themselves: no limit, nothing to explain."""
 
 Block = dict[str, Any]
-Cell = tuple[object, Callable[[float], str]]
 
 
 def render(summary: Block) -> str:
@@ -27,52 +25,76 @@ def render(summary: Block) -> str:
     """
     parts = (
         _head(summary),
-        _times(summary),
-        _programs(summary),
-        _io(summary),
-        _account(summary),
+        times(summary),
+        programs(summary),
+        io(summary),
+        cpu_account(summary),
         _ends(summary),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def figure(value: object, form: Callable[[float], str]) -> str:
-    """A figure as text; ``-`` when it is missing."""
-    return form(value) if isinstance(value, int | float) else ABSENT
-
-
 def _head(summary: Block) -> list[str]:
-    workload, jobs = summary["workload"], summary["jobs"]
-    scale = workload["scale_name"] or figure(workload["scale"], format_ratio)
+    workload = summary["workload"]
     outcome = summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else "")
-    ends = [
-        f"{jobs[name]} {name.replace('_', ' ')}"
-        for name in ("finished", "failed", "stopped", "lost", "not_started")
-        if jobs[name] or name == "finished"
-    ]
+    sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
     lines = [
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
-        (
-            "workload",
-            f"{workload['name']} at scale {scale}: {workload['sessions']} sessions, {workload['jobs']} jobs",
-        ),
+        ("workload", f"{workload['name']} at scale {_scale(workload)}: {sizes}"),
         *(("system", _node(node)) for node in summary["nodes"]),
         ("started", summary["started_at"]),
         ("outcome", outcome),
-        ("jobs", f"{jobs['total']}: {', '.join(ends)}"),
-        ("at once", _concurrency(jobs)),
+        ("jobs", _jobs(summary)),
+        *([] if summary["outcome"] == "completed" else [("recorded", _recorded(summary))]),
+        ("at once", _concurrency(summary["jobs"])),
     ]
-    return [f"{name:<10}{one_line(text)}" for name, text in lines]
+    return [
+        line
+        for name, text in lines
+        for line in wrap(f"{name:<10}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * 10)
+    ]
+
+
+def _scale(workload: Block) -> str:
+    """The scale's name with its factor of full, or the factor alone where it has no name."""
+    factor, name = figure(workload["scale"], format_plain), workload["scale_name"]
+    if name is None or name[:1].isdigit() or name[:1] == ".":
+        return factor
+    return f"{name} ({factor} of full)"
 
 
 def _node(node: Block) -> str:
     cores = f"{node['cores'] or ABSENT} {node['core_basis'] or 'core'}{'' if node['cores'] == 1 else 's'}"
     parts = [node["cpu_model"], cores, figure(node["memory_bytes"], format_memory), node["kernel"]]
     if node["cpus_used"] is not None:
-        parts.append(f"used: {len(node['cpus_used'])} CPUs")
+        parts.append(f"used: {counted_noun(len(node['cpus_used']), 'CPU')}")
     if node["memory_limit_bytes"] is not None:
         parts.append(f"limited to {format_memory(node['memory_limit_bytes'])}")
     return f"{node['name']}: {', '.join(part for part in parts if part)}"
+
+
+def _jobs(summary: Block) -> str:
+    jobs = summary["jobs"]
+    ends = [
+        f"{jobs[name]} {name.replace('_', ' ')}"
+        for name in ("finished", "failed", "stopped", "lost", "not_started")
+        if jobs[name] or name == "finished"
+    ]
+    total = f"{jobs['total']}"
+    if summary["outcome"] == "running":
+        total += f" of {summary['workload']['jobs']} ended so far"
+    return f"{total}: {', '.join(ends)}"
+
+
+def _recorded(summary: Block) -> str:
+    """What a run that did not go through, or still goes on, has left so far."""
+    held = ", ".join(
+        f"{figure(count, format_count)} {name.removesuffix('s') if count == 1 else name}"
+        for name, count in summary["recorded"].items()
+    )
+    if summary["outcome"] == "running":
+        return f"{held} so far; the run goes on, and all below is of what has ended"
+    return f"{held} in the run folder"
 
 
 def _concurrency(jobs: Block) -> str:
@@ -81,126 +103,12 @@ def _concurrency(jobs: Block) -> str:
         f"peak {figure(jobs['peak_concurrent'], format_count)}"
         f"{'' if planned is None else f' of {planned} planned'}, "
         f"mean {figure(jobs['mean_concurrent'], format_ratio)}, "
-        f"{figure(jobs['seconds_near_peak'], format_seconds)} near the peak"
+        f"{figure(jobs['seconds_near_peak'], format_seconds)} near the peak (at least 90 % of it)"
     )
-
-
-def format_count(value: float) -> str:
-    """A whole number."""
-    return f"{value:.0f}"
-
-
-def _times(summary: Block) -> list[str]:
-    time, ratio = summary["time"], summary["cpu_real_ratio"]
-    count = summary["jobs"]["counted"]
-    rows = [
-        ("", "real time", "user CPU", "system CPU", "memory"),
-        (
-            f"sum over {count} jobs",
-            *_figures(
-                (time["real_time_seconds"], format_seconds),
-                (time["user_cpu_seconds"], format_seconds),
-                (time["system_cpu_seconds"], format_seconds),
-                (time["memory_bytes"], format_memory),
-            ),
-        ),
-    ]
-    left_out = summary["jobs"]["total"] - count
-    lines = aligned(rows)
-    if left_out:
-        jobs = "1 job is" if left_out == 1 else f"{left_out} jobs are"
-        lines.append(f"{jobs} left out of sums and tables for want of a right answer")
-    ratios = _figures(*((ratio[name], format_ratio) for name in ("of_sums", "mean", "stddev", "range")))
-    phases = _figures(
-        *((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail", "startup"))
-    )
-    lines.append(
-        "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(*ratios)
-    )
-    lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
-    return lines
-
-
-def _figures(*cells: Cell) -> list[str]:
-    return [figure(value, form) for value, form in cells]
-
-
-def _programs(summary: Block) -> list[str]:
-    if not summary["programs"]:
-        return []
-    rows: list[Sequence[str]] = [
-        ("program", "jobs", "counted", "real median", "min", "max", "user CPU", "system CPU", "memory")
-    ]
-    for name, program in summary["programs"].items():
-        real = program["real_time_seconds"]
-        rows.append(
-            (
-                one_line(name),
-                str(program["jobs"]),
-                str(program["counted"]),
-                *_figures(
-                    (real["median"], format_seconds),
-                    (real["min"], format_seconds),
-                    (real["max"], format_seconds),
-                    (program["user_cpu_seconds"], format_seconds),
-                    (program["system_cpu_seconds"], format_seconds),
-                    (program["memory_bytes"], format_memory),
-                ),
-            )
-        )
-    return aligned(rows)
-
-
-def _io(summary: Block) -> list[str]:
-    rows: list[Sequence[str]] = [("I/O", "read", "written", "read share")]
-    for side in ("application", "device"):
-        block = summary["io"][side]
-        rows.append(
-            (
-                side,
-                *_figures(
-                    (block["read_bytes"], format_bytes),
-                    (block["written_bytes"], format_bytes),
-                    (block["read_ratio"], format_ratio),
-                ),
-            )
-        )
-    reach = summary["io"]["reach"]
-    rows.append(
-        ("reach", *_figures((reach["read_ratio"], format_ratio), (reach["write_ratio"], format_ratio)), "")
-    )
-    return aligned(rows)
-
-
-def _account(summary: Block) -> list[str]:
-    """The CPU account: what jobs, start-up and checks add up to, beside an outside account."""
-    accounts = summary["cpu_account"]
-    rows: list[Sequence[str]] = [("CPU account (all jobs)", "user", "system", "together")]
-    names = {
-        "jobs": "jobs",
-        "startup": "start-up",
-        "verify": "verify",
-        "launcher": "launcher",
-        "total": "total",
-    }
-    blocks = [(title, accounts[name]) for name, title in names.items()]
-    outside = summary["outside_cpu"]
-    if outside is not None:
-        blocks.append((f"outside ({one_line(outside['source'])})", outside))
-    for title, block in blocks:
-        fields = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
-        rows.append((title, *_figures(*((block[field], format_seconds) for field in fields))))
-    overhead = summary["overhead"]
-    own = _figures(
-        (overhead["cpu_seconds"], format_seconds),
-        (overhead["startup_cpu_seconds"], format_seconds),
-        (overhead["peak_memory_bytes"], format_memory),
-    )
-    return [*aligned(rows), "mawl itself: {} of CPU, {} of it before the start, {} of memory".format(*own)]
 
 
 def _ends(summary: Block) -> list[str]:
-    lines = [
+    sentences = [
         one_line(
             f"{failure['outcome'].replace('_', ' ')}: {failure['job']}: {failure['reason'] or 'no reason'}"
         )
@@ -208,13 +116,14 @@ def _ends(summary: Block) -> list[str]:
     ]
     more = len(summary["failures"]) - MOST_FAILURES
     if more > 0:
-        lines.append(f"and {more} more jobs that did not finish (--format json lists all)")
-    lines += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
+        jobs = counted_noun(more, "more job")
+        sentences.append(f"and {jobs} that did not finish (--format json lists all)")
+    sentences += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
     figures = [path for path in summary["missing"] if path.split(".")[0] not in NO_FIGURES]
     if figures:
         names = ", ".join(_grouped(figures))
-        lines += wrap(f"null, reasons with --format json: {names}", LINE_WIDTH, subsequent_indent="  ")
-    return lines
+        sentences.append(f"null, reasons with --format json: {names}")
+    return [line for text in sentences for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
 
 
 def _grouped(paths: Iterable[str]) -> list[str]:

@@ -6,13 +6,10 @@ import resource
 import selectors
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from mawl.errors import MawlError
 from mawl.formats.saslog_write import job_log
 from mawl.launch.interface import JobLauncher
 from mawl.model.messages import (
-    Assignment,
     Failed,
     Forked,
     FromLauncher,
@@ -26,6 +23,7 @@ from mawl.model.messages import (
 from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
+from mawl.runner.assign import assignment
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import Listener, RunRequest, Status
@@ -240,28 +238,7 @@ class RunLoop:
             # A full or broken role costs the jobs that need it, and nothing else.
             self._job_ended(run, run.not_made(self._no_place(error), self.now()))
             return
-        self.launcher.send(
-            Start(
-                gate=job.gate,
-                assignment=Assignment(
-                    run_id=self.request.run_id,
-                    job=job.job,
-                    program=job.program,
-                    scale=job.scale,
-                    seed=self.request.plan.seed,
-                    replica=job.replica,
-                    options=job.options,
-                    inputs={
-                        table.name: str(self.request.inputs[table.name, job.scale, job.replica])
-                        for table in program.inputs
-                    },
-                    results=str(places["data"][0]),
-                    work=[str(place) for place in places["work"]],
-                    util=[str(place) for place in places["util"]],
-                    log=str(Path(self.request.folder, "logs", f"{job.job}.log").absolute()),
-                ),
-            )
-        )
+        self.launcher.send(Start(gate=job.gate, assignment=assignment(self.request, job, places)))
 
     def _no_place(self, error: OSError) -> str:
         role = self.volumes.role_of(error.filename) or "work"
@@ -351,13 +328,3 @@ class RunLoop:
         self.writer.event(
             EventRecord(happened_at=self.now() if at is None else at, event=name, job=job, detail=detail)  # type: ignore[arg-type]
         )
-
-
-def run_folder_error(error: OSError, folder: Path) -> MawlError:
-    """The sentence for a run folder that cannot be written."""
-    return MawlError(
-        "the run folder cannot be written",
-        where=str(folder),
-        why=(error.strerror or str(error)).lower(),
-        cure="free space there or name another place with --runs; the jobs were stopped",
-    )

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
+from mawl.errors import MawlError
 from mawl.launch.client import Launcher
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import Machine, read_machine
@@ -31,7 +32,7 @@ from mawl.model.usage import Usage
 from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
 from mawl.runner.interrupts import Interrupts
-from mawl.runner.loop import RunLoop, run_folder_error
+from mawl.runner.loop import RunLoop
 from mawl.runner.request import Listener, RunRequest
 from mawl.runner.restrict import Restriction
 from mawl.runner.sampling import Sampling
@@ -106,7 +107,7 @@ def carry_out(
             )
             writer.finish(facts)
         except OSError as error:
-            raise run_folder_error(error, request.folder) from None
+            raise _folder_error(error, request.folder) from None
     return facts
 
 
@@ -258,4 +259,14 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
+    )
+
+
+def _folder_error(error: OSError, folder: Path) -> MawlError:
+    """The sentence for a run folder that cannot be written."""
+    return MawlError(
+        "the run folder cannot be written",
+        where=str(folder),
+        why=(error.strerror or str(error)).lower(),
+        cure="free space there or name another place with --runs; the jobs were stopped",
     )

@@ -1,0 +1,200 @@
+"""Definitions of the figures that a summary holds beside the run's facts; names are paths in its JSON."""
+
+from __future__ import annotations
+
+from mawl.model.metric import (
+    AT_ONCE,
+    BYTES,
+    COUNTED,
+    CPU_ACCOUNT,
+    FACTS,
+    LATER,
+    MEMORY,
+    PHASES,
+    PLAN,
+    RATIO,
+    REAL,
+    TABLES,
+    THROUGHPUT,
+    Metric,
+    bytes_metric,
+    count_metric,
+    object_metric,
+    ratio_metric,
+    seconds_metric,
+    text_metric,
+)
+
+JOB_METRICS: tuple[Metric, ...] = (
+    count_metric(
+        "recorded.jobs", "Rows of jobs; for a killed run's planned job without one a reader adds it.", TABLES
+    ),
+    count_metric("recorded.steps", "Rows of steps.", TABLES),
+    count_metric("recorded.samples", "Rows of samples: one per node, second and series.", TABLES),
+    count_metric("recorded.events", "Rows of events.", TABLES),
+    count_metric("jobs.total", "Jobs with a record, however they ended."),
+    count_metric("jobs.finished", "Jobs that ended well."),
+    count_metric("jobs.failed", "Jobs that failed, a wrong answer and a time limit included."),
+    count_metric("jobs.timed_out", "Those of the failed that ran into their time limit."),
+    count_metric("jobs.stopped", "Jobs that were stopped with the run."),
+    count_metric("jobs.lost", "Jobs that had started but left no account of their end."),
+    count_metric("jobs.not_started", "Jobs that never got a process."),
+    count_metric("jobs.unverified", "Finished jobs whose answer was not shown to be right."),
+    count_metric("jobs.counted", "Jobs whose figures are summed: finished, no answer known to be wrong."),
+    count_metric("jobs.left_out.wrong_answer", "Jobs not counted because their answer was wrong."),
+    count_metric("jobs.left_out.failed", "Jobs not counted because they failed in any other way."),
+    count_metric("jobs.left_out.timed_out", "Jobs not counted because they ran into their time limit."),
+    count_metric("jobs.left_out.stopped", "Jobs not counted because they were stopped with the run."),
+    count_metric("jobs.left_out.lost", "Jobs not counted because they left no account of their end."),
+    count_metric("jobs.left_out.not_started", "Jobs not counted because they never got a process."),
+    count_metric("jobs.planned_peak_concurrent", "Most jobs that the plan runs side by side.", PLAN),
+    count_metric("jobs.peak_concurrent", "Most jobs that ran at once.", AT_ONCE),
+    seconds_metric("jobs.seconds_near_peak", "Time with at least 90 % of the observed peak.", AT_ONCE),
+    ratio_metric(
+        "jobs.mean_concurrent",
+        "Sum of all jobs' times from start to end, verify included, over the elapsed time.",
+        AT_ONCE,
+    ),
+    seconds_metric("time.elapsed_seconds", "First start of a job to last end.", PHASES),
+    seconds_metric("time.active_seconds", "Elapsed time before the tail.", PHASES),
+    seconds_metric(
+        "time.tail_seconds",
+        "Elapsed time after fewer than max(3, 10 % of the sessions) jobs, or only trail_out jobs, ran; "
+        "0 with fewer than four sessions.",
+        PHASES,
+    ),
+    seconds_metric(
+        "time.startup_seconds",
+        "Wall time from taking the roles and starting the launcher until the gate opened.",
+        PHASES,
+    ),
+    seconds_metric(
+        "time.real_time_seconds", "Sum of the jobs' real time: the papers' workload response time.", REAL
+    ),
+    seconds_metric("time.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
+    seconds_metric("time.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),
+    seconds_metric(
+        "time.adjusted_cpu_seconds", "CPU time without AIX's scaled accounting; AIX sources only.", LATER
+    ),
+    bytes_metric("time.memory_bytes", "Sum of the jobs' memory.", MEMORY),
+    bytes_metric("time.os_memory_bytes", "Sum of the jobs' peak resident sizes.", MEMORY),
+    ratio_metric("cpu_real_ratio.of_sums", "Summed CPU time over summed real time.", RATIO),
+    ratio_metric("cpu_real_ratio.mean", "Mean of the jobs' own ratios.", RATIO),
+    ratio_metric("cpu_real_ratio.stddev", "Sample standard deviation of the jobs' own ratios.", RATIO),
+    ratio_metric("cpu_real_ratio.range", "Largest less smallest of the jobs' own ratios.", RATIO),
+    ratio_metric(
+        "cpu_real_ratio.without_run_queue",
+        "Summed CPU time over summed real time less run-queue time.",
+        LATER,
+    ),
+    count_metric("programs.*.jobs", "Jobs of the program."),
+    count_metric("programs.*.counted", "Those of them whose figures are summed."),
+    seconds_metric("programs.*.real_time_seconds.median", "Median real time of a job that counts.", REAL),
+    seconds_metric("programs.*.real_time_seconds.min", "Shortest real time of a job that counts.", REAL),
+    seconds_metric("programs.*.real_time_seconds.max", "Longest real time of a job that counts.", REAL),
+    seconds_metric("programs.*.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
+    seconds_metric("programs.*.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),
+    bytes_metric("programs.*.application_read_bytes", "Sum of the jobs' application bytes read."),
+    bytes_metric("programs.*.application_written_bytes", "Sum of the jobs' application bytes written."),
+    bytes_metric("programs.*.memory_bytes", "Largest memory of a job that counts.", MEMORY),
+    ratio_metric("programs.*.stretch", "Median of a job's real time in the mix over alone.", LATER),
+    *(
+        seconds_metric(f"cpu_account.{name}.{mode}cpu_seconds", f"{title} CPU time of {what}.", CPU_ACCOUNT)
+        for name, what in (
+            ("jobs", "all jobs' own work, however they ended"),
+            ("startup", "starting the jobs' processes"),
+            ("verify", "checking answers"),
+            ("launcher", "the launcher, imports included"),
+            ("total", "all jobs' process trees and the launcher, null where one left no account"),
+        )
+        for mode, title in (("user_", "User"), ("system_", "System"), ("", "User and system"))
+    ),
+    object_metric("outside_cpu", "The total of cpu_account by an account that is not mawl's.", CPU_ACCOUNT),
+    text_metric("outside_cpu.source", "Whose account it is."),
+    seconds_metric("outside_cpu.cpu_seconds", "User and system CPU time by that account.", FACTS),
+    seconds_metric("outside_cpu.user_cpu_seconds", "User CPU time by that account.", FACTS),
+    seconds_metric("outside_cpu.system_cpu_seconds", "System CPU time by that account.", FACTS),
+    seconds_metric(
+        "overhead.cpu_seconds",
+        "CPU time of mawl itself: the runner with its collectors, and the launcher (cpu_account.launcher).",
+        CPU_ACCOUNT,
+    ),
+    seconds_metric(
+        "overhead.startup_cpu_seconds", "The part of it before the first job could start.", CPU_ACCOUNT
+    ),
+    bytes_metric(
+        "overhead.peak_memory_bytes",
+        "Peak resident size of the runner plus that of the launcher.",
+        CPU_ACCOUNT,
+    ),
+)
+
+IO_METRICS: tuple[Metric, ...] = (
+    bytes_metric("io.application.read_bytes", "Bytes that programs read, cache hits included.", BYTES),
+    bytes_metric(
+        "io.application.written_bytes", "Bytes that programs wrote, into the cache or further.", BYTES
+    ),
+    bytes_metric(
+        "io.device.read_bytes", "Bytes fetched from block devices: sum of device_read_bytes.", BYTES
+    ),
+    bytes_metric(
+        "io.device.written_bytes",
+        "Bytes charged to block devices less those cancelled before they were written: sum of "
+        "device_written_bytes less sum of cancelled_written_bytes, not below 0.",
+        BYTES,
+    ),
+    *(
+        metric
+        for side in ("application", "device")
+        for metric in (
+            ratio_metric(f"io.{side}.read_ratio", "Bytes read over bytes read and written.", BYTES),
+            *(
+                Metric(
+                    f"io.{side}.run_mean.{direction}_bytes_per_second",
+                    "bytes per second",
+                    "float",
+                    f"Bytes {verb} by the jobs that count over the elapsed time (first start to last end).",
+                    THROUGHPUT,
+                )
+                for direction, verb in (
+                    ("read", "read"),
+                    ("write", "written"),
+                    ("total", "read and written"),
+                )
+            ),
+            object_metric(f"io.{side}.peak", "Throughput of the highest window."),
+            object_metric(
+                f"io.{side}.initial", "Throughput of the first window after all first-stage jobs started."
+            ),
+            object_metric(f"io.{side}.sustained", "Throughput of the median window of the active phase."),
+            object_metric(f"io.{side}.active_mean", "Mean throughput of the active phase."),
+            Metric(
+                f"io.{side}.sustained_bytes_per_second_per_core",
+                "bytes per second",
+                "float",
+                "Sustained throughput per core.",
+                LATER,
+            ),
+            seconds_metric(
+                f"io.{side}.window_seconds", "Length of a window: max(5 s, 1 % of the active phase).", LATER
+            ),
+        )
+    ),
+    object_metric("io.by_role", "Bytes, latencies and shares of data, work and util."),
+    ratio_metric("io.reach.read_ratio", "Bytes read from devices over bytes that programs read.", BYTES),
+    ratio_metric(
+        "io.reach.write_ratio",
+        "Bytes written to devices (io.device.written_bytes) over bytes that programs wrote.",
+        BYTES,
+    ),
+    ratio_metric("io.coverage_ratio", "Share of the kernel's byte count that is known by role.", LATER),
+)
+
+LATER_METRICS: tuple[Metric, ...] = (
+    object_metric("host", "CPU, memory, devices and network of the nodes."),
+    object_metric("wait", "Where jobs' time went: on CPU, waiting for one, blocked by role."),
+    object_metric("signature", "What makes the workload what it is, with ranges."),
+    object_metric("capacity", "Whether the system carries the sessions."),
+    object_metric("limit", "What limits the system."),
+    object_metric("validity", "Whether the run may be published."),
+)

@@ -1,0 +1,37 @@
+"""One figure as text, and a dash where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+ABSENT = "-"
+
+Form = Callable[[float], str]
+
+
+def figure(value: object, form: Form) -> str:
+    """A figure as text; ``-`` when it is missing."""
+    return form(value) if isinstance(value, int | float) else ABSENT
+
+
+def figures(*cells: tuple[object, Form]) -> list[str]:
+    """Several figures, each with its form."""
+    return [figure(value, form) for value, form in cells]
+
+
+def format_count(value: float) -> str:
+    """A whole number."""
+    return f"{value:.0f}"
+
+
+def format_plain(value: float) -> str:
+    """A number in plain decimals, three significant digits at most: ``0.00005``, never ``5e-05``."""
+    text = f"{value:.3g}"
+    if "e" in text:
+        text = f"{float(text):.20f}".rstrip("0").rstrip(".")
+    return text
+
+
+def counted_noun(count: int, noun: str) -> str:
+    """``1 CPU``, ``2 CPUs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

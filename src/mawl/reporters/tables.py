@@ -1,0 +1,151 @@
+"""The tables of the one-screen report: times, programs, I/O and the CPU account."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+from mawl.analysis.io import cached_directions
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import aligned
+from mawl.reporters.figure import counted_noun, figures
+from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
+
+LINE_WIDTH = 110
+SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
+MOSTLY = 0.5
+ALONE = {"read": "reading from ", "write": "writing to "}
+
+PROGRAMS_LEGEND = (
+    "counted: finished, no answer known to be wrong; "
+    "of these: real time of one job, sum of CPU, largest memory"
+)
+
+Block = dict[str, Any]
+
+
+def times(summary: Block) -> list[str]:
+    """Sums over the jobs that count, who does not and why, CPU over real time, and the phases."""
+    time, ratio, jobs = summary["time"], summary["cpu_real_ratio"], summary["jobs"]
+    lines = aligned(
+        [
+            ("", "real time", "user CPU", "system CPU", "memory"),
+            (
+                f"sum over {counted_noun(jobs['counted'], 'job')}",
+                *figures(
+                    (time["real_time_seconds"], format_seconds),
+                    (time["user_cpu_seconds"], format_seconds),
+                    (time["system_cpu_seconds"], format_seconds),
+                    (time["memory_bytes"], format_memory),
+                ),
+            ),
+        ]
+    )
+    left_out = [f"{number} {name.replace('_', ' ')}" for name, number in jobs["left_out"].items() if number]
+    if left_out:
+        lines.append(f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}")
+    ratios = figures(*((ratio[name], format_ratio) for name in ("of_sums", "mean", "stddev", "range")))
+    phases = figures(
+        *((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail", "startup"))
+    )
+    lines.append(
+        "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(*ratios)
+    )
+    lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
+    return lines
+
+
+def programs(summary: Block) -> list[str]:
+    """A row per program: real time of its jobs that count, their CPU in sum, the largest memory."""
+    if not summary["programs"]:
+        return []
+    rows: list[Sequence[str]] = [
+        ("program", "jobs", "counted", "real median", "min", "max", "user CPU", "system CPU", "memory")
+    ]
+    for name, program in summary["programs"].items():
+        real = program["real_time_seconds"]
+        rows.append(
+            (
+                one_line(name),
+                str(program["jobs"]),
+                str(program["counted"]),
+                *figures(
+                    (real["median"], format_seconds),
+                    (real["min"], format_seconds),
+                    (real["max"], format_seconds),
+                    (program["user_cpu_seconds"], format_seconds),
+                    (program["system_cpu_seconds"], format_seconds),
+                    (program["memory_bytes"], format_memory),
+                ),
+            )
+        )
+    return [*aligned(rows), PROGRAMS_LEGEND]
+
+
+def io(summary: Block) -> list[str]:
+    """What programs asked for, what reached the devices, and a note where the page cache stood between."""
+    rows: list[Sequence[str]] = [
+        ("I/O", "read", "written", "read share", "mean over the run: read", "written", "total")
+    ]
+    for side in ("application", "device"):
+        block = summary["io"][side]
+        mean = block["run_mean"]
+        rows.append(
+            (
+                side,
+                *figures(
+                    (block["read_bytes"], format_bytes),
+                    (block["written_bytes"], format_bytes),
+                    (block["read_ratio"], format_ratio),
+                    *(
+                        (mean[f"{direction}_bytes_per_second"], format_rate)
+                        for direction in ("read", "write", "total")
+                    ),
+                ),
+            )
+        )
+    reach = summary["io"]["reach"]
+    reached = figures((reach["read_ratio"], format_ratio), (reach["write_ratio"], format_ratio))
+    rows.append(("reach (device/application)", *reached, *[""] * 4))
+    return [*aligned(rows), *_cached(summary["io"])]
+
+
+def _cached(block: Block) -> list[str]:
+    """A sentence where too little reached the devices for the figures to speak of storage."""
+    directions = cached_directions(block)
+    if not directions:
+        return []
+    ratios = {direction: block["reach"][f"{direction}_ratio"] for direction in directions}
+    shares = " and ".join(f"{format_ratio(ratio)} {SHARES[name]}" for name, ratio in ratios.items())
+    what = ALONE[directions[0]] if len(directions) == 1 else ""
+    most, much = ("most of it", "nothing") if max(ratios.values()) < MOSTLY else ("the rest", "little")
+    return wrap(
+        f"Only {shares} reached a device: the page cache served {most}, so this run says {much} about "
+        f"{what}storage; a larger --scale or a lower --memory-limit would change that.",
+        LINE_WIDTH,
+    )
+
+
+def cpu_account(summary: Block) -> list[str]:
+    """The CPU account: what jobs, start-up and checks add up to, beside an outside account."""
+    accounts = summary["cpu_account"]
+    rows: list[Sequence[str]] = [("CPU account (all jobs)", "user", "system", "together")]
+    names = {"startup": "start-up"}
+    blocks = [
+        (names.get(name, name), accounts[name]) for name in ("jobs", "startup", "verify", "launcher", "total")
+    ]
+    outside = summary["outside_cpu"]
+    if outside is not None:
+        blocks.append((f"outside ({one_line(outside['source'])})", outside))
+    for title, block in blocks:
+        fields = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
+        rows.append((title, *figures(*((block[field], format_seconds) for field in fields))))
+    overhead = summary["overhead"]
+    own = figures(
+        (overhead["cpu_seconds"], format_seconds),
+        (overhead["startup_cpu_seconds"], format_seconds),
+        (overhead["peak_memory_bytes"], format_memory),
+    )
+    sentence = "mawl itself: {} of CPU (the launcher above is part of it), {} before the start; {} of memory"
+    return [*aligned(rows), *wrap(sentence.format(*own), LINE_WIDTH)]
