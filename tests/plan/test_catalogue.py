@@ -20,6 +20,7 @@ GB = 10**9
 DESIGN = {
     "census_load": (37, 0, 140, 41, 33, 33),
     "customer_profile": (0, 0, 190, 58, 50, 50),
+    "random_access": (0, 0, 160, 80, 0, 0),
     "wide_sort": (145, 0, 520, 240, 240, 240),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),

@@ -41,7 +41,7 @@ class Temporary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pass(msgspec.Struct, frozen=True):
-    """One pass over (a share of) a table: the whole of it unless ``share`` says less.
+    """One pass over a table: the whole of it unless ``share`` says less (or more: reads at random).
 
     ``table`` is the name of an input table or of a temporary of the same program.
     """
