@@ -162,8 +162,9 @@ def test_a_flipped_byte_in_any_temporary_table_fails_the_job(
 
         def tamper(record: StepRecord, job: Job, name: str = name, done: list[Path] = tampered) -> None:
             if record.name == name:
+                places = (*job.places, Path(job.assignment.results))
                 newest = max(
-                    (path for place in job.places for path in place.rglob("*") if path.is_file()),
+                    (path for place in places for path in place.rglob("*") if path.is_file()),
                     key=lambda path: (path.stat().st_mtime_ns, path.name),
                 )
                 _flip(newest, 0.5)
@@ -183,6 +184,7 @@ def _fails(job: Job) -> str:
     assert job.failed is not None
     assert "\n" not in job.failed.sentence
     assert not [place for place in job.places if place.exists()]
+    assert not Path(job.assignment.results).exists()
     return job.failed.sentence
 
 

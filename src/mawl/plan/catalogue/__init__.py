@@ -8,6 +8,7 @@ from __future__ import annotations
 from mawl.plan.catalogue import (
     census_load,
     customer_profile,
+    ledger_update,
     random_access,
     segmentation,
     stress_projection,
@@ -17,5 +18,13 @@ from mawl.plan.programs import Program
 
 CATALOGUE: dict[str, Program] = {
     module.PROGRAM.name: module.PROGRAM
-    for module in (census_load, wide_sort, customer_profile, random_access, stress_projection, segmentation)
+    for module in (
+        census_load,
+        wide_sort,
+        customer_profile,
+        random_access,
+        ledger_update,
+        stress_projection,
+        segmentation,
+    )
 }
