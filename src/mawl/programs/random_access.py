@@ -30,8 +30,8 @@ _FILLED_SHARE = 10
 _BLANKS = 0x2020_2020_2020_2020
 _BLOCKS = PAGE_BYTES // BLOCK_BYTES
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
-_INDEX_ROW_BYTES = 72
-"""Of each row of the three tables together: two finished indexes, and one while it is sorted."""
+_INDEX_ROW_BYTES = 90
+"""Of each row of the three tables together: two finished indexes, one while it is sorted, and slack."""
 _BATCH = 1024
 _BALANCE_SHIFT = np.uint64(44)
 
@@ -155,10 +155,15 @@ class _Table:
                 keys.append(found[kept])
                 places.append(kept + start)
                 start += len(rows)
+        # What is no longer needed goes at once: at full scale each of these takes 120 MB.
         together = np.concatenate(keys)
+        keys.clear()
         order = np.argsort(together)
         self._keys = together[order]
-        self._places = np.concatenate(places)[order]
+        del together
+        all_places = np.concatenate(places)
+        places.clear()
+        self._places = all_places[order]
 
     def look_up(self) -> None:
         """Read rows by random keys, a page each, and compare what is found with what was asked."""

@@ -13,7 +13,7 @@ BLOCK_BYTES = 4096
 
 READ_SHARE = 0.2
 UPDATE_SHARE = 0.02
-INDEX_SHARE = 0.55
+INDEX_SHARE = 0.65
 """Share of memsize that the key indexes of the three tables may take."""
 
 
@@ -69,5 +69,5 @@ PROGRAM = Program(
     modules=("numpy", "numpy.ma", "pyarrow", "threadpoolctl", "mawl.programs.random_access"),
     cpu_seconds_per_gb=220.0,
     memory_floor_bytes=8 * MIB,
-    memory_per_memsize=0.6,
+    memory_per_memsize=0.7,
 )
