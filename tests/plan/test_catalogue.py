@@ -6,17 +6,24 @@ import importlib
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import needs
+from mawl.plan.programs import Pass
 from mawl.plan.scale import SCALES, scaled_options
+from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, make_plan
 
 GB = 10**9
 
 # Data read and written, work read and written, util read and written, in GB at full scale (PROGRAMS.md).
 DESIGN = {
     "census_load": (37, 0, 140, 41, 33, 33),
+    "customer_profile": (0, 0, 190, 58, 50, 50),
+    "random_access": (0, 0, 160, 80, 0, 0),
+    "ledger_update": (18, 4, 60, 26, 0, 0),
     "wide_sort": (145, 0, 520, 240, 240, 240),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
@@ -59,6 +66,40 @@ def test_bytes_are_linear_in_the_scale(name: str) -> None:
     full = sum(sum(role.values()) for role in program.bytes_by_role(1.0).values())
     quick = sum(sum(role.values()) for role in program.bytes_by_role(SCALES["quick"]).values())
     assert quick == pytest.approx(full * SCALES["quick"], rel=0.001)
+
+
+def test_a_program_without_inputs_has_rows_of_its_own() -> None:
+    program = CATALOGUE["customer_profile"]
+    assert program.inputs == ()
+    assert program.rows(0.5) == pytest.approx(program.rows(1.0) / 2, abs=8)
+    assert program.rows(1e-9) == 4000
+    assert program.rows(0.00123) % 8 == 0
+    without = msgspec.structs.replace(program, own_rows=None)
+    with pytest.raises(ValueError, match="neither inputs nor rows of its own"):
+        without.rows(1.0)
+
+
+def test_what_verify_reads_is_left_out_of_bytes_by_role() -> None:
+    program = CATALOGUE["segmentation"]
+    verify = msgspec.structs.replace(program.steps[-1], reads=(Pass("prepared"),))
+    reading = msgspec.structs.replace(program, steps=(*program.steps[:-1], verify))
+    assert reading.bytes_by_role(0.01) == program.bytes_by_role(0.01)
+    assert len(list(reading.passes(0.01))) == len(list(program.passes(0.01))) + 1
+
+
+def test_results_of_all_jobs_need_space_under_data() -> None:
+    program = CATALOGUE["ledger_update"]
+    where = "ledgers"
+    job = JobSpec(program=program.name, replica=1)
+    spec = WorkloadSpec(
+        name=where, title=where, sessions=[SessionSpec(name="a", stages=[[job], [job], [job]])]
+    )
+    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.01)
+    found = needs(plan, CATALOGUE)
+    results = program.space(0.01)["data"]
+    assert results == pytest.approx(0.04e9, rel=0.05)
+    assert found.space_bytes["data"] == pytest.approx(1.05 * (3 * results + program.inputs[0].bytes(0.01)))
+    assert found.space_bytes["work"] == pytest.approx(1.05 * program.space(0.01)["work"])
 
 
 def test_memory_of_the_memory_program_is_four_gib_at_full_scale() -> None:

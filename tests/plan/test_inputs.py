@@ -20,6 +20,7 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
     [
         ("transactions", 145 * GB, 640),
         ("census", 37 * GB, 231),
+        ("ledger", 18 * GB, 240),
         ("policies", 10 * GB, 440),
         ("customers", 18 * GB, 360),
     ],

@@ -72,6 +72,19 @@ def test_a_failure_is_one_sentence_after_the_step_it_was_in(
     assert not [place for place in places if place.exists()]
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_results_stay_unless_the_job_failed(run_program: Execute, tmp_path: Path, fails: bool) -> None:
+    def program(context: JobContext) -> Answer:
+        results = Path(context.assignment.results)
+        results.mkdir()
+        (results / "table").write_bytes(b"x")
+        check_equal("the count", 1, 2 if fails else 1)
+        return {"rows": 1}
+
+    run_program(program)
+    assert (tmp_path / "results").exists() is not fails
+
+
 def test_a_wrong_answer_is_told_apart(run_program: Execute) -> None:
     def program(_: JobContext) -> Answer:
         check_equal("the count", 1, 2)

@@ -19,7 +19,8 @@ from mawl.programs.limits import limit_threads, release_memory
 def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> int:
     """Run the assignment's program and report each step and the end; the exit status, 0 or 1.
 
-    The job's directories under work and util are gone afterwards, whatever happened.  The traceback
+    The job's directories under work and util are gone afterwards, whatever happened, and after a
+    failure also its results.  The traceback
     of a failure goes to standard error, which is the job's log.
     """
 
@@ -37,6 +38,8 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
         text, wrong = sentence(error, assignment, steps.current)
         traceback.print_exc(file=sys.stderr)
         remove_places(assignment)
+        # What a failed job has published so far is no result.
+        shutil.rmtree(assignment.results, ignore_errors=True)
         report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
         return 1
     remove_places(assignment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,6 +11,9 @@ from mawl.programs.context import JobContext
 from mawl.programs.duckdb_session import session
 
 STATISTICS = ("count", "sum", "avg", "stddev_samp", "min", "max", "skewness", "kurtosis")
+
+Class = Any
+"""A value of a class column: bytes, or a number."""
 
 Moments = dict[str, float | None]
 """Statistic to value; None where it is not defined (the skewness of a constant)."""
@@ -22,13 +26,13 @@ def moments_by(
     *,
     by: Sequence[str],
     against: str,
-) -> dict[str, dict[bytes, dict[str, Moments]]]:
+) -> dict[str, dict[Class, dict[str, Moments]]]:
     """:data:`STATISTICS` of each numeric, and its correlation with ``against``, by each class column.
 
-    ``by`` are character columns with few values, each on its own (one-way tables, all from the same
+    ``by`` are columns with few values, none of them null, each on its own (one-way tables, all from the same
     pass); the result is by class column, then by its values, then by numeric.
     """
-    numerics = [field.name for field in schema if field.type == pa.float64()]
+    numerics = [field.name for field in schema if field.type == pa.float64() and field.name not in by]
     names = (*STATISTICS, "corr")
     figures = [
         f'corr("{numeric}", "{against}")' if statistic == "corr" else f'{statistic}("{numeric}")'
@@ -43,7 +47,7 @@ def moments_by(
         rows = connection.execute(
             f"SELECT {classes}, {', '.join(figures)} FROM source GROUP BY GROUPING SETS ({sets})"
         ).fetchall()
-    found: dict[str, dict[bytes, dict[str, Moments]]] = {name: {} for name in by}
+    found: dict[str, dict[Class, dict[str, Moments]]] = {name: {} for name in by}
     for row in rows:
         # Of the class columns only the one that the row is about has a value.
         name, value = next((name, value) for name, value in zip(by, row, strict=False) if value is not None)
@@ -52,11 +56,11 @@ def moments_by(
     return found
 
 
-def total(by_class: dict[bytes, dict[str, Moments]], numeric: str) -> int:
+def total(by_class: dict[Class, dict[str, Moments]], numeric: str) -> int:
     """The sum of a numeric of whole numbers over all classes of one column."""
     return sum(int(classes[numeric]["sum"] or 0) for classes in by_class.values())
 
 
-def total_rows(by_class: dict[bytes, dict[str, Moments]]) -> int:
+def total_rows(by_class: dict[Class, dict[str, Moments]]) -> int:
     """Rows of all classes of one column."""
     return sum(int(next(iter(classes.values()))["count"] or 0) for classes in by_class.values())

@@ -5,10 +5,26 @@ Data only: no engine is imported here, so that plans, reports and simulations wo
 
 from __future__ import annotations
 
-from mawl.plan.catalogue import census_load, segmentation, stress_projection, wide_sort
+from mawl.plan.catalogue import (
+    census_load,
+    customer_profile,
+    ledger_update,
+    random_access,
+    segmentation,
+    stress_projection,
+    wide_sort,
+)
 from mawl.plan.programs import Program
 
 CATALOGUE: dict[str, Program] = {
     module.PROGRAM.name: module.PROGRAM
-    for module in (census_load, wide_sort, stress_projection, segmentation)
+    for module in (
+        census_load,
+        wide_sort,
+        customer_profile,
+        random_access,
+        ledger_update,
+        stress_projection,
+        segmentation,
+    )
 }

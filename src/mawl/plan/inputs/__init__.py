@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mawl.plan.inputs import census, customers, policies, transactions
+from mawl.plan.inputs import census, customers, ledger, policies, transactions
 from mawl.plan.tables import InputTable
 
 INPUTS: dict[str, InputTable] = {
-    table.name: table for table in (transactions.TABLE, census.TABLE, policies.TABLE, customers.TABLE)
+    table.name: table
+    for table in (transactions.TABLE, census.TABLE, ledger.TABLE, policies.TABLE, customers.TABLE)
 }
