@@ -193,6 +193,8 @@ def _program(program: Program) -> list[str]:
         (f"`{t.name}`", t.layout, format_bytes(t.bytes(1.0)), f"{t.rows(1.0):,}", t.row_bytes)
         for t in program.inputs
     ]
+    source = "input" if inputs else f"its table `{program.temporaries[0].name}`"
+    made = [f"No input: it makes {program.rows(1.0):,} rows of its own at `full`.", ""]
     steps = [(s.name, s.kind, passes(s.reads), passes(s.writes), s.title) for s in program.steps]
     return [
         f"## {program.name}",
@@ -203,10 +205,10 @@ def _program(program: Program) -> list[str]:
         f"- Size: {program.size_knob}",
         f"- Answer: {program.check}",
         f"- Memory with the default options at `full`: {format_memory(program.memory_bytes(Options()))}",
-        f"- CPU seconds per GB of input, for planning: {program.cpu_seconds_per_gb:g}",
+        f"- CPU seconds per GB of {source}, for planning: {program.cpu_seconds_per_gb:g}",
         f"- Libraries: {', '.join(f'`{name}`' for name in program.modules)}",
         "",
-        *table(("input at `full`", "layout", "size", "rows", "bytes a row"), inputs),
+        *(table(("input at `full`", "layout", "size", "rows", "bytes a row"), inputs) if inputs else made),
         *table(("step", "kind", "reads", "writes", "what it does"), steps),
     ]
 

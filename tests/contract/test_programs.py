@@ -22,7 +22,12 @@ MEMORY_MARGIN = 48 * MIB
 """Stated margin on a declared peak: what allocators keep and library code that is touched first."""
 BYTES_MARGIN = 0.15
 STEP_SLACK_BYTES = 256 * 1024
-SCALES = {"wide_sort": 0.0001, "census_load": 0.0003, "stress_projection": 0.00015, "segmentation": 0.0005}
+SCALES = {
+    "wide_sort": 0.0001,
+    "census_load": 0.0003,
+    "stress_projection": 0.00015,
+    "segmentation": 0.0005,
+}
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 
 pytestmark = pytest.mark.parametrize("program", sorted(CATALOGUE))
@@ -83,7 +88,7 @@ def test_bytes_are_within_the_declaration(
     program: str, scale: float, solo: Callable[[str, int], Job]
 ) -> None:
     declared = CATALOGUE[program].bytes_by_role(scale)
-    usages = [step.usage for step in solo(program, 1).steps]
+    usages = [step.usage for step in solo(program, 1).steps if step.kind != "verify"]
     read = sum(usage.application_read_bytes or 0 for usage in usages)
     written = sum(usage.application_written_bytes or 0 for usage in usages)
     assert read == pytest.approx(sum(role["read"] for role in declared.values()), rel=BYTES_MARGIN)
@@ -182,6 +187,8 @@ def _fails(job: Job) -> str:
 
 
 def _copies(inputs: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+    if not inputs:
+        pytest.skip("the program has no inputs")
     return {name: Path(shutil.copytree(path, tmp_path / f"input-{name}")) for name, path in inputs.items()}
 
 

@@ -36,7 +36,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[TableNeed, ...]
     moved: dict[Role, dict[Direction, int]]
     space_bytes: dict[Role, int]
-    """Disk at most: input tables under data, temporary tables of jobs side by side elsewhere."""
+    """Disk at most: input tables and all results under data, tables of jobs side by side elsewhere."""
     memory_bytes: int
     """Declared peaks of the jobs side by side, plus the zygote once."""
     programs: dict[str, int]
@@ -67,8 +67,10 @@ def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) 
                 moved[role][direction] += size
     space: dict[Role, int] = {
         role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: _space(catalogue, job)[r]))  # type: ignore[misc]
-        for role in ROLES
+        for role in ("work", "util")
     }
+    # Results stay after their job: those of all jobs are there in the end.
+    space["data"] = int(SPACE_MARGIN * sum(_space(catalogue, job)["data"] for job in plan.jobs()))
     space["data"] += int(SPACE_MARGIN * sum(table.bytes for table in tables))
     memory = _side_by_side(
         plan,

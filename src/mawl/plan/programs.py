@@ -15,8 +15,24 @@ from mawl.plan.tables import InputTable
 Direction = Literal["read", "written"]
 
 
+class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows that a program without inputs makes: linear in the scale, in whole groups."""
+
+    full_rows: int
+    minimum_rows: int = 2000
+    group_rows: int = 1
+
+    def rows(self, scale: float) -> int:
+        """Rows at a scale, at least ``minimum_rows``."""
+        rows = max(int(self.full_rows * scale), self.minimum_rows)
+        return max(rows // self.group_rows, 1) * self.group_rows
+
+
 class Temporary(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a job makes: ``rows_ratio`` rows per input row of ``row_bytes`` bytes each."""
+    """A table that a job makes: ``rows_ratio`` rows of ``row_bytes`` bytes per row of the program.
+
+    Role ``data`` is a result: it stays after the job.
+    """
 
     name: str
     role: Role
@@ -50,14 +66,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     ``memory_per_memsize`` and ``memory_floor_bytes`` give the declared peak (``memory_bytes``):
     what a job may hold beyond its process when it was ready.  ``cpu_seconds_per_gb`` is CPU
     seconds per GB of the first input (measured; docs/reference/programs.md says where), used for
-    planning only.  ``modules`` are imported by the zygote; ``sort_steps`` names those that work
-    within sortsize.
+    planning only.  A program has inputs, or ``own_rows``; :meth:`rows` is what its temporaries are
+    in proportion to, and without inputs the GB are those of its first temporary.  ``modules`` are
+    imported by the zygote.
     """
 
     name: str
     program_class: ProgramClass
     title: str
-    inputs: tuple[InputTable, ...]
+    inputs: tuple[InputTable, ...] = ()
+    own_rows: OwnRows | None = None
     temporaries: tuple[Temporary, ...]
     steps: tuple[Step, ...]
     size_knob: str
@@ -68,6 +86,14 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     memory_per_memsize: float = 0.0
     memory_per_sortsize: float = 0.0
 
+    def rows(self, scale: float) -> int:
+        """Rows of the first input at a scale, or those that the program makes by itself."""
+        if self.inputs:
+            return self.inputs[0].rows(scale)
+        if self.own_rows is None:
+            raise ValueError(f"{self.name} declares neither inputs nor rows of its own")
+        return self.own_rows.rows(scale)
+
     def passes(self, scale: float) -> Iterator[tuple[str, Role, Direction, str, int]]:
         """Every declared pass as (step, role, direction, table, bytes) at a scale."""
         for step in self.steps:
@@ -77,12 +103,14 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
                     yield step.name, role, direction, declared.table, math.ceil(size * declared.share)  # type: ignore[misc]
 
     def bytes_by_role(self, scale: float) -> dict[Role, dict[Direction, int]]:
-        """Application bytes of one job at a scale, by role and direction."""
+        """Application bytes of one job at a scale, by role and direction, without those of ``verify``."""
         sums: dict[Role, dict[Direction, int]] = {
             role: {"read": 0, "written": 0} for role in ("data", "work", "util")
         }
-        for _, role, direction, _, size in self.passes(scale):
-            sums[role][direction] += size
+        verifying = {step.name for step in self.steps if step.kind == "verify"}
+        for step, role, direction, _, size in self.passes(scale):
+            if step not in verifying:
+                sums[role][direction] += size
         return sums
 
     def table_size(self, name: str, scale: float) -> tuple[Role, int]:
@@ -90,7 +118,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         for table in self.inputs:
             if table.name == name:
                 return "data", table.bytes(scale)
-        rows = self.inputs[0].rows(scale)
+        rows = self.rows(scale)
         for temporary in self.temporaries:
             if temporary.name == name:
                 return temporary.role, math.ceil(rows * temporary.rows_ratio) * temporary.row_bytes
