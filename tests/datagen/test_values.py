@@ -44,6 +44,9 @@ GOLDEN = {
     "census": "be39e9019766141a",
     "policies": "e36b73e02a08f1ae",
     "customers": "fb275104c62acb5d",
+    "notes": "b08c5ba72b8b1e3f",
+    "candidates": "d52df66dad27ada1",
+    "applications": "b90eac838c6a9500",
 }
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from mawl.plan.inputs import census, customers, policies, transactions
+from mawl.plan.inputs import applications, candidates, census, customers, notes, policies, transactions
 from mawl.plan.tables import InputTable
 
 INPUTS: dict[str, InputTable] = {
-    table.name: table for table in (transactions.TABLE, census.TABLE, policies.TABLE, customers.TABLE)
+    table.name: table
+    for table in (
+        transactions.TABLE,
+        census.TABLE,
+        policies.TABLE,
+        customers.TABLE,
+        applications.TABLE,
+        candidates.TABLE,
+        notes.TABLE,
+    )
 }
