@@ -20,6 +20,7 @@ DESIGN = {
     "wide_sort": (145, 0, 520, 240, 240, 240),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
+    "pension_cube": (0, 0, 10, 6, 0, 0),
 }
 
 
@@ -61,8 +62,9 @@ def test_bytes_are_linear_in_the_scale(name: str) -> None:
     assert quick == pytest.approx(full * SCALES["quick"], rel=0.001)
 
 
-def test_memory_of_the_memory_program_is_four_gib_at_full_scale() -> None:
-    declared = CATALOGUE["stress_projection"].memory_bytes(scaled_options(Options(), 1.0))
+@pytest.mark.parametrize("name", ["stress_projection", "pension_cube"])
+def test_memory_of_the_memory_programs_is_four_gib_at_full_scale(name: str) -> None:
+    declared = CATALOGUE[name].memory_bytes(scaled_options(Options(), 1.0))
     assert declared == pytest.approx(4096 * MIB, rel=0.02)
 
 
