@@ -20,6 +20,7 @@ DESIGN = {
     "wide_sort": (145, 0, 520, 240, 240, 240),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
+    "tree_ensemble": (18, 0, 28, 14, 0, 0),
     "pension_cube": (0, 0, 10, 6, 0, 0),
 }
 

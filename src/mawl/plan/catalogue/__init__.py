@@ -10,6 +10,7 @@ from mawl.plan.catalogue import (
     pension_cube,
     segmentation,
     stress_projection,
+    tree_ensemble,
     wide_sort,
 )
 from mawl.plan.programs import Program
@@ -22,5 +23,6 @@ CATALOGUE: dict[str, Program] = {
         stress_projection,
         pension_cube,
         segmentation,
+        tree_ensemble,
     )
 }
