@@ -21,6 +21,7 @@ DESIGN = {
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
     "tree_ensemble": (18, 0, 28, 14, 0, 0),
+    "portfolio_optimization": (8, 0, 10, 5, 0, 0),
     "pension_cube": (0, 0, 10, 6, 0, 0),
 }
 

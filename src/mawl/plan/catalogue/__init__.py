@@ -8,6 +8,7 @@ from __future__ import annotations
 from mawl.plan.catalogue import (
     census_load,
     pension_cube,
+    portfolio_optimization,
     segmentation,
     stress_projection,
     tree_ensemble,
@@ -24,5 +25,6 @@ CATALOGUE: dict[str, Program] = {
         pension_cube,
         segmentation,
         tree_ensemble,
+        portfolio_optimization,
     )
 }
