@@ -23,6 +23,7 @@ DESIGN = {
     "tree_ensemble": (18, 0, 28, 14, 0, 0),
     "portfolio_optimization": (8, 0, 10, 5, 0, 0),
     "pension_cube": (0, 0, 10, 6, 0, 0),
+    "text_topics": (12, 0, 16, 8, 0, 0),
 }
 
 

@@ -11,6 +11,7 @@ from mawl.plan.catalogue import (
     portfolio_optimization,
     segmentation,
     stress_projection,
+    text_topics,
     tree_ensemble,
     wide_sort,
 )
@@ -26,5 +27,6 @@ CATALOGUE: dict[str, Program] = {
         segmentation,
         tree_ensemble,
         portfolio_optimization,
+        text_topics,
     )
 }
