@@ -118,13 +118,16 @@ def run_fresh(assignment: Assignment, wrapper: list[str] | None = None) -> Job:
 
 
 def _main() -> int:
+    # What libraries print (HiGHS does) goes where a job's log would, and not between the messages.
+    messages = os.dup(1)
+    os.dup2(2, 1)
     assignment = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
     for module in CATALOGUE[assignment.program].modules:
         importlib.import_module(module)
     from mawl.programs.execute import execute
 
     def report(message: FromLauncher) -> None:
-        os.write(1, line(message))
+        os.write(messages, line(message))
 
     return execute(assignment, report)
 

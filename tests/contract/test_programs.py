@@ -27,6 +27,10 @@ SCALES = {
     "census_load": 0.0003,
     "stress_projection": 0.00015,
     "segmentation": 0.0005,
+    "tree_ensemble": 0.0001,
+    "portfolio_optimization": 0.0002,
+    "text_topics": 0.0002,
+    "pension_cube": 0.0002,
 }
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 

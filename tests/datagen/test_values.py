@@ -45,6 +45,9 @@ GOLDEN = {
     "ledger": "e9ef53022416b1ee",
     "policies": "e36b73e02a08f1ae",
     "customers": "fb275104c62acb5d",
+    "notes": "b08c5ba72b8b1e3f",
+    "candidates": "d52df66dad27ada1",
+    "applications": "b90eac838c6a9500",
 }
 
 

@@ -27,6 +27,10 @@ DESIGN = {
     "wide_sort": (145, 0, 520, 240, 240, 240),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
+    "tree_ensemble": (18, 0, 28, 14, 0, 0),
+    "portfolio_optimization": (8, 0, 10, 5, 0, 0),
+    "pension_cube": (0, 0, 10, 6, 0, 0),
+    "text_topics": (12, 0, 16, 8, 0, 0),
 }
 
 
@@ -102,8 +106,9 @@ def test_results_of_all_jobs_need_space_under_data() -> None:
     assert found.space_bytes["work"] == pytest.approx(1.05 * program.space(0.01)["work"])
 
 
-def test_memory_of_the_memory_program_is_four_gib_at_full_scale() -> None:
-    declared = CATALOGUE["stress_projection"].memory_bytes(scaled_options(Options(), 1.0))
+@pytest.mark.parametrize("name", ["stress_projection", "pension_cube"])
+def test_memory_of_the_memory_programs_is_four_gib_at_full_scale(name: str) -> None:
+    declared = CATALOGUE[name].memory_bytes(scaled_options(Options(), 1.0))
     assert declared == pytest.approx(4096 * MIB, rel=0.02)
 
 

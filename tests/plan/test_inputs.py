@@ -23,6 +23,9 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("ledger", 18 * GB, 240),
         ("policies", 10 * GB, 440),
         ("customers", 18 * GB, 360),
+        ("applications", 18 * GB, 360),
+        ("candidates", 8 * GB, 320),
+        ("notes", 12 * GB, 768),
     ],
 )
 def test_sizes_are_those_that_bytes_by_role_are_designed_on(

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households
+from mawl.datagen import households, outcomes, phrases
 from mawl.datagen.hashing import hashes, key
 from mawl.plan.columns import (
     Bell,
@@ -24,8 +24,10 @@ from mawl.plan.columns import (
     Feature,
     HouseholdSerial,
     HouseholdSize,
+    Outcome,
     Paired,
     PersonNumber,
+    Phrases,
     RowNumber,
     Text,
     Uniform,
@@ -262,6 +264,19 @@ def _person_number(values: PersonNumber, source: Source, _: Column, start: int, 
     return households.person_numbers(rotation_key(source), values.sizes, start, count)
 
 
+def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
+    columns = {
+        named.name: _MAKERS[type(named.values)](named.values, source, named, start, count)
+        for named in outcomes.columns_of(values)
+    }
+    drawn = hashes(_column_key(source, column.name), start, count) >> np.uint64(48)
+    return (drawn.view(np.int64) < outcomes.true_chances(values, columns)).astype(np.float64)
+
+
+def _phrases(values: Phrases, source: Source, column: Column, start: int, count: int) -> Array:
+    return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
+
+
 _MAKERS: dict[type, Callable[..., Array]] = {
     RowNumber: _row_numbers,
     Uniform: _uniform,
@@ -270,6 +285,8 @@ _MAKERS: dict[type, Callable[..., Array]] = {
     Code: _code,
     Text: _text,
     Feature: _feature,
+    Outcome: _outcome,
+    Phrases: _phrases,
     HouseholdSize: _household_size,
     HouseholdSerial: _household_serial,
     PersonNumber: _person_number,

@@ -102,6 +102,46 @@ class PersonNumber(msgspec.Struct, frozen=True, tag="person_number"):
     sizes: tuple[int, ...]
 
 
+class Condition(msgspec.Struct, frozen=True):
+    """That a numeric column of the same row is at least ``at_least``."""
+
+    column: Column
+    at_least: float
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """``points`` for a row where all of ``conditions`` hold."""
+
+    points: int
+    conditions: tuple[Condition, ...]
+
+
+class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
+    """0 or 1: 1 with a chance that hidden rules over other columns of the row give.
+
+    ``chances`` are by the row's points (of all its rules, and ``base``), from 0 points on, in 65,536ths.
+    :func:`mawl.datagen.outcomes.true_chances` gives the truth.
+    """
+
+    base: int
+    rules: tuple[Rule, ...]
+    chances: tuple[int, ...]
+
+
+class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
+    """Text of standard phrases, one behind the other in slots of 24 bytes: as many as the column is wide.
+
+    A row has a hidden topic; ``shares`` are the topics' shares of the rows in 256ths (their sum is 256).
+    Each slot holds one of 64 phrases that all topics use with a chance of ``common``, one of any topic
+    with a chance of ``stray``, else one of the row's own topic (chances in 256ths; 32 phrases a topic).
+    :func:`mawl.datagen.phrases.true_topics` and ``topic_words`` give the truth.
+    """
+
+    shares: tuple[int, ...]
+    common: int
+    stray: int
+
+
 Values = (
     RowNumber
     | Uniform
@@ -110,6 +150,8 @@ Values = (
     | Code
     | Text
     | Feature
+    | Outcome
+    | Phrases
     | HouseholdSize
     | HouseholdSerial
     | PersonNumber

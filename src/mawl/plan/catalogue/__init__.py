@@ -9,9 +9,13 @@ from mawl.plan.catalogue import (
     census_load,
     customer_profile,
     ledger_update,
+    pension_cube,
+    portfolio_optimization,
     random_access,
     segmentation,
     stress_projection,
+    text_topics,
+    tree_ensemble,
     wide_sort,
 )
 from mawl.plan.programs import Program
@@ -26,5 +30,9 @@ CATALOGUE: dict[str, Program] = {
         ledger_update,
         stress_projection,
         segmentation,
+        pension_cube,
+        tree_ensemble,
+        portfolio_optimization,
+        text_topics,
     )
 }

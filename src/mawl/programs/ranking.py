@@ -1,0 +1,46 @@
+"""How well a score ranks what did and did not happen, over rows that come in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class Ranking:
+    """Counts of rows with outcome 0 and 1 in ``bins`` equal bins of a score between 0 and 1."""
+
+    def __init__(self, bins: int = 4096) -> None:
+        self._bins = bins
+        self.counts: Counts = np.zeros((2, bins), np.int64)
+
+    def add(self, scores: Numbers, happened: NDArray[np.bool_]) -> None:
+        """One batch: scores and outcomes of its rows, (rows,) each."""
+        places = np.minimum((scores * self._bins).astype(np.int64), self._bins - 1)
+        places += self._bins * happened
+        self.counts += np.bincount(places, minlength=2 * self._bins).reshape(2, self._bins)
+
+    @property
+    def rows(self) -> int:
+        """Rows of all batches."""
+        return int(self.counts.sum())
+
+    def area(self) -> float:
+        """Area under the receiver operating characteristic (0 to 1), ties of a bin counted half."""
+        below = np.cumsum(self.counts[0]) - self.counts[0]
+        pairs = (self.counts[1] * (below + 0.5 * self.counts[0])).sum()
+        return float(pairs / max(float(self.counts[0].sum()) * float(self.counts[1].sum()), 1.0))
+
+    def accuracy(self) -> float:
+        """Share of rows on the right side of one half (0 to 1)."""
+        half = self._bins // 2
+        right = self.counts[0, :half].sum() + self.counts[1, half:].sum()
+        return float(right / max(self.rows, 1))
+
+    def cuts(self, parts: int) -> Numbers:
+        """Scores that cut the rows into ``parts`` about equal parts: (parts - 1,), rising."""
+        reached = np.cumsum(self.counts.sum(axis=0)) / max(self.rows, 1)
+        wanted = np.arange(1, parts) / parts
+        return (np.searchsorted(reached, wanted) + 1) / self._bins
