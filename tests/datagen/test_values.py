@@ -42,6 +42,7 @@ def test_any_rows_can_be_made_alone(table: InputTable, start: int) -> None:
 GOLDEN = {
     "transactions": "d4b9ba859e300f53",
     "census": "be39e9019766141a",
+    "census_single": "2b35f27e520c4775",
     "policies": "e36b73e02a08f1ae",
     "customers": "fb275104c62acb5d",
 }

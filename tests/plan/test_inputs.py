@@ -20,6 +20,7 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
     [
         ("transactions", 145 * GB, 640),
         ("census", 37 * GB, 231),
+        ("census_single", 45 * GB, 231),
         ("policies", 10 * GB, 440),
         ("customers", 18 * GB, 360),
     ],
@@ -67,6 +68,8 @@ def test_census_records_become_rows_of_120_and_240_bytes() -> None:
     assert sum(field.column.width is None for field in HOUSEHOLD.fields) == 12
     assert sum(field.column.width is None for field in PERSON.fields) == 26
     assert len(INPUTS["census"].file_weights) == 51
+    assert len(INPUTS["census_single"].file_weights) == 1
+    assert INPUTS["census_single"].records == INPUTS["census"].records
 
 
 @pytest.mark.parametrize("layout", [HOUSEHOLD, PERSON], ids=["H", "P"])

@@ -5,10 +5,22 @@ Data only: no engine is imported here, so that plans, reports and simulations wo
 
 from __future__ import annotations
 
-from mawl.plan.catalogue import census_load, segmentation, stress_projection, wide_sort
+from mawl.plan.catalogue import (
+    census_load,
+    census_load_single,
+    segmentation,
+    stress_projection,
+    wide_sort,
+)
 from mawl.plan.programs import Program
 
 CATALOGUE: dict[str, Program] = {
     module.PROGRAM.name: module.PROGRAM
-    for module in (census_load, wide_sort, stress_projection, segmentation)
+    for module in (
+        census_load,
+        census_load_single,
+        wide_sort,
+        stress_projection,
+        segmentation,
+    )
 }

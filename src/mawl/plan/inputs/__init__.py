@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from mawl.plan.inputs import census, customers, policies, transactions
+from mawl.plan.inputs import census, census_single, customers, policies, transactions
 from mawl.plan.tables import InputTable
 
 INPUTS: dict[str, InputTable] = {
-    table.name: table for table in (transactions.TABLE, census.TABLE, policies.TABLE, customers.TABLE)
+    table.name: table
+    for table in (
+        transactions.TABLE,
+        census.TABLE,
+        census_single.TABLE,
+        policies.TABLE,
+        customers.TABLE,
+    )
 }

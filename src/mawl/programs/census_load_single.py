@@ -1,0 +1,28 @@
+"""Parse census text from one very large file, join, pass over the tables three times, delete them.
+
+Steps, bytes and limits are declared in :mod:`mawl.plan.catalogue.census_load_single`.
+"""
+
+from __future__ import annotations
+
+from mawl.model.records import Answer
+from mawl.plan.catalogue.census_load_single import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS
+from mawl.plan.inputs.census import HOUSEHOLD
+from mawl.plan.inputs.census_single import TABLE
+from mawl.programs.census_tables import CensusJob, Shape
+from mawl.programs.context import JobContext
+
+_SHAPE = Shape(
+    table=TABLE,
+    household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
+    person_parts=PART_COLUMNS,
+    joined_person=JOINED_PERSON,
+    joined_household=JOINED_HOUSEHOLD,
+    profiles_households=False,
+    deletes=True,
+)
+
+
+def run(context: JobContext) -> Answer:
+    """Do all steps."""
+    return CensusJob(context, _SHAPE).run()
