@@ -26,6 +26,7 @@ SCALES = {
     "wide_sort": 0.0001,
     "census_load": 0.0003,
     "census_load_single": 0.00025,
+    "census_query": 0.00025,
     "stress_projection": 0.00015,
     "segmentation": 0.0005,
 }

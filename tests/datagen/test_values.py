@@ -43,6 +43,8 @@ GOLDEN = {
     "transactions": "d4b9ba859e300f53",
     "census": "be39e9019766141a",
     "census_single": "2b35f27e520c4775",
+    "households": "cf1f8da5cffa1fb2",
+    "persons": "80be162e31c8d736",
     "policies": "e36b73e02a08f1ae",
     "customers": "fb275104c62acb5d",
 }

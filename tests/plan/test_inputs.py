@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mawl.plan.columns import Uniform
-from mawl.plan.inputs import INPUTS
-from mawl.plan.inputs.census import HOUSEHOLD, PERSON
+from mawl.plan.inputs import INPUTS, people
+from mawl.plan.inputs.census import HOUSEHOLD, PERSON, SIZES
 from mawl.plan.inputs.customers import FEATURES
 from mawl.plan.inputs.transactions import NARROW_COLUMNS
 from mawl.plan.records import RecordLayout
@@ -21,6 +23,8 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("transactions", 145 * GB, 640),
         ("census", 37 * GB, 231),
         ("census_single", 45 * GB, 231),
+        ("households", people.HOUSEHOLDS.full_bytes, 248),
+        ("persons", people.PERSONS.full_bytes, 504),
         ("policies", 10 * GB, 440),
         ("customers", 18 * GB, 360),
     ],
@@ -86,6 +90,17 @@ def test_census_fields_follow_one_another_and_hold_their_largest_value(layout: R
 def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
     groups = INPUTS["census"].rows(100.0) // INPUTS["census"].group_rows
     assert len(str(groups * HOUSEHOLD.per_group)) <= 10
+
+
+@settings(deadline=None)
+@given(scale=st.floats(1e-6, 100.0))
+def test_households_and_persons_have_rows_for_the_same_groups(scale: float) -> None:
+    households, persons = people.HOUSEHOLDS.rows(scale), people.PERSONS.rows(scale)
+    assert households * sum(SIZES) == persons * len(SIZES)
+
+
+def test_households_and_persons_are_thirty_six_gb() -> None:
+    assert people.HOUSEHOLDS.bytes(1.0) + people.PERSONS.bytes(1.0) == pytest.approx(36 * GB, rel=0.001)
 
 
 def test_customers_have_twenty_features_of_eight_clusters() -> None:

@@ -71,9 +71,12 @@ def column_values(
     return _MAKERS[type(column.values)](column.values, source, column, start, count)
 
 
-def rotation_key(source: Source) -> int:
-    """The key of the rotations of household groups (:mod:`mawl.datagen.households`)."""
-    return _column_key(source, "rotation")
+def rotation_key(source: Source, population: str = "") -> int:
+    """The key of the rotations of household groups (:mod:`mawl.datagen.households`).
+
+    Tables that name the same ``population`` share it.
+    """
+    return key(source.seed, source.replica, population or source.table, "rotation")
 
 
 def true_cluster(table: InputTable, *, seed: int, replica: int, start: int, count: int) -> NDArray[np.intp]:
@@ -251,15 +254,15 @@ def _text(values: Text, source: Source, column: Column, start: int, count: int) 
 
 
 def _household_size(values: HouseholdSize, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.sizes(rotation_key(source), values.sizes, start, count)
+    return households.sizes(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _household_serial(values: HouseholdSerial, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.serials(rotation_key(source), values.sizes, start, count)
+    return households.serials(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _person_number(values: PersonNumber, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.person_numbers(rotation_key(source), values.sizes, start, count)
+    return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
 _MAKERS: dict[type, Callable[..., Array]] = {

@@ -85,21 +85,26 @@ class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
 
     Households come in groups of ``len(sizes)`` whose sizes are ``sizes``, a power of two of them,
     rotated by a hash of the group number; the other two household kinds follow from the same.
+    ``population`` is the name that this hash is drawn under where households and persons are tables
+    of their own and must agree (the table's own name by default).
     """
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 class HouseholdSerial(msgspec.Struct, frozen=True, tag="household_serial"):
     """Number of the household that the person belongs to."""
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 class PersonNumber(msgspec.Struct, frozen=True, tag="person_number"):
     """The person's place in its household, from 1."""
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 Values = (

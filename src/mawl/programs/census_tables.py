@@ -5,7 +5,6 @@ What census_load and census_load_single do; where they differ stands in a :class
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from mawl.plan.tables import InputTable
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
-from mawl.programs.partitions import Distributor, hashed, partition_count, read_rows
+from mawl.programs.hashing import distribute_by_hash
+from mawl.programs.partitions import Distributor, read_rows
 from mawl.programs.rows import Records, Words, memory
 from mawl.programs.text_records import RecordParser, read_records
 from mawl.tables import arrow
@@ -113,20 +113,14 @@ class CensusJob:
         self.answer |= {"households": household_writer.rows, "persons": person_writer.rows}
 
     def _distribute(self) -> dict[str, Distributor]:
-        options = self.context.options
-        size = sum(self.part_records[name].bytes * int(self.answer[name]) for name in self.records)
-        partitions = partition_count(size, options.sortsize_bytes)
-        done: dict[str, Distributor] = {}
         with self.context.steps.step("distribute", "data") as step:
-            for name, records in self.part_records.items():
-                done[name] = Distributor(
-                    [self.context.util(f"{name}-{number:05d}.rows") for number in range(partitions)],
-                    _by_serial(records, partitions),
-                    records.words,
-                    sortsize_bytes=options.sortsize_bytes,
-                    bufsize_bytes=options.bufsize_bytes,
-                )
-                done[name].add_batches(self.context.read(self.tables[name]), records)
+            done = distribute_by_hash(
+                self.context,
+                self.part_records,
+                {name: int(self.answer[name]) for name in self.tables},
+                lambda name: self.context.read(self.tables[name]),
+                "serial",
+            )
             step.rows_read = step.rows_written = sum(int(part.rows.sum()) for part in done.values())
         return done
 
@@ -247,8 +241,3 @@ class CensusJob:
         with session(self.context.options, self.context.util("duckdb")) as connection:
             connection.register("source", source)
             return connection.execute(sql).fetchall()
-
-
-def _by_serial(records: Records, partitions: int) -> Callable[[Words], np.ndarray]:
-    """Partition by a hash of the household's serial: a household and its persons get the same."""
-    return lambda rows: hashed(records.words_of(rows, "serial"), partitions)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from mawl.datagen.dial import filled_bytes, fills
 from mawl.datagen.values import column_values
 from mawl.errors import WrongAnswerError
+from mawl.plan.columns import Code
 from mawl.plan.tables import InputTable
-from mawl.programs.context import check_equal
+from mawl.programs.context import check, check_equal
 from mawl.programs.rows import Records, Words
 from mawl.tables import arrow
 from mawl.tables.manifest import Manifest
@@ -32,6 +33,27 @@ Numbers = NDArray[np.float64]
 def added_sums(sums: Mapping[str, int], columns: Iterable[str] | None = None) -> int:
     """The sum over columns (all by default) of a manifest's word sums, modulo 2**64."""
     return sum(sums[name] for name in (sums if columns is None else columns)) & _WORD
+
+
+def check_code_shares(table: InputTable, name: str, counts: Mapping[bytes, int]) -> None:
+    """Raise unless each value of a code is as common as its declaration says.
+
+    Values are drawn row by row, so counts must lie within six standard deviations (and one row).
+    """
+    (column,) = [column for column in table.columns if column.name == name]
+    assert isinstance(column.values, Code)
+    names, skew = column.values.values, column.values.skew
+    places = [len(names) * place**skew // 256**skew for place in range(256)]
+    rows = sum(counts.values())
+    for choice, value in enumerate(names):
+        share = places.count(choice) / 256
+        found = counts.get(value.ljust(column.stored_bytes).encode("latin-1"), 0)
+        check(
+            abs(found - share * rows) <= 6.0 * (share * (1.0 - share) * rows) ** 0.5 + 1.0,
+            f"the share of {value} in {name}",
+            found=f"{found} of {rows} rows",
+            expected=f"about {share * rows:.0f}",
+        )
 
 
 class TableSum:

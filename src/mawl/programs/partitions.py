@@ -25,8 +25,6 @@ _FILLED = 0.8
 PARTITION_SHARE = 0.5
 """Mean size of a partition as a share of sort memory: what sampling misses must still fit."""
 
-_HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
-
 Number = Callable[[Words], NDArray[np.integer]]
 """Gives each of (rows, words) records the number of its partition."""
 
@@ -34,14 +32,6 @@ Number = Callable[[Words], NDArray[np.integer]]
 def room_rows(record_bytes: int, sortsize_bytes: int) -> int:
     """Rows that fit in sort memory together with what ordering them takes (48 bytes a row)."""
     return max(int(sortsize_bytes * _FILLED) // (record_bytes + 48), 64)
-
-
-def hashed(keys: NDArray[np.uint64], partitions: int) -> NDArray[np.uint64]:
-    """Partition by a hash of a whole number: dense keys spread evenly, equal ones stay together."""
-    numbers = keys * _HASH
-    numbers >>= np.uint64(32)
-    numbers %= np.uint64(partitions)
-    return numbers
 
 
 def partition_count(table_bytes: int, sortsize_bytes: int) -> int:

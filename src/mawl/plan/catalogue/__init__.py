@@ -8,6 +8,7 @@ from __future__ import annotations
 from mawl.plan.catalogue import (
     census_load,
     census_load_single,
+    census_query,
     segmentation,
     stress_projection,
     wide_sort,
@@ -19,6 +20,7 @@ CATALOGUE: dict[str, Program] = {
     for module in (
         census_load,
         census_load_single,
+        census_query,
         wide_sort,
         stress_projection,
         segmentation,

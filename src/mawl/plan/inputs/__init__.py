@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.plan.inputs import census, census_single, customers, policies, transactions
+from mawl.plan.inputs import census, census_single, customers, people, policies, transactions
 from mawl.plan.tables import InputTable
 
 INPUTS: dict[str, InputTable] = {
@@ -11,6 +11,8 @@ INPUTS: dict[str, InputTable] = {
         transactions.TABLE,
         census.TABLE,
         census_single.TABLE,
+        people.HOUSEHOLDS,
+        people.PERSONS,
         policies.TABLE,
         customers.TABLE,
     )
