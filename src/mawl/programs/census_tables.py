@@ -19,6 +19,7 @@ from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
 from mawl.programs.hashing import distribute_by_hash
+from mawl.programs.moments import profile
 from mawl.programs.partitions import Distributor, read_rows
 from mawl.programs.rows import Records, Words, memory
 from mawl.programs.text_records import RecordParser, read_records
@@ -37,7 +38,7 @@ _CONSISTENCY = {
 }
 _MEANS = {
     "households": "SELECT building, avg(rent), avg(property_value) FROM source GROUP BY building",
-    "persons": "SELECT occupation, avg(wages), avg(hours_worked) FROM source GROUP BY occupation",
+    "persons": "SELECT occupation, avg(wages), avg(hours_worked){} FROM source GROUP BY occupation",
 }
 _TABULATE = """
     SELECT tenure, count(*) AS n, sum(person_weight) AS w, sum(wages) AS wages
@@ -49,7 +50,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     ``household_parts`` and ``person_parts`` are the columns that go through util to the join, the
     ``joined_*`` ones those of the joined table.  ``profiles_households``: whether households too are
-    passed over by frequencies and means.  ``deletes``: whether a step removes the tables at the end.
+    passed over by frequencies and means; ``profiled_numerics`` are columns of persons whose moments are
+    taken with the means.  ``deletes``: whether a step removes the tables at the end.
     """
 
     table: InputTable
@@ -58,6 +60,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     joined_person: tuple[str, ...]
     joined_household: tuple[str, ...]
     profiles_households: bool = True
+    profiled_numerics: tuple[str, ...] = ()
     deletes: bool = False
 
 
@@ -191,8 +194,9 @@ class CensusJob:
             if self.shape.profiles_households:
                 rents = self._query("households", _MEANS["households"], self.sums["households"])
                 self.answer["largest_mean_rent"] = max(float(rent) for _, rent, _ in rents)
-            wages = self._query("persons", _MEANS["persons"], self.sums["persons"])
-        self.answer["largest_mean_wages"] = max(float(mean) for _, mean, _ in wages)
+            more = "".join(f", {profile([name], 'wages')}" for name in self.shape.profiled_numerics)
+            wages = self._query("persons", _MEANS["persons"].format(more), self.sums["persons"])
+        self.answer["largest_mean_wages"] = max(float(mean) for _, mean, *_ in wages)
 
     def _tabulate(self, joined: Path) -> None:
         with self.context.steps.step("tabulate"):

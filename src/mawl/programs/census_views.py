@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mawl.plan.inputs.people import PERSONS
+from mawl.programs.moments import profile
 
 WORKING_AGE = (15, 64)
-_MEASURES = ("wages", "other_income", "hours_worked", "weeks_worked", "education", "age", "person_weight")
 _NUMERICS = tuple(
     column.name for column in PERSONS.columns if column.width is None and column.name not in ("row", "serial")
 )
 
 
-def _profile(columns: Iterable[str]) -> str:
-    """SQL for what an analyst asks of each measure: moments, extremes, correlation with wages."""
-    statistics = ("avg", "stddev_samp", "min", "max", "skewness", "kurtosis")
-    moments = [f"{statistic}({column})" for column in columns for statistic in statistics]
-    return ", ".join([*moments, *(f"corr({column}, wages)" for column in columns)])
-
-
 POPULATION = f"""
     SELECT employment, sex, count(*) FILTER (person = 1), sum(person_weight) FILTER (person = 1),
-           sum(wages) FILTER (person = 1), count(*), {_profile(_NUMERICS)}
+           sum(wages) FILTER (person = 1), count(*), {profile(_NUMERICS, "wages")}
     FROM persons GROUP BY employment, sex"""
 HOUSEHOLDERS = "CREATE TEMP VIEW householders AS SELECT * FROM persons WHERE person = 1"
 SEMI_JOIN = f"""
-    SELECT employment, sex, count(*), sum(person_weight), sum(wages), {_profile(_MEASURES)}
+    SELECT employment, sex, count(*), sum(person_weight), sum(wages), {profile(_NUMERICS, "wages")}
     FROM householders WHERE serial IN (SELECT serial FROM households WHERE {{which}})
     GROUP BY employment, sex"""
 OWNERS, RENTERS = "tenure = 1", "tenure > 1"
 INCOMES = f"""
-    SELECT worker_class, sex, count(*), avg(wages), stddev_samp(wages), {_profile(_NUMERICS)}
+    SELECT worker_class, sex, count(*), avg(wages), stddev_samp(wages), {profile(_NUMERICS, "wages")}
     FROM persons WHERE age BETWEEN {WORKING_AGE[0]} AND {WORKING_AGE[1]}
     GROUP BY worker_class, sex"""
 

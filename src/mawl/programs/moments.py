@@ -52,6 +52,13 @@ def moments_by(
     return found
 
 
+def profile(columns: Sequence[str], against: str) -> str:
+    """SQL for what an analyst asks of each measure: moments, extremes, correlation with one of them."""
+    statistics = ("avg", "stddev_samp", "min", "max", "skewness", "kurtosis")
+    moments = [f"{statistic}({column})" for column in columns for statistic in statistics]
+    return ", ".join([*moments, *(f"corr({column}, {against})" for column in columns)])
+
+
 def total(by_class: dict[bytes, dict[str, Moments]], numeric: str) -> int:
     """The sum of a numeric of whole numbers over all classes of one column."""
     return sum(int(classes[numeric]["sum"] or 0) for classes in by_class.values())

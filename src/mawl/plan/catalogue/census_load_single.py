@@ -70,7 +70,12 @@ PROGRAM = Program(
         ),
         Step(name="frequencies", kind="procedure", title="frequencies of persons", reads=(Pass("persons"),)),
         Step(name="consistency", kind="procedure", title="edits that records must pass", reads=_BOTH),
-        Step(name="means", kind="procedure", title="means by group of persons", reads=(Pass("persons"),)),
+        Step(
+            name="means",
+            kind="procedure",
+            title="means by group of persons, moments of their numerics",
+            reads=(Pass("persons"),),
+        ),
         Step(
             name="tabulate",
             kind="procedure",
@@ -83,7 +88,7 @@ PROGRAM = Program(
     size_knob="records of census_single",
     check=census_load.PROGRAM.check,
     modules=(*census_load.PROGRAM.modules[:-1], "mawl.programs.census_load_single"),
-    cpu_seconds_per_gb=13.5,
+    cpu_seconds_per_gb=14.5,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

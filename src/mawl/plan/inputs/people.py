@@ -15,6 +15,7 @@ from mawl.plan.columns import (
     PersonNumber,
     RowNumber,
     Text,
+    Values,
 )
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON, SIZES
 from mawl.plan.records import RecordLayout
@@ -24,14 +25,14 @@ GROUPS = 2_984_000
 """Groups of eight households and their twenty persons at full scale."""
 
 _POPULATION = "people"
-_OWN = {
+_OWN: dict[str, Values] = {
     "persons": HouseholdSize(SIZES, _POPULATION),
     "person": PersonNumber(SIZES, _POPULATION),
 }
 
 
 def _columns(layout: RecordLayout, serial: RowNumber | HouseholdSerial) -> tuple[Column, ...]:
-    kinds = {**_OWN, "serial": serial}
+    kinds: dict[str, Values] = {**_OWN, "serial": serial}
     return tuple(
         Column(field.column.name, kinds.get(field.column.name, field.column.values), field.column.width)
         for field in layout.fields
