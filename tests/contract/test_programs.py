@@ -27,6 +27,7 @@ SCALES = {
     "census_load": 0.0003,
     "census_load_single": 0.00025,
     "census_query": 0.00025,
+    "dimension_load": 0.0003,
     "stress_projection": 0.00015,
     "segmentation": 0.0005,
 }

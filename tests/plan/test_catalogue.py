@@ -20,6 +20,7 @@ DESIGN = {
     "census_load_single": (45, 0, 150, 48, 30, 30),
     "census_query": (36, 0, 170, 40, 30, 30),
     "wide_sort": (145, 0, 520, 240, 240, 240),
+    "dimension_load": (19, 0, 75, 30, 16, 16),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
 }

@@ -36,6 +36,17 @@ class Paired(msgspec.Struct, frozen=True, tag="paired"):
     """0 or 1: of each two rows 2k and 2k+1 exactly one has 1, so half of any even number of rows."""
 
 
+class Repeated(msgspec.Struct, frozen=True, tag="repeated"):
+    """Number of whom the row is about, below 2**32, scattered; some rows repeat another's.
+
+    Of each ``group`` rows the last repeats one of the others in it, drawn by a hash; the rest are all
+    different, over the whole table: so exactly (group - 1) / group of the rows have different numbers.
+    Past 2**32 different numbers they go on above 2**32.
+    """
+
+    group: int
+
+
 class Bell(msgspec.Struct, frozen=True, tag="bell"):
     """Irwin-Hall normal: mean + stddev * z, rounded to 1/``steps_per_unit``.
 
@@ -111,6 +122,7 @@ Values = (
     RowNumber
     | Uniform
     | Paired
+    | Repeated
     | Bell
     | Code
     | Text

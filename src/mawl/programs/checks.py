@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.datagen.dial import filled_bytes, fills
+from mawl.datagen.records import make_groups
 from mawl.datagen.values import column_values
 from mawl.errors import WrongAnswerError
 from mawl.plan.columns import Code
@@ -134,14 +135,24 @@ class RowSample:
 
     Sampled is a block of 1024 consecutive row numbers (all of a smaller table), so that regenerating
     it takes one call per column; of these the rows
-    that every eighth batch holds, so that most batches cost nothing.
+    that every eighth batch holds, so that most batches cost nothing.  ``block_rows`` and
+    ``every_batch`` change that; what is left of a block can be known only when every batch is looked at.
     """
 
-    def __init__(self, records: Records, manifest: Manifest, unique: str) -> None:
+    def __init__(
+        self,
+        records: Records,
+        manifest: Manifest,
+        unique: str,
+        *,
+        block_rows: int = _BLOCK_ROWS,
+        every_batch: int = _EVERY_BATCH,
+    ) -> None:
         self._records = records
         self._manifest = manifest
         self._unique = unique
-        self._length = min(_BLOCK_ROWS, manifest.rows)
+        self._length = min(block_rows, manifest.rows)
+        self._every_batch = every_batch
         self._stride = max(manifest.rows // _BLOCKS, self._length)
         self._found: list[Words] = []
         self._batches = 0
@@ -155,7 +166,7 @@ class RowSample:
     def add(self, batch: pa.RecordBatch, numbers: Numbers) -> None:
         """Keep the sampled rows of a batch; ``numbers`` is its column of row numbers."""
         self._batches += 1
-        if self._batches % _EVERY_BATCH != 1:
+        if (self._batches - 1) % self._every_batch:
             return
         places = numbers / self._stride
         places -= np.floor(places)
@@ -163,6 +174,14 @@ class RowSample:
         chosen = np.flatnonzero(places <= self._length / self._stride)
         if len(chosen):
             self._found.append(self._records.pick(batch, chosen))
+
+    @property
+    def found(self) -> list[int]:
+        """Row numbers of the sampled rows that were found, in order."""
+        numbers = np.concatenate([self._records.numbers(rows, self._unique) for rows in self._found])
+        blocks = self.blocks
+        inside = [numbers[(numbers >= start) & (numbers < start + count)] for start, count in blocks]
+        return [int(number) for number in np.sort(np.concatenate(inside))]
 
     def check(self, what: str, expected: list[pa.RecordBatch]) -> int:
         """Compare with what :func:`regenerate` made of :attr:`blocks`; returns how many rows were.
@@ -186,6 +205,19 @@ class RowSample:
                 raise WrongAnswerError(f"column {name} of {what} is wrong", why=f"in rows from {start} on")
             compared += len(inside)
         return compared
+
+
+def regenerate_text(table: InputTable, manifest: Manifest, first: int, groups: int) -> NDArray[np.uint8]:
+    """Groups of records of a text table, made anew from its seed: (records, record bytes)."""
+    text, _ = make_groups(
+        table,
+        seed=manifest.seed,
+        replica=manifest.replica,
+        first=first,
+        groups=groups,
+        filled=filled_bytes(table, manifest.saving),
+    )
+    return text
 
 
 def regenerate(

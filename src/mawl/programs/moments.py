@@ -28,7 +28,7 @@ def moments_by(
     ``by`` are character columns with few values, each on its own (one-way tables, all from the same
     pass); the result is by class column, then by its values, then by numeric.
     """
-    numerics = [field.name for field in schema if field.type == pa.float64()]
+    numerics = [field.name for field in schema if field.type in (pa.float64(), pa.int64())]
     names = (*STATISTICS, "corr")
     figures = [
         f'corr("{numeric}", "{against}")' if statistic == "corr" else f'{statistic}("{numeric}")'

@@ -9,6 +9,7 @@ from mawl.plan.catalogue import (
     census_load,
     census_load_single,
     census_query,
+    dimension_load,
     segmentation,
     stress_projection,
     wide_sort,
@@ -22,6 +23,7 @@ CATALOGUE: dict[str, Program] = {
         census_load_single,
         census_query,
         wide_sort,
+        dimension_load,
         stress_projection,
         segmentation,
     )

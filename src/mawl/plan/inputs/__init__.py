@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from mawl.plan.inputs import census, census_single, customers, people, policies, transactions
+from mawl.plan.inputs import (
+    census,
+    census_single,
+    customer_records,
+    customers,
+    people,
+    policies,
+    transactions,
+)
 from mawl.plan.tables import InputTable
 
 INPUTS: dict[str, InputTable] = {
@@ -15,5 +23,6 @@ INPUTS: dict[str, InputTable] = {
         people.PERSONS,
         policies.TABLE,
         customers.TABLE,
+        customer_records.TABLE,
     )
 }
