@@ -5,6 +5,7 @@ What census_load and census_load_single do; where they differ stands in a :class
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 from mawl.model.records import Answer
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON, RECORD_BYTES
 from mawl.plan.tables import InputTable
-from mawl.programs.checks import TableSum, added_sums
+from mawl.programs.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
 from mawl.programs.hashing import distribute_by_hash
@@ -43,6 +44,9 @@ _MEANS = {
 _TABULATE = """
     SELECT tenure, count(*) AS n, sum(person_weight) AS w, sum(wages) AS wages
     FROM source GROUP BY tenure ORDER BY tenure"""
+
+
+_FIRST_ROWS = 800
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +85,7 @@ class CensusJob:
         joined = (*shape.joined_person, *shape.joined_household)
         self.joined = Records(pa.schema([(name, pa.int64()) for name in joined]))
         self.joined_sum = TableSum()
+        self.first: dict[str, pa.RecordBatch] = {}
         self.answer: Answer = {}
         self.by_person: dict[str, int] = {}
 
@@ -215,10 +220,12 @@ class CensusJob:
     def _verify(self) -> None:
         sums = self.input.manifest.sums
         with self.context.steps.step("verify", "verify"):
-            for name, kind in (("households", "H"), ("persons", "P")):
+            for name, layout in (("households", HOUSEHOLD), ("persons", PERSON)):
+                kind = layout.kind
                 columns = [column for column in sums if column.startswith(f"{kind}.")]
                 parted = [f"{kind}.{column}" for column in self.part_records[name].schema.names]
                 rows = int(self.answer[name])
+                check_first_rows(name, self.first[name], layout, self.input.manifest)
                 self.sums[name].check(name, rows=rows, value=added_sums(sums, columns))
                 self.parted[name].check(f"the parts of {name}", rows=rows, value=added_sums(sums, parted))
             check_equal(
@@ -236,11 +243,18 @@ class CensusJob:
     def _query(self, table: str, sql: str, total: TableSum | None = None) -> list[tuple[Any, ...]]:
         return self._select(sql, self.tables[table], self.records[table].schema, total)
 
+    def _keeping_first(self, table: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A pass that keeps a copy of some first rows of the table."""
+        for number, batch in enumerate(batches):
+            if number == 0:
+                self.first[table.stem] = batch.take(pa.array(range(min(_FIRST_ROWS, batch.num_rows))))
+            yield batch
+
     def _select(
         self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None
     ) -> list[tuple[Any, ...]]:
         """Run a query over one pass of a table, known to it as ``source``."""
-        batches = self.context.read(table, total.add if total else None)
+        batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
         source = pa.RecordBatchReader.from_batches(schema, batches)
         with session(self.context.options, self.context.util("duckdb")) as connection:
             connection.register("source", source)

@@ -16,6 +16,8 @@ from mawl.datagen.records import make_groups
 from mawl.datagen.values import column_values
 from mawl.errors import WrongAnswerError
 from mawl.plan.columns import Code
+from mawl.plan.inputs import INPUTS
+from mawl.plan.records import RecordLayout
 from mawl.plan.tables import InputTable
 from mawl.programs.context import check, check_equal
 from mawl.programs.rows import Records, Words
@@ -205,6 +207,25 @@ class RowSample:
                 raise WrongAnswerError(f"column {name} of {what} is wrong", why=f"in rows from {start} on")
             compared += len(inside)
         return compared
+
+
+def check_first_rows(what: str, batch: pa.RecordBatch, layout: RecordLayout, manifest: Manifest) -> None:
+    """Compare the first rows of a parsed table with the values that the seed gives its records.
+
+    Made from the values alone, not by parsing text again.
+    Raises :class:`~mawl.errors.WrongAnswerError` where a column differs.
+    """
+    for field in layout.fields:
+        expected = column_values(
+            INPUTS[manifest.table],
+            field.column,
+            seed=manifest.seed,
+            replica=manifest.replica,
+            start=0,
+            count=batch.num_rows,
+        )
+        if not np.array_equal(arrow.values(batch.column(field.column.name)), expected):
+            raise WrongAnswerError(f"column {field.column.name} of {what} is wrong", why="in its first rows")
 
 
 def regenerate_text(table: InputTable, manifest: Manifest, first: int, groups: int) -> NDArray[np.uint8]:
