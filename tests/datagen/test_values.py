@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.datagen.values import cluster_centres, column_values, true_cluster
-from mawl.plan.columns import Bell, Code, Column, Paired, RowNumber, Text, Uniform, Values
+from mawl.plan.columns import Bell, Code, Column, Paired, Repeated, RowNumber, Text, Uniform, Values
 from mawl.plan.inputs import INPUTS
 from mawl.plan.inputs.customers import CLUSTER_SHARES
 from mawl.plan.tables import InputTable
@@ -48,6 +48,10 @@ GOLDEN = {
     "notes": "b08c5ba72b8b1e3f",
     "candidates": "d52df66dad27ada1",
     "applications": "b90eac838c6a9500",
+    "census_single": "2b35f27e520c4775",
+    "households": "cf1f8da5cffa1fb2",
+    "persons": "80be162e31c8d736",
+    "customer_records": "d4472399e382ac6a",
 }
 
 
@@ -111,6 +115,25 @@ def test_paired_has_exactly_one_of_each_two_rows(start: int) -> None:
     whole = found[start % 2 :][:1000].reshape(-1, 2)
     assert np.all(whole.sum(axis=1) == 1)
     assert 200 < whole[:, 0].sum() < 300
+
+
+@pytest.mark.parametrize("start", [0, 3 * 10**9])
+def test_repeated_has_one_of_each_five_numbers_twice_and_no_other(start: int) -> None:
+    found = sample(Repeated(5), start=start, count=50_000)
+    numbers, counts = np.unique(found, return_counts=True)
+    assert len(numbers) == 40_000
+    assert counts.max() == 2
+    assert numbers.max() < 2**32
+    assert numbers.min() >= 0
+    for group in found[:500].reshape(-1, 5):
+        assert group[4] in group[:4]
+    assert found[:4000].mean() == pytest.approx(2**31, rel=0.1)
+
+
+def test_repeated_numbers_are_different_past_four_thousand_million() -> None:
+    across = sample(Repeated(5), start=2**32 // 4 * 5 - 500, count=1000)
+    assert len(np.unique(across)) == 800
+    assert across.max() >= 2**32
 
 
 def test_bell_has_its_mean_deviation_and_steps() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mawl.plan.columns import Uniform
-from mawl.plan.inputs import INPUTS
-from mawl.plan.inputs.census import HOUSEHOLD, PERSON
+from mawl.plan.inputs import INPUTS, people
+from mawl.plan.inputs.census import HOUSEHOLD, PERSON, SIZES
+from mawl.plan.inputs.customer_records import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
 from mawl.plan.inputs.customers import FEATURES
 from mawl.plan.inputs.transactions import NARROW_COLUMNS
 from mawl.plan.records import RecordLayout
@@ -26,6 +29,10 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("applications", 18 * GB, 360),
         ("candidates", 8 * GB, 320),
         ("notes", 12 * GB, 768),
+        ("census_single", 45 * GB, 231),
+        ("households", people.HOUSEHOLDS.full_bytes, 248),
+        ("persons", people.PERSONS.full_bytes, 504),
+        ("customer_records", 19 * GB, 400),
     ],
 )
 def test_sizes_are_those_that_bytes_by_role_are_designed_on(
@@ -71,22 +78,48 @@ def test_census_records_become_rows_of_120_and_240_bytes() -> None:
     assert sum(field.column.width is None for field in HOUSEHOLD.fields) == 12
     assert sum(field.column.width is None for field in PERSON.fields) == 26
     assert len(INPUTS["census"].file_weights) == 51
+    assert len(INPUTS["census_single"].file_weights) == 1
+    assert INPUTS["census_single"].records == INPUTS["census"].records
 
 
-@pytest.mark.parametrize("layout", [HOUSEHOLD, PERSON], ids=["H", "P"])
-def test_census_fields_follow_one_another_and_hold_their_largest_value(layout: RecordLayout) -> None:
+@pytest.mark.parametrize("layout", [HOUSEHOLD, PERSON, CUSTOMER], ids=["H", "P", "C"])
+def test_text_fields_follow_one_another_and_hold_their_largest_value(layout: RecordLayout) -> None:
     position = 1
     for field in (*layout.fields, layout.filler):
         assert field.start == position
         position += field.width
         if isinstance(field.column.values, Uniform):
             assert field.width >= len(str(field.column.values.high))
-    assert position == INPUTS["census"].row_bytes - 1
+    (table,) = [INPUTS[name] for name in ("census", "customer_records") if layout in INPUTS[name].records]
+    assert position == table.row_bytes - 1
 
 
 def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
     groups = INPUTS["census"].rows(100.0) // INPUTS["census"].group_rows
     assert len(str(groups * HOUSEHOLD.per_group)) <= 10
+
+
+@settings(deadline=None)
+@given(scale=st.floats(1e-6, 100.0))
+def test_households_and_persons_have_rows_for_the_same_groups(scale: float) -> None:
+    households, persons = people.HOUSEHOLDS.rows(scale), people.PERSONS.rows(scale)
+    assert households * sum(SIZES) == persons * len(SIZES)
+
+
+def test_households_and_persons_are_thirty_six_gb() -> None:
+    assert people.HOUSEHOLDS.bytes(1.0) + people.PERSONS.bytes(1.0) == pytest.approx(36 * GB, rel=0.001)
+
+
+def test_customer_records_become_rows_of_320_bytes_and_mostly_have_a_type() -> None:
+    assert CUSTOMER.row_bytes == 320
+    assert len(CUSTOMER_TYPES) == 960
+
+
+def test_the_largest_customer_records_have_numbers_that_sort() -> None:
+    rows = INPUTS["customer_records"].rows(100.0)
+    # A sort key must be below 2**32, a record number of at most ten digits.
+    assert rows // REPEATED_GROUP * (REPEATED_GROUP - 1) < 2**32
+    assert len(str(rows)) <= 10
 
 
 def test_customers_have_twenty_features_of_eight_clusters() -> None:

@@ -86,3 +86,14 @@ def test_memory_of_no_rows_is_empty() -> None:
 def test_a_column_that_is_no_whole_word_is_refused() -> None:
     with pytest.raises(ValueError, match=r"\['odd'\] are no multiple of eight"):
         Records(pa.schema([("even", pa.binary(16)), ("odd", pa.binary(12))]))
+
+
+def test_numbers_of_integers_and_floats_and_the_places_of_columns() -> None:
+    records = Records(SCHEMA)
+    space = memory(3, records.words)
+    space[...] = 0
+    space[:, records.starts["count"]] = np.array([1, 2**40, 7], np.uint64)
+    space[:, records.starts["row"]] = np.array([0.5, -1.0, 3.0]).view(np.uint64)
+    assert records.numbers(space, "count").tolist() == [1.0, 2.0**40, 7.0]
+    assert records.numbers(space, "row").tolist() == [0.5, -1.0, 3.0]
+    assert records.places(["count", "name"]).tolist() == [7, 1, 2, 3]

@@ -28,6 +28,7 @@ from mawl.plan.columns import (
     Paired,
     PersonNumber,
     Phrases,
+    Repeated,
     RowNumber,
     Text,
     Uniform,
@@ -41,6 +42,12 @@ _BLANKS = np.uint64(0x2020_2020_2020_2020)
 _CHARACTERS = np.uint64(0xBFBF_BFBF_BFBF_BFBF)
 _LOW_LANES = np.uint64(0x0000_FFFF_0000_FFFF)
 _LANES_TO_TOP = np.uint64(0x0000_0001_0000_0001)
+_LOW_HALF = np.uint64(0xFFFF_FFFF)
+_SCATTER = (
+    (np.uint64(0x85EB_CA6B), np.uint64(16)),
+    (np.uint64(0xC2B2_AE35), np.uint64(13)),
+    (np.uint64(0x9E37_79B1), np.uint64(16)),
+)
 _BELL_MEAN = 2 * 0xFFFF
 _BELL_DEVIATION = math.sqrt(4 * (2**32 - 1) / 12)
 _BELL_SHIFT = 24
@@ -73,9 +80,12 @@ def column_values(
     return _MAKERS[type(column.values)](column.values, source, column, start, count)
 
 
-def rotation_key(source: Source) -> int:
-    """The key of the rotations of household groups (:mod:`mawl.datagen.households`)."""
-    return _column_key(source, "rotation")
+def rotation_key(source: Source, population: str = "") -> int:
+    """The key of the rotations of household groups (:mod:`mawl.datagen.households`).
+
+    Tables that name the same ``population`` share it.
+    """
+    return key(source.seed, source.replica, population or source.table, "rotation")
 
 
 def true_cluster(table: InputTable, *, seed: int, replica: int, start: int, count: int) -> NDArray[np.intp]:
@@ -204,6 +214,30 @@ def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -
     return both.reshape(-1)[start - 2 * first :][:count]
 
 
+def _repeated(values: Repeated, source: Source, column: Column, start: int, count: int) -> Array:
+    random_key = _column_key(source, column.name)
+    others = np.uint64(values.group - 1)
+    rows = np.arange(start, start + count, dtype=np.uint64)
+    groups, places = np.divmod(rows, np.uint64(values.group))
+    first = start // values.group
+    drawn = hashes(random_key, first, (start + count - 1) // values.group + 1 - first) % others
+    last = places == others
+    places[last] = drawn[(groups[last] - np.uint64(first)).astype(np.intp)]
+    groups *= others
+    groups += places
+    return _scattered(groups, random_key).astype(np.float64)
+
+
+def _scattered(numbers: NDArray[np.uint64], random_key: int) -> NDArray[np.uint64]:
+    """A permutation of the lower 32 bits: odd factors and shifts, each of which can be undone."""
+    low = (numbers ^ np.uint64(random_key & 0xFFFF_FFFF)) & _LOW_HALF
+    for factor, shift in _SCATTER:
+        low *= factor
+        low &= _LOW_HALF
+        low ^= low >> shift
+    return (numbers & ~_LOW_HALF) | low
+
+
 def _deviations(random: NDArray[np.uint64], steps: float) -> NDArray[np.int64]:
     """Centred Irwin-Hall sums of each hash's four 16-bit parts, times ``steps`` standard deviations."""
     lanes = random & _LOW_LANES
@@ -253,15 +287,15 @@ def _text(values: Text, source: Source, column: Column, start: int, count: int) 
 
 
 def _household_size(values: HouseholdSize, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.sizes(rotation_key(source), values.sizes, start, count)
+    return households.sizes(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _household_serial(values: HouseholdSerial, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.serials(rotation_key(source), values.sizes, start, count)
+    return households.serials(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _person_number(values: PersonNumber, source: Source, _: Column, start: int, count: int) -> Array:
-    return households.person_numbers(rotation_key(source), values.sizes, start, count)
+    return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
@@ -281,6 +315,7 @@ _MAKERS: dict[type, Callable[..., Array]] = {
     RowNumber: _row_numbers,
     Uniform: _uniform,
     Paired: _paired,
+    Repeated: _repeated,
     Bell: _bell,
     Code: _code,
     Text: _text,

@@ -36,6 +36,17 @@ class Paired(msgspec.Struct, frozen=True, tag="paired"):
     """0 or 1: of each two rows 2k and 2k+1 exactly one has 1, so half of any even number of rows."""
 
 
+class Repeated(msgspec.Struct, frozen=True, tag="repeated"):
+    """Number of whom the row is about, below 2**32, scattered; some rows repeat another's.
+
+    Of each ``group`` rows the last repeats one of the others in it, drawn by a hash; the rest are all
+    different, over the whole table: so exactly (group - 1) / group of the rows have different numbers.
+    Past 2**32 different numbers they go on above 2**32.
+    """
+
+    group: int
+
+
 class Bell(msgspec.Struct, frozen=True, tag="bell"):
     """Irwin-Hall normal: mean + stddev * z, rounded to 1/``steps_per_unit``.
 
@@ -85,21 +96,26 @@ class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
 
     Households come in groups of ``len(sizes)`` whose sizes are ``sizes``, a power of two of them,
     rotated by a hash of the group number; the other two household kinds follow from the same.
+    ``population`` is the name that this hash is drawn under where households and persons are tables
+    of their own and must agree (the table's own name by default).
     """
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 class HouseholdSerial(msgspec.Struct, frozen=True, tag="household_serial"):
     """Number of the household that the person belongs to."""
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 class PersonNumber(msgspec.Struct, frozen=True, tag="person_number"):
     """The person's place in its household, from 1."""
 
     sizes: tuple[int, ...]
+    population: str = ""
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -146,6 +162,7 @@ Values = (
     RowNumber
     | Uniform
     | Paired
+    | Repeated
     | Bell
     | Code
     | Text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Literal
 
 import msgspec
@@ -44,7 +45,8 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
 
     def rows(self, scale: float) -> int:
         """Rows at a scale: linear, at least ``minimum_rows``, in whole groups."""
-        rows = max(int(self.full_bytes * scale / self.row_bytes), self.minimum_rows)
+        # Exactly, so that tables of one population have rows for the same groups at any scale.
+        rows = max(int(self.full_bytes * Fraction(scale) / self.row_bytes), self.minimum_rows)
         return max(rows // self.group_rows, 1) * self.group_rows
 
     def bytes(self, scale: float) -> int:

@@ -1,223 +1,25 @@
-"""Parse census text into two wide tables, join persons to their households, tabulate.
+"""Parse census text from 51 files into two wide tables, join persons to their households, tabulate.
 
 Steps, bytes and limits are declared in :mod:`mawl.plan.catalogue.census_load`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
-
 from mawl.model.records import Answer
 from mawl.plan.catalogue.census_load import JOINED_HOUSEHOLD, JOINED_PERSON
-from mawl.plan.inputs.census import HOUSEHOLD, PERSON, RECORD_BYTES, TABLE
-from mawl.programs.checks import TableSum, added_sums
-from mawl.programs.context import JobContext, check_equal
-from mawl.programs.duckdb_session import session
-from mawl.programs.partitions import Distributor, partition_count, read_rows
-from mawl.programs.rows import Records, Words, memory
-from mawl.programs.text_records import RecordParser, read_records
-from mawl.tables import arrow
+from mawl.plan.inputs.census import HOUSEHOLD, PERSON, TABLE
+from mawl.programs.census_tables import CensusJob, Shape
+from mawl.programs.context import JobContext
 
-_HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
-
-_FREQUENCIES = {
-    "households": "SELECT tenure, count(*) AS n, sum(household_weight) AS w FROM source GROUP BY tenure",
-    "persons": "SELECT education, sex, count(*) AS n, sum(person_weight) AS w FROM source GROUP BY ALL",
-}
-_CONSISTENCY = {
-    "households": """
-        SELECT count(*), sum(persons), count(*) FILTER (bedrooms > rooms), sum(rooms * persons),
-               sum(tenure * persons), sum(household_income * persons) FROM source""",
-    "persons": """
-        SELECT count(*), count(*) FILTER (age < 15 AND hours_worked > 0),
-               count(*) FILTER (weeks_worked = 0 AND wages > 0), sum(wages) FROM source""",
-}
-_MEANS = {
-    "households": "SELECT building, avg(rent), avg(property_value) FROM source GROUP BY building",
-    "persons": "SELECT occupation, avg(wages), avg(hours_worked) FROM source GROUP BY occupation",
-}
-_TABULATE = """
-    SELECT tenure, count(*) AS n, sum(person_weight) AS w, sum(wages) AS wages
-    FROM source GROUP BY tenure ORDER BY tenure"""
+_SHAPE = Shape(
+    table=TABLE,
+    household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
+    person_parts=tuple(field.column.name for field in PERSON.fields),
+    joined_person=JOINED_PERSON,
+    joined_household=JOINED_HOUSEHOLD,
+)
 
 
 def run(context: JobContext) -> Answer:
-    """Do all steps; the answer's figures are counts and sums of whole numbers."""
-    return _CensusLoad(context).run()
-
-
-class _CensusLoad:
-    def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.input = context.table(TABLE.name)
-        self.parsers = {"households": RecordParser(HOUSEHOLD), "persons": RecordParser(PERSON)}
-        self.records = {name: parser.records for name, parser in self.parsers.items()}
-        self.tables = {name: context.work(f"{name}.arrow") for name in self.records}
-        self.sums = {name: TableSum() for name in self.records}
-        self.parted = {name: TableSum() for name in self.records}
-        self.joined = Records(pa.schema([(name, pa.int64()) for name in (*JOINED_PERSON, *JOINED_HOUSEHOLD)]))
-        self.joined_sum = TableSum()
-        self.answer: Answer = {}
-        self.by_person: dict[str, int] = {}
-
-    def run(self) -> Answer:
-        joined = self.context.work("joined.arrow")
-        self._parse()
-        parts = self._distribute()
-        self._join(parts, joined)
-        self._frequencies()
-        self._consistency()
-        self._means()
-        self._tabulate(joined)
-        self._verify()
-        return self.answer
-
-    def _parse(self) -> None:
-        bufsize = self.context.options.bufsize_bytes
-        households, persons = self.parsers["households"], self.parsers["persons"]
-        with (
-            self.context.steps.step("parse", "data") as step,
-            self.context.writer(self.tables["households"], households.records.schema) as household_writer,
-            self.context.writer(self.tables["persons"], persons.records.schema) as person_writer,
-        ):
-            for name in self.input.manifest.files:
-                for text in read_records(self.input.directory / name, RECORD_BYTES, bufsize_bytes=bufsize):
-                    is_household = households.owns(text)
-                    household_writer.write(households.parse(text[is_household]))
-                    person_writer.write(persons.parse(text[~is_household]))
-            step.rows_read = step.rows_written = household_writer.rows + person_writer.rows
-        self.answer |= {"households": household_writer.rows, "persons": person_writer.rows}
-
-    def _distribute(self) -> dict[str, Distributor]:
-        options = self.context.options
-        size = sum(self.records[name].bytes * int(self.answer[name]) for name in self.records)
-        partitions = partition_count(size, options.sortsize_bytes)
-        done: dict[str, Distributor] = {}
-        with self.context.steps.step("distribute", "data") as step:
-            for name, records in self.records.items():
-                done[name] = Distributor(
-                    [self.context.util(f"{name}-{number:05d}.rows") for number in range(partitions)],
-                    _by_serial(records, partitions),
-                    records.words,
-                    sortsize_bytes=options.sortsize_bytes,
-                    bufsize_bytes=options.bufsize_bytes,
-                )
-                done[name].add_batches(self.context.read(self.tables[name]), records)
-            step.rows_read = step.rows_written = sum(int(part.rows.sum()) for part in done.values())
-        return done
-
-    def _join(self, parts: dict[str, Distributor], joined: Path) -> None:
-        # All rows of a partition share their hash, so sizes vary little: half of sort memory on average.
-        most = {name: int(part.rows.max()) for name, part in parts.items()}
-        space = {name: memory(most[name], records.words) for name, records in self.records.items()}
-        with (
-            self.context.steps.step("join") as step,
-            self.context.writer(joined, self.joined.schema) as writer,
-        ):
-            for pair in zip(parts["households"].paths, parts["persons"].paths, strict=True):
-                left = self._take("persons", pair[1], space["persons"], JOINED_PERSON)
-                right = self._take("households", pair[0], space["households"], ("serial", *JOINED_HOUSEHOLD))
-                found = left.join(right, "serial", join_type="inner", use_threads=False)
-                found = found.sort_by([("serial", "ascending"), ("person", "ascending")])
-                for batch in found.combine_chunks().to_batches(arrow.batch_rows(self.joined.bytes)):
-                    writer.write(pa.RecordBatch.from_arrays(batch.columns, schema=self.joined.schema))
-            step.rows_read = sum(int(part.rows.sum()) for part in parts.values())
-            step.rows_written = writer.rows
-
-    def _take(self, name: str, path: Path, space: Words, columns: tuple[str, ...]) -> pa.Table:
-        """Some columns of a partition file, which is removed."""
-        records = self.records[name]
-        rows = read_rows(path, space, bufsize_bytes=self.context.options.bufsize_bytes)
-        path.unlink(missing_ok=True)
-        # Most columns end here: without their sum a byte changed in util would go unseen.
-        self.parted[name].add_rows(rows)
-        taken = [np.ascontiguousarray(records.words_of(rows, column)).view(np.int64) for column in columns]
-        return pa.table([pa.array(column) for column in taken], names=list(columns))
-
-    def _frequencies(self) -> None:
-        with self.context.steps.step("frequencies"):
-            tenures = self._query("households", _FREQUENCIES["households"])
-            groups = self._query("persons", _FREQUENCIES["persons"])
-        self.answer |= {
-            "owned_households": next(int(n) for tenure, n, _ in tenures if tenure == 1),
-            "household_weight": sum(int(weight) for _, _, weight in tenures),
-            "education_groups": len(groups),
-        }
-
-    def _consistency(self) -> None:
-        with self.context.steps.step("consistency"):
-            household = self._query("households", _CONSISTENCY["households"])[0]
-            person = self._query("persons", _CONSISTENCY["persons"])[0]
-        check_equal("the number of persons in households", int(household[1]), int(person[0]))
-        self.by_person = dict(zip(JOINED_HOUSEHOLD, map(int, household[3:]), strict=True))
-        self.answer |= {
-            "bedrooms_exceed_rooms": int(household[2]),
-            "children_at_work": int(person[1]),
-            "wages_without_weeks": int(person[2]),
-            "wages": int(person[3]),
-        }
-
-    def _means(self) -> None:
-        with self.context.steps.step("means"):
-            rents = self._query("households", _MEANS["households"], self.sums["households"])
-            wages = self._query("persons", _MEANS["persons"], self.sums["persons"])
-        self.answer |= {
-            "largest_mean_rent": max(float(rent) for _, rent, _ in rents),
-            "largest_mean_wages": max(float(mean) for _, mean, _ in wages),
-        }
-
-    def _tabulate(self, joined: Path) -> None:
-        with self.context.steps.step("tabulate"):
-            rows = self._select(_TABULATE, joined, self.joined.schema, self.joined_sum)
-        check_equal(
-            "the sum of wages in the joined table", sum(int(row[3]) for row in rows), self.answer["wages"]
-        )
-        self.answer["owners"] = int(rows[0][1])
-
-    def _verify(self) -> None:
-        sums = self.input.manifest.sums
-        with self.context.steps.step("verify", "verify"):
-            for name, kind in (("households", "H"), ("persons", "P")):
-                columns = [column for column in sums if column.startswith(f"{kind}.")]
-                expected = {"rows": int(self.answer[name]), "value": added_sums(sums, columns)}
-                self.sums[name].check(name, **expected)
-                self.parted[name].check(f"the parts of {name}", **expected)
-            check_equal(
-                "the number of records",
-                self.sums["households"].rows + self.sums["persons"].rows,
-                self.input.manifest.rows,
-            )
-            joined = {name: sums[f"P.{name}"] for name in JOINED_PERSON} | self.by_person
-            self.joined_sum.check(
-                "the joined table", rows=int(self.answer["persons"]), value=added_sums(joined)
-            )
-
-    def _query(self, table: str, sql: str, total: TableSum | None = None) -> list[tuple[Any, ...]]:
-        return self._select(sql, self.tables[table], self.records[table].schema, total)
-
-    def _select(
-        self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None
-    ) -> list[tuple[Any, ...]]:
-        """Run a query over one pass of a table, known to it as ``source``."""
-        batches = self.context.read(table, total.add if total else None)
-        source = pa.RecordBatchReader.from_batches(schema, batches)
-        with session(self.context.options, self.context.util("duckdb")) as connection:
-            connection.register("source", source)
-            return connection.execute(sql).fetchall()
-
-
-def _by_serial(records: Records, partitions: int) -> Callable[[Words], np.ndarray]:
-    """Partition by a hash of the household's serial: a household and its persons get the same."""
-
-    def number(rows: Words) -> np.ndarray:
-        hashed = records.words_of(rows, "serial") * _HASH
-        hashed >>= np.uint64(32)
-        hashed %= np.uint64(partitions)
-        return hashed
-
-    return number
+    """Do all steps."""
+    return CensusJob(context, _SHAPE).run()

@@ -12,10 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.datagen.dial import filled_bytes, fills
+from mawl.datagen.records import make_groups
 from mawl.datagen.values import column_values
 from mawl.errors import WrongAnswerError
+from mawl.plan.columns import Code
+from mawl.plan.inputs import INPUTS
+from mawl.plan.records import RecordLayout
 from mawl.plan.tables import InputTable
-from mawl.programs.context import check_equal
+from mawl.programs.context import check, check_equal
 from mawl.programs.rows import Records, Words
 from mawl.tables import arrow
 from mawl.tables.manifest import Manifest
@@ -32,6 +36,27 @@ Numbers = NDArray[np.float64]
 def added_sums(sums: Mapping[str, int], columns: Iterable[str] | None = None) -> int:
     """The sum over columns (all by default) of a manifest's word sums, modulo 2**64."""
     return sum(sums[name] for name in (sums if columns is None else columns)) & _WORD
+
+
+def check_code_shares(table: InputTable, name: str, counts: Mapping[bytes, int]) -> None:
+    """Raise unless each value of a code is as common as its declaration says.
+
+    Values are drawn row by row, so counts must lie within six standard deviations (and one row).
+    """
+    (column,) = [column for column in table.columns if column.name == name]
+    assert isinstance(column.values, Code)
+    names, skew = column.values.values, column.values.skew
+    places = [len(names) * place**skew // 256**skew for place in range(256)]
+    rows = sum(counts.values())
+    for choice, value in enumerate(names):
+        share = places.count(choice) / 256
+        found = counts.get(value.ljust(column.stored_bytes).encode("latin-1"), 0)
+        check(
+            abs(found - share * rows) <= 6.0 * (share * (1.0 - share) * rows) ** 0.5 + 1.0,
+            f"the share of {value} in {name}",
+            found=f"{found} of {rows} rows",
+            expected=f"about {share * rows:.0f}",
+        )
 
 
 class TableSum:
@@ -112,14 +137,24 @@ class RowSample:
 
     Sampled is a block of 1024 consecutive row numbers (all of a smaller table), so that regenerating
     it takes one call per column; of these the rows
-    that every eighth batch holds, so that most batches cost nothing.
+    that every eighth batch holds, so that most batches cost nothing.  ``block_rows`` and
+    ``every_batch`` change that; what is left of a block can be known only when every batch is looked at.
     """
 
-    def __init__(self, records: Records, manifest: Manifest, unique: str) -> None:
+    def __init__(
+        self,
+        records: Records,
+        manifest: Manifest,
+        unique: str,
+        *,
+        block_rows: int = _BLOCK_ROWS,
+        every_batch: int = _EVERY_BATCH,
+    ) -> None:
         self._records = records
         self._manifest = manifest
         self._unique = unique
-        self._length = min(_BLOCK_ROWS, manifest.rows)
+        self._length = min(block_rows, manifest.rows)
+        self._every_batch = every_batch
         self._stride = max(manifest.rows // _BLOCKS, self._length)
         self._found: list[Words] = []
         self._batches = 0
@@ -133,7 +168,7 @@ class RowSample:
     def add(self, batch: pa.RecordBatch, numbers: Numbers) -> None:
         """Keep the sampled rows of a batch; ``numbers`` is its column of row numbers."""
         self._batches += 1
-        if self._batches % _EVERY_BATCH != 1:
+        if (self._batches - 1) % self._every_batch:
             return
         places = numbers / self._stride
         places -= np.floor(places)
@@ -141,6 +176,14 @@ class RowSample:
         chosen = np.flatnonzero(places <= self._length / self._stride)
         if len(chosen):
             self._found.append(self._records.pick(batch, chosen))
+
+    @property
+    def found(self) -> list[int]:
+        """Row numbers of the sampled rows that were found, in order."""
+        numbers = np.concatenate([self._records.numbers(rows, self._unique) for rows in self._found])
+        blocks = self.blocks
+        inside = [numbers[(numbers >= start) & (numbers < start + count)] for start, count in blocks]
+        return [int(number) for number in np.sort(np.concatenate(inside))]
 
     def check(self, what: str, expected: list[pa.RecordBatch]) -> int:
         """Compare with what :func:`regenerate` made of :attr:`blocks`; returns how many rows were.
@@ -164,6 +207,38 @@ class RowSample:
                 raise WrongAnswerError(f"column {name} of {what} is wrong", why=f"in rows from {start} on")
             compared += len(inside)
         return compared
+
+
+def check_first_rows(what: str, batch: pa.RecordBatch, layout: RecordLayout, manifest: Manifest) -> None:
+    """Compare the first rows of a parsed table with the values that the seed gives its records.
+
+    Made from the values alone, not by parsing text again.
+    Raises :class:`~mawl.errors.WrongAnswerError` where a column differs.
+    """
+    for field in layout.fields:
+        expected = column_values(
+            INPUTS[manifest.table],
+            field.column,
+            seed=manifest.seed,
+            replica=manifest.replica,
+            start=0,
+            count=batch.num_rows,
+        )
+        if not np.array_equal(arrow.values(batch.column(field.column.name)), expected):
+            raise WrongAnswerError(f"column {field.column.name} of {what} is wrong", why="in its first rows")
+
+
+def regenerate_text(table: InputTable, manifest: Manifest, first: int, groups: int) -> NDArray[np.uint8]:
+    """Groups of records of a text table, made anew from its seed: (records, record bytes)."""
+    text, _ = make_groups(
+        table,
+        seed=manifest.seed,
+        replica=manifest.replica,
+        first=first,
+        groups=groups,
+        filled=filled_bytes(table, manifest.saving),
+    )
+    return text
 
 
 def regenerate(

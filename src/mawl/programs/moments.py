@@ -32,7 +32,8 @@ def moments_by(
     ``by`` are columns with few values, none of them null, each on its own (one-way tables, all from the same
     pass); the result is by class column, then by its values, then by numeric.
     """
-    numerics = [field.name for field in schema if field.type == pa.float64() and field.name not in by]
+    kinds = (pa.float64(), pa.int64())
+    numerics = [field.name for field in schema if field.type in kinds and field.name not in by]
     names = (*STATISTICS, "corr")
     figures = [
         f'corr("{numeric}", "{against}")' if statistic == "corr" else f'{statistic}("{numeric}")'
@@ -54,6 +55,13 @@ def moments_by(
         values = iter(row[len(by) :])
         found[name][value] = {numeric: {name: next(values) for name in names} for numeric in numerics}
     return found
+
+
+def profile(columns: Sequence[str], against: str) -> str:
+    """SQL for what an analyst asks of each measure: moments, extremes, correlation with one of them."""
+    statistics = ("avg", "stddev_samp", "min", "max", "skewness", "kurtosis")
+    moments = [f"{statistic}({column})" for column in columns for statistic in statistics]
+    return ", ".join([*moments, *(f"corr({column}, {against})" for column in columns)])
 
 
 def total(by_class: dict[Class, dict[str, Moments]], numeric: str) -> int:

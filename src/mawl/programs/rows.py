@@ -88,8 +88,16 @@ class Records:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def numbers(self, records: Words, name: str) -> NDArray[np.float64]:
-        """A numeric column of records, without a copy."""
-        return records[:, self.starts[name]].view(np.float64)
+        """A numeric column of records as floats; without a copy unless it is of integers."""
+        column = records[:, self.starts[name]]
+        if pa.types.is_integer(self.schema.field(name).type):
+            return column.view(np.int64).astype(np.float64)
+        return column.view(np.float64)
+
+    def places(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """Which words of a record some columns are, in the order of the names."""
+        widths = dict(zip(self.schema.names, self.widths, strict=True))
+        return np.concatenate([self.starts[name] + np.arange(widths[name]) for name in names])
 
     def pick(self, batch: pa.RecordBatch, rows: NDArray[np.integer]) -> Words:
         """Some rows of a batch that :func:`~mawl.tables.arrow.read_batches` read, as (rows, words)."""

@@ -110,7 +110,12 @@ def distribute(
 def sorted_batches(
     context: JobContext, paths: Sequence[Path], records: Records, keys: Keys
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of the partition files in order, batch by batch; each file is removed when read.
+    """The rows of the partition files in order, as record batches; see :func:`sorted_rows`."""
+    return map(records.batch, sorted_rows(context, paths, records, keys))
+
+
+def sorted_rows(context: JobContext, paths: Sequence[Path], records: Records, keys: Keys) -> Iterator[Words]:
+    """The rows of the partition files in order, some at a time; each file is removed when read.
 
     A partition that sampling left larger than sort memory is distributed once more.
     """
@@ -122,7 +127,7 @@ def sorted_batches(
     for path in paths:
         if path.exists() and rows_in(path, records.words) > room:
             space = space[:0]
-            yield from sorted_batches(context, _split(context, path, records, keys), records, keys)
+            yield from sorted_rows(context, _split(context, path, records, keys), records, keys)
             continue
         if not len(space):
             space = memory(room, records.words)
@@ -131,7 +136,7 @@ def sorted_batches(
         pairs, unique = _keys(records, rows, keys)
         order = np.lexsort((unique, pairs))
         for start in range(0, len(rows), size):
-            yield records.batch(np.take(rows, order[start : start + size], axis=0))
+            yield np.take(rows, order[start : start + size], axis=0)
 
 
 def _split(context: JobContext, path: Path, records: Records, keys: Keys) -> list[Path]:

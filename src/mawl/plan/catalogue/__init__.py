@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from mawl.plan.catalogue import (
     census_load,
+    census_load_single,
+    census_query,
     customer_profile,
+    dimension_load,
     ledger_update,
     pension_cube,
     portfolio_optimization,
@@ -24,15 +27,18 @@ CATALOGUE: dict[str, Program] = {
     module.PROGRAM.name: module.PROGRAM
     for module in (
         census_load,
+        census_load_single,
+        census_query,
         wide_sort,
-        customer_profile,
+        dimension_load,
         random_access,
+        customer_profile,
         ledger_update,
         stress_projection,
-        segmentation,
         pension_cube,
         tree_ensemble,
-        portfolio_optimization,
+        segmentation,
         text_topics,
+        portfolio_optimization,
     )
 }

@@ -6,9 +6,12 @@ from mawl.plan.inputs import (
     applications,
     candidates,
     census,
+    census_single,
+    customer_records,
     customers,
     ledger,
     notes,
+    people,
     policies,
     transactions,
 )
@@ -17,13 +20,17 @@ from mawl.plan.tables import InputTable
 INPUTS: dict[str, InputTable] = {
     table.name: table
     for table in (
-        transactions.TABLE,
         census.TABLE,
+        census_single.TABLE,
+        people.HOUSEHOLDS,
+        people.PERSONS,
+        transactions.TABLE,
+        customer_records.TABLE,
         ledger.TABLE,
         policies.TABLE,
-        customers.TABLE,
         applications.TABLE,
-        candidates.TABLE,
+        customers.TABLE,
         notes.TABLE,
+        candidates.TABLE,
     )
 }

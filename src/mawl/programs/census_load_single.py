@@ -1,0 +1,35 @@
+"""Parse census text from one very large file, join, pass over the tables three times, delete them.
+
+Steps, bytes and limits are declared in :mod:`mawl.plan.catalogue.census_load_single`.
+"""
+
+from __future__ import annotations
+
+from mawl.model.records import Answer
+from mawl.plan.catalogue.census_load_single import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS
+from mawl.plan.inputs.census import HOUSEHOLD, PERSON
+from mawl.plan.inputs.census_single import TABLE
+from mawl.programs.census_tables import CensusJob, Shape
+from mawl.programs.context import JobContext
+
+_NUMERICS = tuple(
+    field.column.name
+    for field in PERSON.fields
+    if field.column.width is None and field.column.name not in ("serial", "person")
+)
+
+_SHAPE = Shape(
+    table=TABLE,
+    household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
+    person_parts=PART_COLUMNS,
+    joined_person=JOINED_PERSON,
+    joined_household=JOINED_HOUSEHOLD,
+    profiles_households=False,
+    profiled_numerics=_NUMERICS,
+    deletes=True,
+)
+
+
+def run(context: JobContext) -> Answer:
+    """Do all steps."""
+    return CensusJob(context, _SHAPE).run()
