@@ -15,11 +15,11 @@ from mawl.datagen.workers import in_processes
 from mawl.errors import UnsuitableMachineError
 
 PARENT = """
-import sys, time
+import os, sys, time
 from mawl.datagen.workers import in_processes
 
 def work(task):
-    print(task, flush=True)
+    os.write(1, f"{task}\\n".encode())  # print writes the number and the newline apart
     time.sleep(0.05)
 
 if __name__ == "__main__":
