@@ -25,10 +25,13 @@ from mawl.model.messages import (
 from mawl.model.records import StepRecord
 from mawl.model.usage import Usage
 
+WELL = ("well", "stepped clock")
+
 
 class FakeLauncher:
-    """Behaviours by job name: ``well`` (default), ``fail``, ``wrong``, ``killed``, ``silent``, ``hang``.
+    """Behaviours by job name.
 
+    ``well`` (default), ``stepped clock``, ``fail``, ``wrong``, ``killed``, ``silent``, ``hang``, ``lose``:
     ``hang`` runs until it is stopped; ``lose`` ends the launcher itself when the job starts.
     ``on_start`` is called with the name of each job that starts.
     """
@@ -95,13 +98,15 @@ class FakeLauncher:
             self.lost = "it was killed by signal 9"
             os.write(self._write, b"!")
             return
-        self._tell(Started(job=name, at=time.time(), monotonic=time.monotonic()))
+        # The wall clock may be set while the job runs: only the monotonic one tells how long it took.
+        stepped = 3600.0 if behaviour == "stepped clock" else 0.0
+        self._tell(Started(job=name, at=time.time() - stepped, monotonic=time.monotonic()))
         if behaviour == "hang":
             return
         for number, (step, kind) in enumerate((("read", "data"), ("verify", "verify")), 1):
-            if behaviour == "well" or step == "read":
+            if behaviour in WELL or step == "read":
                 self._tell(StepEnded(step=self._step(name, number, step, kind)))
-        if behaviour == "well":
+        if behaviour in WELL:
             self._tell(Answered(job=name, answer={"rows": 3}))
         elif behaviour in ("fail", "wrong"):
             self._tell(Failed(job=name, sentence=f"{name} went wrong", wrong_answer=behaviour == "wrong"))

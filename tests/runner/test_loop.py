@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from mawl.measure.process import ProcessSampler
 from mawl.model.messages import Release, Start, Stop
-from mawl.model.options import ROLES, OnFailure, StartMode
+from mawl.model.options import ROLES, OnFailure, Role, StartMode
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -231,6 +232,32 @@ def test_a_lost_launcher_loses_its_jobs_and_the_run_still_has_its_records(tmp_pa
     assert "killed by signal 9" in (records["a.1.wide_sort"].reason or "")
     assert bench.loop.lost is not None
     assert open_run(bench.folder).jobs.num_rows == 5
+
+
+def test_a_role_that_is_full_when_a_job_starts_costs_that_job_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path, FakeLauncher())
+    make_job = bench.volumes.make_job
+
+    def full(job: str) -> dict[Role, list[Path]]:
+        if job == "a.2.wide_sort":
+            raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "util" / "x"))
+        return make_job(job)
+
+    monkeypatch.setattr(bench.volumes, "make_job", full)
+    records = bench.run()
+    assert {name: record.outcome for name, record in records.items() if record.outcome != "finished"} == {
+        "a.2.wide_sort": "failed"
+    }
+    reason = records["a.2.wide_sort"].reason or ""
+    assert "the util directory of the job cannot be made: no space left on device" in reason
+    assert "--util" in reason
+
+
+def test_a_step_of_the_wall_clock_changes_no_duration(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher({"b.1.segmentation": "stepped clock"}))
+    assert bench.run()["b.1.segmentation"].usage.real_time_seconds == pytest.approx(1.5, abs=0.2)
 
 
 def test_jobs_leave_nothing_under_work_and_util(tmp_path: Path) -> None:
