@@ -201,7 +201,7 @@ def make_plan(
 
 def _checked(key: str, value: Number, low: float, high: float, where: str) -> Number:
     if not low <= value <= high:
-        raise InvalidFileError(f"key {key}: expected {low:g} to {high:g}, found {value:g}", where=where)
+        raise InvalidFileError(f"key {key}: expected {low} to {high}, found {value}", where=where)
     return value
 
 
