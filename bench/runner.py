@@ -77,7 +77,9 @@ def _once(place: Path) -> tuple[float, float, float]:
 def _running(found: Run) -> float:
     """The slope of mawl's own CPU time from the first look to the last with three jobs in four running."""
     rows = [row for row in found.samples.to_pylist() if row["series"] in ("mawl_cpu_seconds", "jobs_running")]
-    crowded = {row["sampled_at"] for row in rows if row["series"] == "jobs_running" and row["value"] > 0.75 * JOBS}
+    crowded = {
+        row["sampled_at"] for row in rows if row["series"] == "jobs_running" and row["value"] > 0.75 * JOBS
+    }
     own = [
         (row["sampled_at"], row["value"])
         for row in rows
