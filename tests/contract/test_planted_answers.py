@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,22 @@ def run_with(
     changes: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Job:
-    """Run a job with other things under some names of its modules (``module:name``)."""
+    """Run a job with other things under some names of its modules (``module:name``).
+
+    A name of a library (``np.diff``) changes for that module alone: the generator uses it too.
+    """
+    inputs = {table.name: make_table(table.name, SCALE) for table in CATALOGUE[program].inputs}
     for target, value in changes.items():
         module, name = target.split(":")
         owner: Any = importlib.import_module(f"mawl.programs.{module}")
         *path, last = name.split(".")
         for part in path:
-            owner = getattr(owner, part)
+            inner = getattr(owner, part)
+            if isinstance(inner, types.ModuleType):
+                inner = types.SimpleNamespace(**vars(inner))
+                monkeypatch.setattr(owner, part, inner)
+            owner = inner
         monkeypatch.setattr(owner, last, value(getattr(owner, last)))
-    inputs = {table.name: make_table(table.name, SCALE) for table in CATALOGUE[program].inputs}
     return run_here(assign(program, SCALE, OPTIONS, inputs, place))
 
 
