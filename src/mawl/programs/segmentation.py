@@ -17,8 +17,8 @@ from mawl.datagen.values import cluster_centres, true_cluster
 from mawl.model.records import Answer
 from mawl.plan.catalogue.segmentation import NUMERICS, SAMPLE_SHARE
 from mawl.plan.inputs.customers import CLUSTER_SHARES, FEATURES, TABLE
-from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.prepared import PreparedTable
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -45,11 +45,8 @@ def run(context: JobContext) -> Answer:
 class _Segmentation:
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.input = context.table(TABLE.name)
-        self.rows = self.input.manifest.rows
-        self.prepared = context.work("prepared.arrow")
-        self.input_sum = TableSum()
-        self.written = 0
+        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        self.rows = self.prepared.rows
         self.agreement = np.zeros((_CLUSTERS, _CLUSTERS), np.int64)
         self.answer: Answer = {"customers": self.rows}
 
@@ -71,9 +68,9 @@ class _Segmentation:
         kept = 0
         with (
             self.context.steps.step("prepare", "data") as step,
-            self.context.writer(self.prepared, _SCHEMA, checksum=True) as writer,
+            self.prepared.writing() as writer,
         ):
-            for batch in self.context.read(self.input.directory, self.input_sum.add):
+            for batch in self.prepared.input_batches():
                 numerics = _derive(batch)
                 sums += numerics.sum(axis=1)
                 squares += np.square(numerics).sum(axis=1)
@@ -85,7 +82,6 @@ class _Segmentation:
                     pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
                 )
             step.rows_read = step.rows_written = writer.rows
-        self.written = added_sums(writer.sums)
         self.means = sums / self.rows
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 1e-12))
         return sample[:kept]
@@ -112,10 +108,10 @@ class _Segmentation:
         }
 
     def _score(self) -> None:
-        manifest = self.input.manifest
+        manifest = self.prepared.input.manifest
         done = 0
         with self.context.steps.step("score") as step:
-            for numerics in self._prepared():
+            for numerics in self._passed():
                 found = self._predict(numerics)
                 truth = true_cluster(
                     TABLE, seed=manifest.seed, replica=manifest.replica, start=done, count=len(found)
@@ -129,7 +125,7 @@ class _Segmentation:
     def _profile(self) -> None:
         sums, counts = np.zeros((_CLUSTERS, NUMERICS)), np.zeros(_CLUSTERS, np.int64)
         with self.context.steps.step("profile") as step:
-            for numerics in self._prepared():
+            for numerics in self._passed():
                 found = self._predict(numerics)
                 counts += np.bincount(found, minlength=_CLUSTERS)
                 sums += np.eye(_CLUSTERS)[found].T @ numerics
@@ -137,12 +133,10 @@ class _Segmentation:
         self.profiles = sums / np.maximum(counts, 1)[:, None]
         self.answer["largest_cluster_ratio"] = float(counts.max() / self.rows)
 
-    def _prepared(self) -> Iterator[Numbers]:
+    def _passed(self) -> Iterator[Numbers]:
         """A pass over the prepared table, as (rows, NUMERICS); its word sum is checked."""
-        total = TableSum()
-        for batch in self.context.read(self.prepared, total.add):
+        for batch in self.prepared.batches():
             yield np.stack([arrow.numbers(batch.column(place + 1)) for place in range(NUMERICS)], axis=1)
-        total.check("the prepared table", rows=self.rows, value=self.written)
 
     def _standardise(self, numerics: Numbers) -> Numbers:
         """The features that customers are segmented by, in standard deviations: (rows, features)."""
@@ -154,8 +148,8 @@ class _Segmentation:
 
     def _verify(self, sample: Numbers) -> None:
         with self.context.steps.step("verify", "verify"):
-            manifest = self.input.manifest
-            self.input_sum.check("the customers", rows=self.rows, value=added_sums(manifest.sums))
+            manifest = self.prepared.input.manifest
+            self.prepared.check_input("the customers")
             check_equal("the number of scored customers", int(self.agreement.sum()), self.rows)
             partner = self.agreement.argmax(axis=1)
             check_equal("the found clusters' true ones", sorted(partner.tolist()), list(range(_CLUSTERS)))
@@ -176,7 +170,7 @@ class _Segmentation:
 
     def _possible_agreement(self, sample: Numbers, centres: Numbers) -> float:
         """Share of sampled customers nearest to their own cluster's true centre: the overlap's bound."""
-        manifest = self.input.manifest
+        manifest = self.prepared.input.manifest
         every = max(-(-self.rows // len(sample)), 1)
         count = min(len(sample), 2000)
         features = sample[:count, _FEATURE_PLACES]

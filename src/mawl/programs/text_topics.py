@@ -5,8 +5,6 @@ Steps, bytes and limits are declared in :mod:`mawl.plan.catalogue.text_topics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -17,8 +15,8 @@ from mawl.datagen.phrases import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true
 from mawl.model.records import Answer
 from mawl.plan.catalogue.text_topics import DERIVED, KEPT, SAMPLE_SHARE
 from mawl.plan.inputs.notes import NUMERICS, PHRASES, TABLE, TEXT_BYTES
-from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.prepared import PreparedTable
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -51,11 +49,8 @@ def run(context: JobContext) -> Answer:
 class _TextTopics:
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.input = context.table(TABLE.name)
-        self.rows = self.input.manifest.rows
-        self.prepared = context.work("prepared.arrow")
-        self.input_sum = TableSum()
-        self.written = 0
+        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        self.rows = self.prepared.rows
         self.agreement = np.zeros((_TOPICS, _TOPICS), np.int64)
         self.sums = np.zeros((_TOPICS, len(_NAMES)))
         self.answer: Answer = {"notes": self.rows}
@@ -76,15 +71,14 @@ class _TextTopics:
         sample: list[bytes] = []
         with (
             self.context.steps.step("prepare", "data") as step,
-            self.context.writer(self.prepared, _SCHEMA, checksum=True) as writer,
+            self.prepared.writing() as writer,
         ):
-            for batch in self.context.read(self.input.directory, self.input_sum.add):
+            for batch in self.prepared.input_batches():
                 sample += arrow.values(batch.column("text"))[(-writer.rows) % every :: every].tolist()
                 kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
                 derived = [arrow.array(column) for column in _derive(batch)]
                 writer.write(pa.RecordBatch.from_arrays([*kept, *derived], schema=_SCHEMA))
             step.rows_read = step.rows_written = writer.rows
-        self.written = added_sums(writer.sums)
         return sample
 
     def _frequencies(self, sample: list[bytes]) -> None:
@@ -93,7 +87,7 @@ class _TextTopics:
         with self.context.steps.step("frequencies") as step:
             self.words = CountVectorizer(encoding="latin-1").fit(sample)
             notes_with = np.zeros(len(self.words.vocabulary_), np.int64)
-            for batch in self._prepared():
+            for batch in self.prepared.batches():
                 counts = self.words.transform(arrow.values(batch.column("text")))
                 notes_with += np.bincount(counts.indices, minlength=len(notes_with))
                 words += int(counts.sum())
@@ -118,10 +112,10 @@ class _TextTopics:
         self.answer["error_per_note"] = float(self.topics.reconstruction_err_**2 / len(sample))
 
     def _score(self) -> None:
-        manifest = self.input.manifest
+        manifest = self.prepared.input.manifest
         done = 0
         with self.context.steps.step("score") as step:
-            for batch in self._prepared():
+            for batch in self.prepared.batches():
                 texts = self.words.transform(arrow.values(batch.column("text")))
                 found = (self.topics.transform(self.weights.transform(texts)) * self.sizes).argmax(axis=1)
                 truth = true_topics(
@@ -148,15 +142,9 @@ class _TextTopics:
             "longest_mean_wait_minutes": float(waits.max()),
         }
 
-    def _prepared(self) -> Iterator[pa.RecordBatch]:
-        """A pass over the prepared table; its word sum is checked."""
-        total = TableSum()
-        yield from self.context.read(self.prepared, total.add)
-        total.check("the prepared table", rows=self.rows, value=self.written)
-
     def _verify(self) -> None:
         with self.context.steps.step("verify", "verify"):
-            self.input_sum.check("the notes", rows=self.rows, value=added_sums(self.input.manifest.sums))
+            self.prepared.check_input("the notes")
             check_equal("the number of words", self.answer["words"], self.rows * _WORDS)
             check_equal("the number of scored notes", int(self.agreement.sum()), self.rows)
             partner = self.agreement.argmax(axis=1)

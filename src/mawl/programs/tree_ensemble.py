@@ -16,8 +16,8 @@ from mawl.datagen.outcomes import columns_of, true_chances
 from mawl.model.records import Answer
 from mawl.plan.catalogue.tree_ensemble import DERIVED, SAMPLE_SHARE
 from mawl.plan.inputs.applications import OUTCOME, PREDICTORS, TABLE
-from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.prepared import PreparedTable
 from mawl.programs.ranking import Ranking
 from mawl.tables import arrow
 
@@ -52,11 +52,8 @@ def run(context: JobContext) -> Answer:
 class _TreeEnsemble:
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.input = context.table(TABLE.name)
-        self.rows = self.input.manifest.rows
-        self.prepared = context.work("prepared.arrow")
-        self.input_sum = TableSum()
-        self.written = 0
+        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        self.rows = self.prepared.rows
         self.rankings = {name: Ranking() for name in ("boosted", "forest", "truth")}
         self.observed = np.zeros(_TENTHS, np.int64)
         self.predicted = np.zeros(_TENTHS)
@@ -85,9 +82,9 @@ class _TreeEnsemble:
         kept = defaults = 0
         with (
             self.context.steps.step("prepare", "data") as step,
-            self.context.writer(self.prepared, _SCHEMA, checksum=True) as writer,
+            self.prepared.writing() as writer,
         ):
-            for batch in self.context.read(self.input.directory, self.input_sum.add):
+            for batch in self.prepared.input_batches():
                 predictors, outcome = _derive(batch), arrow.numbers(batch.column("defaulted"))
                 some = slice((-writer.rows) % every, None, every)
                 count = len(outcome[some])
@@ -100,7 +97,6 @@ class _TreeEnsemble:
                     pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
                 )
             step.rows_read = step.rows_written = writer.rows
-        self.written = added_sums(writer.sums)
         self.answer |= {"defaults": defaults, "fitted": kept}
         return sample[:kept], defaulted[:kept]
 
@@ -154,20 +150,16 @@ class _TreeEnsemble:
 
     def _held_out(self) -> Iterator[tuple[Numbers, NDArray[np.bool_]]]:
         """A pass over the prepared table: its odd rows' predictors and outcomes; its sum is checked."""
-        total = TableSum()
         done = 0
-        for batch in self.context.read(self.prepared, total.add):
+        for batch in self.prepared.batches():
             odd = slice((done + 1) % 2, None, 2)
             columns = [arrow.numbers(batch.column(place))[odd] for place in range(1, 2 + _WIDTH)]
             done += batch.num_rows
             yield np.stack(columns[1:], axis=1), columns[0] == 1.0
-        total.check("the prepared table", rows=self.rows, value=self.written)
 
     def _verify(self) -> None:
         with self.context.steps.step("verify", "verify"):
-            self.input_sum.check(
-                "the applications", rows=self.rows, value=added_sums(self.input.manifest.sums)
-            )
+            self.prepared.check_input("the applications")
             held_out = self.rows // 2
             for name, ranking in self.rankings.items():
                 check_equal(f"the number of applications ranked by {name}", ranking.rows, held_out)

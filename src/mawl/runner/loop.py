@@ -241,7 +241,7 @@ class RunLoop:
         self.launcher.send(Start(gate=job.gate, assignment=assignment(self.request, job, places)))
 
     def _no_place(self, error: OSError) -> str:
-        role = self.volumes.role_of(error.filename) or "work"
+        role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"
         return (
             f"{error.filename}: the {role} directory of the job cannot be made: "
             f"{(error.strerror or str(error)).lower()}; free space and inodes there, "

@@ -23,8 +23,6 @@ COMPACTED = "journal.compacted"
 SAMPLES_STREAM = "samples.arrows"
 
 TABLES = ("jobs", "steps", "events", "samples")
-LINE_TABLES = ("jobs", "steps", "events")
-"""Tables whose journal is ``NAME.jsonl``; that of samples is an Arrow IPC stream."""
 
 LARGEST_FACTS_BYTES = 64 * 2**20
 LARGEST_LINE_BYTES = 2**20

@@ -10,7 +10,7 @@ SHOCKS = 21
 MONTHS = 240
 
 MEMORY_PER_MEMSIZE = 2.0
-"""This program's memsize is twice the run's: 4 GiB at full scale, as PROGRAMS.md has it."""
+"""This program's memsize is twice the run's: 4 GiB at full scale, as the workload is designed."""
 
 RESIDENT_SHARE = 0.8
 """Share of its memsize that the resident block fills; the rest is for tiles, batches and tables."""

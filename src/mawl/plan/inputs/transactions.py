@@ -1,7 +1,7 @@
 """Card transactions, the input of wide_sort: 55 columns, 640 bytes a row, 145 GB at full scale.
 
 The papers' I/O programs sort wide tables of many numerics and some long characters; the count of
-columns is from PROGRAMS.md, the columns are ours.
+columns is the design of the workload, the columns are ours.
 """
 
 from __future__ import annotations
