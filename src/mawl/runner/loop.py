@@ -24,6 +24,7 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
+from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import Listener, RunRequest, Status
@@ -48,6 +49,7 @@ class RunLoop:
         writer: RunWriter,
         volumes: Volumes,
         sampling: Sampling,
+        host: HostSampling | None = None,
         listener: Listener,
         interrupts: Interrupts,
         monotonic: Callable[[], float] = time.monotonic,
@@ -60,6 +62,7 @@ class RunLoop:
         self.writer = writer
         self.volumes = volumes
         self.sampling = sampling
+        self.host = host
         self.listener = listener
         self.interrupts = interrupts
         self.monotonic = monotonic
@@ -132,6 +135,8 @@ class RunLoop:
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
+        if self.host is not None:
+            self.host.look(self.released_at, self.writer)
         self._next_tick = self._zero + TICK_SECONDS
         self.launcher.send(Release(gate=START_GATE))
         self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")
@@ -305,7 +310,10 @@ class RunLoop:
         """The look once a second: samples into the journal, status to whoever watches."""
         while self._next_tick <= self.monotonic():
             self._next_tick += TICK_SECONDS
-        rates = self.sampling.tick(self.now(), self.monotonic(), self.launcher.usage(), self.writer)
+        now = self.now()
+        rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
+        if self.host is not None:
+            self.host.look(now, self.writer)
         states = list(self.progress.state.values())
         self.listener.status(
             Status(

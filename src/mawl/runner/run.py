@@ -16,8 +16,11 @@ from mawl import __version__
 from mawl.errors import MawlError
 from mawl.launch.client import Launcher
 from mawl.launch.sweep import kill_run
+from mawl.measure.block_devices import volume_facts
+from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.process import ProcessSampler
+from mawl.measure.topology import read_topology
 from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
 from mawl.model.run import (
@@ -31,6 +34,8 @@ from mawl.model.run import (
 from mawl.model.usage import Usage
 from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
+from mawl.runner.caches import prepare_inputs
+from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Listener, RunRequest
@@ -59,11 +64,16 @@ def carry_out(
     making the folder, the claims and the restriction, before any job starts; afterwards only a
     run folder that can no longer be written (the jobs are stopped first).
     """
+    cache = prepare_inputs(request)
     began = time.monotonic()
     _allow_many_files()
     machine = read_machine()
     node = machine.name or "localhost"
-    facts = _facts_before(request, volumes, machine, node, command, generate_seconds)
+    facts = msgspec.structs.replace(
+        _facts_before(request, volumes, machine, node, command, generate_seconds),
+        volumes=volume_facts(volumes.directories, node),
+        cache=cache,
+    )
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
@@ -80,6 +90,8 @@ def carry_out(
             cgroups=restriction.groups,
         )
         cleanup.callback(_end_launcher, launcher, request.run_id)
+        collector = _collector(facts, restriction)
+        cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
         loop = RunLoop(
             request,
@@ -89,6 +101,7 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler()),
+            host=HostSampling(node, collector),
             listener=listener,
             interrupts=interrupts,
         )
@@ -101,14 +114,25 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing={}
-                if outside
-                else {"outside_cpu": restriction.reason or "the account was not readable"},
+                missing=_missing(restriction, outside is not None) | collector.reasons(),
             )
             writer.finish(facts)
         except OSError as error:
             raise _folder_error(error, request.folder) from None
     return facts
+
+
+def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
+    """Host figures with every device under the roles, and the groups that hold the jobs."""
+    return HostCollector(
+        {layer for volume in facts.volumes for layer in volume.layers}, groups=restriction.groups
+    )
+
+
+def _missing(restriction: Restriction, has_account: bool) -> dict[str, str]:
+    if has_account:
+        return {}
+    return {"outside_cpu": restriction.reason or "the account was not readable"}
 
 
 def _allow_many_files() -> None:
@@ -143,7 +167,7 @@ def _facts_before(
     command: Sequence[str],
     generate_seconds: float | None,
 ) -> RunFacts:
-    plan = request.plan
+    plan, topology = request.plan, read_topology()
     jobs = list(plan.jobs())
     return RunFacts(
         run_id=request.run_id,
@@ -187,6 +211,10 @@ def _facts_before(
             "clock_source": machine.clock_source,
             "container": machine.container,
             "scheduler_autogroup": machine.autogroup,
+            "frequency_policy": topology.frequency_policy,
+            "memory_nodes": topology.memory_nodes,
+            "container_cpu_quota_cores": machine.cpu_quota_cores,
+            "container_memory_limit_bytes": machine.memory_limit_bytes,
             "saving_ratio": plan.saving,
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
@@ -195,6 +223,7 @@ def _facts_before(
 
 
 def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
+    topology = read_topology()
     return NodeFacts(
         name=name,
         kernel=machine.kernel,
@@ -205,6 +234,11 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         memory_bytes=machine.memory_bytes,
         cpus_used=list(request.cpus) if request.cpus is not None else None,
         memory_limit_bytes=request.memory_limit_bytes,
+        sockets=topology.sockets,
+        physical_cores=topology.physical_cores,
+        logical_cpus=topology.logical_cpus,
+        smt=topology.smt,
+        virtual=machine.virtual,
     )
 
 
