@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from mawl.datagen.build import PARTIAL, Task, build_part, is_intact
 from mawl.datagen.dial import filled_bytes
-from mawl.datagen.slots import Slot, slots
+from mawl.datagen.slots import Slot
 from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.inputs import INPUTS
@@ -97,26 +96,6 @@ def test_numbers_past_two_to_the_31_are_whole_and_finite(name: str, tmp_path: Pa
             # A number that had wrapped around would be negative and huge.
             assert values.min() > -(2.0**31), column.name
             assert abs(values).max() < 2.0**53, column.name
-
-
-@pytest.mark.parametrize("scale", [0.0005, 1.0, LARGEST_SCALE])
-@pytest.mark.parametrize("name", sorted(INPUTS))
-def test_parts_tile_the_table_at_any_scale(name: str, scale: float) -> None:
-    table = INPUTS[name]
-    if table.bytes(scale) > 2 * 10**12:
-        scale = 2e12 / table.bytes(1.0)  # the plan of more takes minutes to list
-    found = slots(table, table.rows(scale))
-    assert found[0].start == 0
-    assert all(slot.start + slot.rows == after.start for slot, after in itertools.pairwise(found))
-    assert found[-1].start + found[-1].rows == table.rows(scale)
-    assert sum(slot.bytes for slot in found) == table.bytes(scale)
-    ends: dict[str, int] = {}
-    for slot in found:
-        if table.layout == "text":
-            assert slot.start % table.group_rows == 0
-            assert slot.offset == ends.get(slot.file, 0)
-        ends[slot.file] = slot.offset + slot.bytes
-    assert table.layout == "text" or len(ends) == len(found)
 
 
 def test_parts_are_read_in_order_past_the_hundred_thousandth(tmp_path: Path) -> None:
