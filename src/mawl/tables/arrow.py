@@ -229,7 +229,8 @@ def parts(table: Path) -> list[Path]:
     """The files of a table: itself, or the parts of its directory in order."""
     if table.is_file():
         return [table]
-    found = sorted(table.glob("part-*.arrow"))
+    # Past the hundred thousandth part names get longer.
+    found = sorted(table.glob("part-*.arrow"), key=lambda path: (len(path.name), path.name))
     if not found:
         raise DamagedTableError("table has no parts", where=str(table), cure="run mawl generate")
     return found
