@@ -11,6 +11,7 @@ from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
+from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
 from tests.fakes.stored_run import facts, jobs
@@ -52,7 +53,8 @@ def test_no_entry_is_about_nothing() -> None:
         for summary in (whole, nothing)
         for path in leaves(summary)
     }
-    assert in_summary - known == {"workload.options"}
+    rows = {f"signature.{row.name}" for row in SIGNATURE}
+    assert in_summary - known == {"workload.options"} | rows
 
 
 def test_names_are_unique_and_carry_their_unit() -> None:

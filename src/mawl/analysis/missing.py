@@ -23,7 +23,6 @@ LATER: Missing = {
     "host": "host figures are not measured by this version",
     "wait": "waits of jobs are not measured by this version",
     "programs.*.stretch": "the jobs were not run alone, which this version cannot",
-    "signature": "the signature is not worked out by this version",
     "capacity": "capacity is not judged by this version",
     "limit": "the limit is not judged by this version",
     "validity": "validity is not judged by this version",
@@ -44,7 +43,7 @@ LATER: Missing = {
 }
 """What this version does not fill, and nulls that say something themselves."""
 
-COLLECTIONS = ("programs", "nodes", "failures")
+COLLECTIONS = ("programs", "nodes", "failures", "signature")
 
 Path = tuple[str, ...]
 

@@ -16,6 +16,7 @@ from mawl.analysis.figures import (
 )
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
+from mawl.analysis.signature import signature_block
 from mawl.analysis.timeline import timeline
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
@@ -79,8 +80,9 @@ def summary_of(
         "overhead": msgspec.to_builtins(facts.overhead),
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
-        **dict.fromkeys(("host", "wait", "signature", "capacity", "limit", "validity")),
+        **dict.fromkeys(("host", "wait", "capacity", "limit", "validity")),
     }
+    summary["signature"] = signature_block(facts, summary, found)
     summary["missing"] = reasons(summary, found, facts.missing)
     return summary
 

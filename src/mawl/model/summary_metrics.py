@@ -14,6 +14,7 @@ from mawl.model.metric import (
     PLAN,
     RATIO,
     REAL,
+    SIGNATURE_PAGE,
     TABLES,
     THROUGHPUT,
     Metric,
@@ -24,6 +25,7 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
+from mawl.model.signature import SIGNATURE
 
 JOB_METRICS: tuple[Metric, ...] = (
     count_metric(
@@ -190,10 +192,29 @@ IO_METRICS: tuple[Metric, ...] = (
     ratio_metric("io.coverage_ratio", "Share of the kernel's byte count that is known by role.", LATER),
 )
 
+SIGNATURE_METRICS: tuple[Metric, ...] = (
+    *(
+        Metric(f"signature.{row.name}", row.unit, "object", row.definition, SIGNATURE_PAGE)
+        for row in SIGNATURE
+    ),
+    Metric("signature.*.value", "-", "float", "The row's figure, in the row's unit.", SIGNATURE_PAGE),
+    Metric("signature.*.low", "-", "float", "Lower end of the published range.", SIGNATURE_PAGE),
+    Metric("signature.*.high", "-", "float", "Upper end of the published range.", SIGNATURE_PAGE),
+    Metric("signature.*.inside", "-", "boolean", "Whether the value is in the range.", SIGNATURE_PAGE),
+    Metric(
+        "signature.*.meaningful",
+        "-",
+        "boolean",
+        "Whether the value may be held against the range.",
+        SIGNATURE_PAGE,
+    ),
+    text_metric("signature.*.reason", "Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE),
+    text_metric("signature.*.source", "Where the range comes from.", SIGNATURE_PAGE),
+)
+
 LATER_METRICS: tuple[Metric, ...] = (
     object_metric("host", "CPU, memory, devices and network of the nodes."),
     object_metric("wait", "Where jobs' time went: on CPU, waiting for one, blocked by role."),
-    object_metric("signature", "What makes the workload what it is, with ranges."),
     object_metric("capacity", "Whether the system carries the sessions."),
     object_metric("limit", "What limits the system."),
     object_metric("validity", "Whether the run may be published."),
