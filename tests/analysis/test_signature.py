@@ -46,7 +46,6 @@ def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
         "system_cpu_seconds": 25.0 * INPUTS_BYTES / 1e9,
     }
     summary["jobs"]["mean_concurrent"] = 18.0
-    summary["host"] = {"active_busy_cores": 9.0}
     return summary
 
 
@@ -58,7 +57,7 @@ def whole_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_row_of_a_published_shape_is_inside() -> None:
     of = mix_facts()
-    block = signature_block(of, mix_summary(of), {})
+    block = signature_block(of, mix_summary(of), {}, busy_cores=9.0)
     assert list(block) == [row.name for row in SIGNATURE]
     expected = {
         "device_read_ratio": 0.7,
@@ -78,7 +77,7 @@ def test_every_row_of_a_published_shape_is_inside() -> None:
 
 def test_below_standard_times_are_shown_but_mean_nothing() -> None:
     of = mix_facts(scale=0.02)
-    block = signature_block(of, mix_summary(of), {})
+    block = signature_block(of, mix_summary(of), {}, busy_cores=9.0)
     silent = {name for name, row in block.items() if not row["meaningful"]}
     assert silent == {row.name for row in SIGNATURE if "standard" in row.needs}
     assert all("not meaningful at this scale" in block[name]["reason"] for name in silent)
@@ -120,7 +119,7 @@ def test_another_workload_has_values_without_a_meaning_and_one_line_in_the_repor
 def test_the_report_shows_value_range_standing_and_the_reasons_once() -> None:
     of = mix_facts(scale=0.02)
     summary = mix_summary(of)
-    summary["signature"] = signature_block(of, summary, {})
+    summary["signature"] = signature_block(of, summary, {}, busy_cores=9.0)
     lines = render(summary).splitlines()
     assert any(
         line.startswith("read share of device bytes")

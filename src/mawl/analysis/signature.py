@@ -15,11 +15,13 @@ Value = tuple[float | None, str]
 """A value, and why there is none."""
 
 
-def signature_block(facts: RunFacts, summary: Block, missing: Missing) -> Block:
+def signature_block(
+    facts: RunFacts, summary: Block, missing: Missing, *, busy_cores: float | None = None
+) -> Block:
     """The rows of :data:`mawl.model.signature.SIGNATURE` from the other blocks of a summary.
 
     ``reason`` says why a row has no value or is not meaningful in this run; ``inside`` is null
-    where there is no value or no range.
+    where there is no value or no range.  ``busy_cores`` is the mean of the active phase.
     """
     missing.update(
         {
@@ -30,6 +32,7 @@ def signature_block(facts: RunFacts, summary: Block, missing: Missing) -> Block:
             "signature.*.reason": "nothing to explain",
         }
     )
+    summary = {**summary, "busy_cores": busy_cores}
     return {row.name: _row(row, facts, summary) for row in SIGNATURE}
 
 
@@ -148,10 +151,10 @@ def _moved_inputs(facts: RunFacts, summary: Block) -> Value:
 
 
 def _plateau(_: RunFacts, summary: Block) -> Value:
-    host = summary["host"]
-    mean = (summary["io"]["device"]["active_mean"] or {}).get("total_bytes_per_second")
-    busy = None if host is None else host.get("active_busy_cores")
-    return _over(mean, busy, "core-busy seconds or throughput of the active phase were not measured")
+    mean = summary["io"]["device"]["active_mean"]["total_bytes_per_second"]
+    return _over(
+        mean, summary["busy_cores"], "core-busy seconds or throughput of the active phase were not measured"
+    )
 
 
 def _cpu(_: RunFacts, summary: Block) -> Value:
