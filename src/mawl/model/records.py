@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.model.role_io import IoByRole, Waits
 from mawl.model.usage import Usage
 
 ProgramClass = Literal["compute", "memory", "io"]
@@ -20,6 +21,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step"):
 
     ``data`` and ``procedure`` steps (as in SAS) make up the job; ``startup`` (fork or imports) and
     ``verify`` (checking the answer) are recorded but left out of the job's own figures.
+    ``io`` is None where I/O by role was not measured.
     """
 
     job: str
@@ -31,6 +33,8 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step"):
     usage: Usage
     rows_read: int | None = None
     rows_written: int | None = None
+    io: IoByRole | None = None
+    waits: Waits = Waits()
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
@@ -39,6 +43,9 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     ``usage`` is the job's own (``total`` less ``startup`` and ``verify``); ``total`` is what an
     outside account of the process tree sees.  ``real_time_seconds`` of ``usage`` runs from the
     release of the job (after the gate) to its end, less ``verify``.
+    ``io`` (by role) and ``waits`` are the job's own, too; ``counted_*_bytes`` are all that its calls
+    moved by the same counters, whether or not to files: over the kernel's ``application_*`` bytes
+    they are the coverage.  ``io_remark`` says what the counters could not see.
     Points in time are seconds since the epoch here and ISO 8601 (UTC) in files.
     """
 
@@ -66,6 +73,11 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     steps: int
     leftover_processes: int = 0
     answer: Answer = {}
+    io: IoByRole | None = None
+    waits: Waits = Waits()
+    counted_read_bytes: int | None = None
+    counted_written_bytes: int | None = None
+    io_remark: str | None = None
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, tag="event"):

@@ -1,7 +1,8 @@
 """The tables of a run folder: Arrow schemas, and records to rows and back.
 
 Column names are the field names; a job's four usages lie flat, its own without a prefix and the
-others as ``startup_``, ``verify_`` and ``total_``.  Points in time are ``timestamp[us, UTC]``; an
+others as ``startup_``, ``verify_`` and ``total_``; I/O has the role before its names
+(``data_read_bytes``), and waits have none.  Points in time are ``timestamp[us, UTC]``; an
 answer is JSON text.  docs/design/run-folder.md lists every column.
 """
 
@@ -17,6 +18,7 @@ from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, IoByRole, RoleIo
 from mawl.model.usage import FIELDS
 from mawl.store.layout import FORMAT_VERSION
 from mawl.store.plain import in_calendar, is_instant
@@ -28,10 +30,23 @@ INSTANT = pa.timestamp("us", tz="UTC")
 PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "total_"}
 """Field of a job that holds a usage, to the prefix of its columns."""
 
+HISTOGRAM = pa.map_(pa.int64(), pa.int64())
+"""Lower bound of a bucket to calls."""
+
 
 def _usage(prefix: str) -> list[pa.Field]:
-    return [
-        pa.field(prefix + name, pa.float64() if name.endswith("_seconds") else pa.int64()) for name in FIELDS
+    return [pa.field(prefix + name, _kind(name)) for name in FIELDS]
+
+
+def _kind(name: str) -> pa.DataType:
+    return HISTOGRAM if name in HISTOGRAMS else pa.float64() if name.endswith("_seconds") else pa.int64()
+
+
+def _io() -> list[pa.Field]:
+    """I/O of every role, and waits: null in runs of format 1.0 and where they were not measured."""
+    figures = [(f"{role}_{name}", _kind(name)) for role in FILE_ROLES for name in IO_FIELDS]
+    return [pa.field(name, kind) for name, kind in figures] + [
+        pa.field(name, pa.float64()) for name in WAIT_FIELDS
     ]
 
 
@@ -61,6 +76,10 @@ SCHEMAS: dict[str, pa.Schema] = {
         _required("steps", pa.int64()),
         _required("leftover_processes", pa.int64()),
         _required("answer", pa.string()),
+        *_io(),
+        pa.field("counted_read_bytes", pa.int64()),
+        pa.field("counted_written_bytes", pa.int64()),
+        pa.field("io_remark", pa.string()),
     ),
     "steps": _schema(
         _required("job", pa.string()),
@@ -72,6 +91,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         *_usage(""),
         pa.field("rows_read", pa.int64()),
         pa.field("rows_written", pa.int64()),
+        *_io(),
     ),
     "events": _schema(
         _required("happened_at", INSTANT),
@@ -109,9 +129,21 @@ def _flat(record: msgspec.Struct) -> Row:
             row[name] = None if value is None else round(value * 1e6)
         elif name in PREFIXES:
             row.update((PREFIXES[name] + field, getattr(value, field)) for field in FIELDS)
+        elif name == "waits":
+            row.update((field, getattr(value, field)) for field in WAIT_FIELDS)
+        elif name == "io":
+            row.update(_flat_io(value))
         else:
             row[name] = msgspec.json.encode(value, order="sorted").decode() if name == "answer" else value
     return row
+
+
+def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:
+    for role in FILE_ROLES:
+        part = None if io is None else io.get(role, RoleIo())
+        for name in IO_FIELDS:
+            value = None if part is None else getattr(part, name)
+            yield f"{role}_{name}", list(value.items()) if isinstance(value, dict) else value
 
 
 def to_records(name: str, table: pa.Table, kind: type[Record]) -> Iterator[Record]:
@@ -137,9 +169,23 @@ def _nested(row: Row, instants: list[str], kind: type) -> Row:
     usages = PREFIXES if kind is JobRecord else {"usage": ""} if kind is StepRecord else {}
     for name, prefix in usages.items():
         row[name] = {field: row.pop(prefix + field) for field in FIELDS}
+    if kind in (JobRecord, StepRecord):
+        row["waits"] = {field: row.pop(field) for field in WAIT_FIELDS}
+        row["io"] = _nested_io(row)
     if kind is JobRecord:
         row["answer"] = msgspec.json.decode(row["answer"])
     return row
+
+
+def _nested_io(row: Row) -> dict[str, Row] | None:
+    """I/O by role out of its columns; a figure that a newer minor version left out counts as none."""
+    io: dict[str, Row] = {}
+    for role in FILE_ROLES:
+        part = {name: row.pop(f"{role}_{name}") for name in IO_FIELDS}
+        known = {name: value for name, value in part.items() if value is not None}
+        if known:
+            io[role] = {name: dict(value) if name in HISTOGRAMS else value for name, value in known.items()}
+    return io or None
 
 
 def _in_calendar(column: pa.ChunkedArray) -> bool:

@@ -2,6 +2,7 @@
 
 History of the format
   1.0  first: run.json, plan.toml, journal/, jobs, steps, events and samples as Parquet
+  1.1  jobs and steps: I/O by role, waits; jobs: counted bytes, io_remark
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -9,7 +10,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "1.0"
+FORMAT_VERSION = "1.1"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

@@ -54,7 +54,7 @@ def from_plain(plain: object, kind: type[Record]) -> Record:
             values[name] = _instant(name, value)
     if kind is RunFacts:
         _drop_unknown_options(values)
-    return msgspec.convert(values, kind)
+    return msgspec.convert(values, kind, str_keys=True)
 
 
 def _instant(name: str, value: object) -> float:
