@@ -11,8 +11,10 @@ from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
+from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
+from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, jobs
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +37,7 @@ def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
 
 
 def test_every_leaf_of_the_summary_has_an_entry() -> None:
-    summary = summary_of(facts(remarks=["torn"]), jobs())
+    summary = summary_of(facts(remarks=["torn"]), jobs(), samples=samples(60, IDLE))
     named = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for path in leaves(summary)
@@ -45,14 +47,15 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 def test_no_entry_is_about_nothing() -> None:
     in_summary = {name for name in NAMES if "." in name}
-    whole = summary_of(facts(remarks=["torn"]), jobs())
+    whole = summary_of(facts(remarks=["torn"]), jobs(), samples=samples(60, IDLE))
     nothing = summary_of(facts(outside_cpu=None), jobs())
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for summary in (whole, nothing)
         for path in leaves(summary)
     }
-    assert in_summary - known == {"workload.options"}
+    rows = {f"signature.{row.name}" for row in SIGNATURE}
+    assert in_summary - known == {"workload.options"} | rows
 
 
 def test_names_are_unique_and_carry_their_unit() -> None:

@@ -6,24 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mawl.analysis.blocks import Block, Missing
-from mawl.analysis.io import WINDOW_FIGURES
 
 NOT_MEASURED = "not measured in this run"
 
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
     "cpu_real_ratio.without_run_queue": "run-queue time of jobs is not measured by this version",
-    **{
-        f"io.{side}.{figure}": "throughput over time is not analysed by this version"
-        for side in ("application", "device")
-        for figure in WINDOW_FIGURES
-    },
     "io.by_role": "I/O by role is not measured by this version",
     "io.coverage_ratio": "I/O by role is not measured by this version",
     "host": "host figures are not measured by this version",
     "wait": "waits of jobs are not measured by this version",
     "programs.*.stretch": "the jobs were not run alone, which this version cannot",
-    "signature": "the signature is not worked out by this version",
     "capacity": "capacity is not judged by this version",
     "limit": "the limit is not judged by this version",
     "validity": "validity is not judged by this version",
@@ -40,11 +33,12 @@ LATER: Missing = {
     "nodes.*.cpus_used": "not restricted: all processors",
     "nodes.*.memory_limit_bytes": "not restricted: all memory",
     "failures.*.reason": "none was recorded",
+    "windows.*": "no sample covers that window, or this run did not measure it",
     "programs.*": "no job of this program counts, or one of them lacks the figure",
 }
 """What this version does not fill, and nulls that say something themselves."""
 
-COLLECTIONS = ("programs", "nodes", "failures")
+COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows")
 
 Path = tuple[str, ...]
 
@@ -63,7 +57,7 @@ def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str
             found.get(general),
             LATER.get(general),
         )
-        fallback = LATER["programs.*"] if path[0] == "programs" else NOT_MEASURED
+        fallback = LATER.get(f"{path[0]}.*", NOT_MEASURED)
         result.setdefault(general, next((reason for reason in candidates if reason), fallback))
     return dict(sorted(result.items()))
 

@@ -25,7 +25,13 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
-from mawl.model.summary_metrics import IO_METRICS, JOB_METRICS, LATER_METRICS
+from mawl.model.summary_metrics import (
+    IO_METRICS,
+    JOB_METRICS,
+    LATER_METRICS,
+    SIGNATURE_METRICS,
+    WINDOW_METRICS,
+)
 
 SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
 
@@ -170,6 +176,8 @@ METRICS: tuple[Metric, ...] = (
     *RUN_METRICS,
     *JOB_METRICS,
     *IO_METRICS,
+    *WINDOW_METRICS,
+    *SIGNATURE_METRICS,
     *LATER_METRICS,
     *SAMPLE_METRICS,
 )

@@ -115,6 +115,18 @@ class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
     trail_out: bool = False
 
 
+class Alone(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job of a program took alone on this system (``mawl run --solo``), at the same scale and options.
+
+    ``jobs`` are the jobs of this run that it is the baseline of; ``run_id`` is the run that measured it.
+    """
+
+    program: str
+    jobs: list[str]
+    real_time_seconds: float
+    run_id: str
+
+
 class Phases(msgspec.Struct, frozen=True, kw_only=True):
     """Wall seconds: making inputs; starting the launcher until jobs could start; running jobs."""
 
@@ -175,6 +187,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     launcher: Usage = Usage()
     overhead: Overhead = Overhead()
     outside_cpu: OutsideCpu | None = None
+    alone: list[Alone] = []
     missing: dict[str, str] = {}
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""
