@@ -19,7 +19,7 @@ from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
-from mawl.analysis.throughput import APPLICATION, CHARGED, side_in_time
+from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
@@ -29,8 +29,16 @@ from mawl.store import Run
 from mawl.units import format_instant
 
 
-def summarise(run: Run) -> Block:
-    """The summary of a stored run; see :func:`summary_of`."""
+def sampled(run: Run) -> Samples | None:
+    """The samples of a stored run; None where it has none, or none that can be read."""
+    try:
+        return Samples(run.samples) if run.samples.num_rows else None
+    except UnreadableRunError:
+        return None
+
+
+def summarise(run: Run, samples: Samples | None = None) -> Block:
+    """The summary of a stored run; see :func:`summary_of`.  ``samples`` where they were read before."""
     jobs = run.job_records()
     rows: dict[str, int] = {}
     missing: Missing = {}
@@ -39,8 +47,7 @@ def summarise(run: Run) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    samples = Samples(run.samples) if rows.get("samples") else None
-    return summary_of(run.facts, jobs, rows, missing, samples)
+    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run))
 
 
 def summary_of(
@@ -62,9 +69,10 @@ def summary_of(
     good = counted(jobs)
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
+    device = device_counters(facts, samples)
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
-        for name, counters in (("application", APPLICATION), ("device", CHARGED))
+        for name, counters in (("application", APPLICATION), ("device", device))
     }
     summary: Block = {
         "run_id": facts.run_id,
@@ -90,7 +98,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in moments(samples, windows, CHARGED)]
+        "windows": [as_plain(moment) for moment in moments(samples, windows, device)]
         if samples and windows
         else [],
         "failures": failures(jobs),
