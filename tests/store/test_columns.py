@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.role_io import FILE_ROLES, IO_FIELDS, WAIT_FIELDS, RoleIo, Waits
 from mawl.model.usage import FIELDS
 from mawl.store.columns import PREFIXES, SCHEMAS, to_records, to_table
 from tests.fakes.stored_run import events, jobs, steps
@@ -18,8 +20,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "design" / "run-folder.md").read_te
 def test_the_page_lists_every_column_with_its_type(name: str) -> None:
     section = PAGE.split(f"### {name}\n")[1].split("##")[0]
     usages = {prefix + field for prefix in PREFIXES.values() for field in FIELDS}
+    roles = {f"{role}_{figure}": figure for role in FILE_ROLES for figure in IO_FIELDS}
     for column in SCHEMAS[name]:
-        if column.name not in usages:
+        if column.name in roles:
+            assert f"| {roles[column.name]} | {column.type} |" in PAGE
+        elif column.name not in usages:
             null = "may be" if column.nullable else "never"
             assert f"| {column.name} | {column.type} | {null} |" in section
     assert all(f"`{field}`" in PAGE for field in FIELDS)
@@ -28,10 +33,24 @@ def test_the_page_lists_every_column_with_its_type(name: str) -> None:
 def test_records_survive_a_table() -> None:
     assert list(to_records("jobs", to_table("jobs", jobs()), JobRecord)) == jobs()
     assert list(to_records("steps", to_table("steps", steps()), StepRecord)) == steps()
+    measured = [
+        msgspec.structs.replace(
+            job,
+            io={
+                role: RoleIo(
+                    reads=2, read_bytes=9, read_seconds=0.5, read_nanoseconds_histogram={16: 1, 40: 1}
+                )
+                for role in FILE_ROLES
+            },
+            waits=Waits(**dict.fromkeys(WAIT_FIELDS, 0.25)),
+        )
+        for job in jobs()
+    ]
+    assert list(to_records("jobs", to_table("jobs", measured), JobRecord)) == measured
     assert list(to_records("events", to_table("events", events()), EventRecord)) == events()
 
 
 def test_every_field_of_a_record_has_a_column() -> None:
     for name, kind in (("jobs", JobRecord), ("steps", StepRecord), ("events", EventRecord)):
-        plain = {field for field in kind.__struct_fields__ if field not in PREFIXES}
+        plain = {field for field in kind.__struct_fields__ if field not in {*PREFIXES, "io", "waits"}}
         assert plain <= set(SCHEMAS[name].names)

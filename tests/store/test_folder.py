@@ -16,13 +16,14 @@ from mawl.store import open_run
 from mawl.store.columns import INSTANT, PREFIXES
 from mawl.store.folder import RunWriter
 from mawl.store.journal import Appender
+from mawl.store.layout import FORMAT_VERSION
 from tests.fakes.stored_run import PLAN, events, facts, job, jobs, steps, write_run
 
 
 def test_a_finished_run_reads_back_as_it_was_written(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
     run = open_run(tmp_path / "run")
-    assert run.facts == msgspec.structs.replace(facts(), format_version="1.0")
+    assert run.facts == msgspec.structs.replace(facts(), format_version=FORMAT_VERSION)
     assert run.job_records() == jobs()
     assert run.step_records() == steps()
     assert run.event_records() == events()
@@ -42,7 +43,7 @@ def test_tables_are_plain_parquet_for_everyone(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
     table = parquet.read_table(tmp_path / "run" / "jobs.parquet")
     assert table.schema.field("started_at").type == INSTANT
-    assert table.schema.metadata[b"mawl_format_version"] == b"1.0"
+    assert table.schema.metadata[b"mawl_format_version"] == FORMAT_VERSION.encode()
     assert {f"{prefix}user_cpu_seconds" for prefix in PREFIXES.values()} < set(table.schema.names)
     assert table.column("answer")[0].as_py() == '{"checksum":"ab12","rows":1000}'
     written = parquet.ParquetFile(tmp_path / "run" / "samples.parquet").metadata

@@ -15,7 +15,7 @@ from pyarrow import parquet
 import mawl
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.store import open_run
-from mawl.store.layout import MOST_ROWS, major
+from mawl.store.layout import FORMAT_VERSION, MOST_ROWS, major
 from mawl.store.upgrades import UPGRADES, Plain, Upgrade
 from tests.fakes.stored_run import facts, jobs, write_run
 
@@ -64,7 +64,7 @@ def test_an_empty_folder_is_no_run(tmp_path: Path) -> None:
 
 
 def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
-    change(finished, '"1.0"', '"1.7"')
+    change(finished, f'"{FORMAT_VERSION}"', '"1.7"')
     change(finished, r'"title"', '"colour": [1, {"deep": null}], "title"')
     change(finished, r'"cpucount"', '"turbo": true, "cpucount"')
     path = finished / "jobs.parquet"
@@ -76,7 +76,7 @@ def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
 
 
 def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
-    change(finished, '"1.0"', '"2.0"')
+    change(finished, f'"{FORMAT_VERSION}"', '"2.0"')
     with pytest.raises(UnreadableRunError, match=r"written in format 2.0.*upgrade this one"):
         open_run(finished)
 
@@ -98,7 +98,7 @@ def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
             r"run\.json: started_at: .*got '0001",
         ),
         ('"run_id"', '"id"', r"run\.json: .*missing required field `run_id`"),
-        ('"1.0"', '"one"', "has no format version.*found 'one'"),
+        (f'"{FORMAT_VERSION}"', '"one"', "has no format version.*found 'one'"),
         ('"format_version"', '"version"', "has no format version.*found 'None'"),
         (r"^\{", "[", "is not JSON"),
     ],
@@ -210,7 +210,7 @@ OLD = Upgrade(facts=old_facts, line=old_line, table=old_table)
 
 
 def test_an_older_version_is_read_through_its_steps(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    change(finished, '"1.0"', '"0.3"')
+    change(finished, f'"{FORMAT_VERSION}"', '"0.3"')
     change(finished, '"title"', '"label"')
     path = finished / "jobs.parquet"
     parquet.write_table(parquet.read_table(path).rename_columns({"job": "task"}), path)
@@ -230,10 +230,10 @@ def test_an_older_killed_run_is_upgraded_when_compacted(
     write_run(folder).close()
     lines = (folder / "journal" / "jobs.jsonl").read_bytes()
     (folder / "journal" / "jobs.jsonl").write_bytes(lines.replace(b'"job":', b'"task":'))
-    change(folder, '"1.0"', '"0.3"')
+    change(folder, f'"{FORMAT_VERSION}"', '"0.3"')
     change(folder, '"title"', '"label"')
     monkeypatch.setitem(UPGRADES, 0, OLD)
     assert open_run(folder).job_records() == jobs()
-    assert msgspec.json.decode((folder / "run.json").read_bytes())["format_version"] == "1.0"
+    assert msgspec.json.decode((folder / "run.json").read_bytes())["format_version"] == FORMAT_VERSION
     monkeypatch.undo()
     assert set(open_run(folder).samples.column("value").to_pylist()) == {1.0}

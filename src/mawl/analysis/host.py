@@ -50,7 +50,7 @@ def host_block(
             "memory_limit_hits": _gain(samples, "group.memory_limit_hits", whole),
             "cpu_throttled_seconds": _gain(samples, "group.cpu_throttled_seconds", whole),
         },
-        **{part: part_blocks(part, facts, samples, edges) for part in PARTS},
+        **{part: _part(part, facts, samples, edges) for part in PARTS},
         "role_devices": role_devices(facts, samples, whole),
     }
 
@@ -67,6 +67,11 @@ def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -
         gains = [_change(samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)]
         moved[figure] = _total(gains)
     return moved
+
+
+def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) -> Block | None:
+    """The parts of a kind; none at all is None where the collector could not read them."""
+    return part_blocks(kind, facts, samples, edges) or (None if f"host.{kind}" in facts.missing else {})
 
 
 def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:

@@ -14,7 +14,14 @@ LATER: Missing = {
     "cpu_real_ratio.without_run_queue": "run-queue time of jobs is not measured by this version",
     "io.by_role": "I/O by role is not measured by this version",
     "io.coverage_ratio": "I/O by role is not measured by this version",
-    "host": "host figures are not measured by this version",
+    "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
+    "volumes.*.reason": "its devices are known",
+    "volumes.*": "no mount above the directory is known",
+    "inputs.mode": "not asked for: the cache was left as it was",
+    "inputs.reason": "it is known",
+    "inputs.resident_ratio": "there were no inputs",
+    "nodes.*.virtual": "nothing shows that it is a virtual machine",
+    "nodes.*": "the kernel does not say, or the run is older than format 1.1",
     "wait": "waits of jobs are not measured by this version",
     "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
     "capacity": "the summary alone does not judge; mawl report does",
@@ -38,7 +45,8 @@ LATER: Missing = {
 }
 """What this version does not fill, and nulls that say something themselves."""
 
-COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows")
+COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
+HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
 Path = tuple[str, ...]
 
@@ -77,4 +85,6 @@ def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def generalised(path: Path) -> Path:
     """The path with ``*`` for the member of a collection."""
+    if len(path) > 2 and path[0] == "host" and path[1] in HOST_COLLECTIONS:
+        return (*path[:2], "*", *path[3:])
     return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

@@ -14,6 +14,7 @@ from mawl.analysis.figures import (
     programs_block,
     time_block,
 )
+from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments
@@ -103,12 +104,28 @@ def summary_of(
         else [],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
-        **dict.fromkeys(("host", "wait", "capacity", "limit", "validity")),
+        "host": host_block(facts, samples, windows.edges if windows else None, found),
+        "volumes": msgspec.to_builtins(facts.volumes),
+        "inputs": inputs_block(facts, found),
+        **dict.fromkeys(("wait", "capacity", "limit", "validity")),
     }
     busy = busy_cores(samples, windows) if samples and windows else None
     summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
     summary["missing"] = reasons(summary, found, facts.missing)
     return summary
+
+
+def inputs_block(facts: RunFacts, missing: Missing) -> Block | None:
+    """The input tables in the page cache when the run began; None where nobody looked."""
+    cache = facts.cache
+    if cache is None:
+        missing["inputs"] = "nobody looked at the page cache before the start (format 1.0, or imported)"
+        return None
+    if cache.reason is not None:
+        missing["inputs.resident_bytes"] = missing["inputs.resident_ratio"] = cache.reason
+    resident = cache.resident_bytes
+    share = None if resident is None or not cache.input_bytes else resident / cache.input_bytes
+    return {**msgspec.to_builtins(cache), "resident_ratio": share}
 
 
 def failures(jobs: Sequence[JobRecord]) -> list[Block]:

@@ -8,6 +8,7 @@ from mawl.model.metric import (
     COUNTED,
     CPU_ACCOUNT,
     FACTS,
+    HOST,
     LATER,
     MEMORY,
     PHASES,
@@ -285,7 +286,7 @@ SIGNATURE_METRICS: tuple[Metric, ...] = (
 )
 
 LATER_METRICS: tuple[Metric, ...] = (
-    object_metric("host", "CPU, memory, devices and network of the nodes."),
+    object_metric("host", "CPU, memory, devices and network of the nodes.", HOST),
     object_metric("wait", "Where jobs' time went: on CPU, waiting for one, blocked by role."),
     object_metric("capacity", "Whether the system carries the sessions."),
     object_metric("limit", "What limits the system."),

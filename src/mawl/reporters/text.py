@@ -9,6 +9,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.reporters.host import host
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.units import format_memory, format_ratio, format_seconds
@@ -30,6 +31,7 @@ def render(summary: Block) -> str:
         times(summary),
         programs(summary),
         io(summary),
+        host(summary),
         signature(summary),
         cpu_account(summary),
         _ends(summary),
