@@ -6,6 +6,7 @@ from typing import Any
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.carried import capacity_block
+from mawl.advice.capacity.stretch import by_program, stretches
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.verdict import limit_block
 from mawl.advice.validity.status import validity_block
@@ -54,6 +55,13 @@ def judge(
     whole = {name: value for name, value in summary.items() if name != "missing"}
     whole["limit"] = limit_block(reading, found)
     whole["capacity"] = capacity_block(reading, bounds or Bounds(), found)
+    whole["programs"] = _stretched(whole["programs"], reading)
     whole["validity"] = validity_block(reading)
     whole["missing"] = reasons(whole, found, facts.missing)
     return whole
+
+
+def _stretched(programs: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The programs with their stretch, where they were run alone."""
+    found = by_program(stretches(reading.jobs, reading.facts.alone))
+    return {name: {**program, "stretch": found.get(name)} for name, program in programs.items()}

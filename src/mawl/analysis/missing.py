@@ -46,6 +46,8 @@ LATER: Missing = {
 """What this version does not fill, and nulls that say something themselves."""
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
+NESTED = {("limit", "evidence"), ("validity", "findings")}
+BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
 Path = tuple[str, ...]
@@ -85,6 +87,8 @@ def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def generalised(path: Path) -> Path:
     """The path with ``*`` for the member of a collection."""
-    if len(path) > 2 and path[0] == "host" and path[1] in HOST_COLLECTIONS:
+    if len(path) > 2 and (path[:2] in NESTED or (path[0] == "host" and path[1] in HOST_COLLECTIONS)):
         return (*path[:2], "*", *path[3:])
+    if path[:3] == BY_JOB and len(path) > 3:
+        return (*path[:3], "*", *path[4:])
     return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

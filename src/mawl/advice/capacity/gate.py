@@ -9,6 +9,8 @@ from mawl.advice.evidence import Reading
 from mawl.analysis.blocks import Missing
 from mawl.analysis.io import cached_directions
 
+PER_CORE = "sustained_bytes_per_second_per_core"
+
 Standing = Literal["good", "warn", "below"]
 
 
@@ -19,13 +21,14 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
     cache served it.  Throughput that meets the gate meets it whatever limited the run.
     """
     device = reading.summary["io"]["device"]
-    value = device["sustained_bytes_per_second_per_core"]
+    value = device[PER_CORE]
     standing: Standing | None = None
     met: bool | None = None
     if value is None:
-        missing["capacity.gate.met"] = missing["capacity.gate.standing"] = (
-            "sustained throughput per core is not known"
-        )
+        reason = reading.summary["missing"][f"io.device.{PER_CORE}"]
+        missing |= {
+            f"capacity.gate.{name}": reason for name in ("bytes_per_second_per_core", "standing", "met")
+        }
     else:
         standing = (
             "good"
@@ -40,7 +43,6 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
             missing["capacity.gate.met"] = (
                 "the page cache served the load, so the storage was not asked for more"
             )
-    missing["capacity.gate.bytes_per_second_per_core"] = "sustained throughput per core is not known"
     missing["capacity.gate.core_basis"] = "the nodes' cores are not known in one basis"
     bases = {node.core_basis for node in reading.facts.nodes}
     return {

@@ -35,7 +35,8 @@ def stretch_block(
     jobs: Sequence[JobRecord], alone: Sequence[Alone], most: float, missing: Missing
 ) -> dict[str, Any]:
     """``capacity.stretch``: median and 90th percentile over jobs, and how many of them have a baseline."""
-    values = sorted(stretch for _, stretch in stretches(jobs, alone).values())
+    found = stretches(jobs, alone)
+    values = sorted(stretch for _, stretch in found.values())
     if not values:
         reason = "no program was run alone on this system at this scale and options (mawl run --solo)"
         missing |= {f"capacity.stretch.{name}": reason for name in ("median", "p90", "longest")}
@@ -44,6 +45,7 @@ def stretch_block(
         "p90": percentile(values, 0.9) if values else None,
         "longest": values[-1] if values else None,
         "most": most,
+        "by_job": {job: stretch for job, (_, stretch) in found.items()},
         "jobs": len(values),
         "counted": len(counted(jobs)),
     }
