@@ -9,7 +9,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures, format_count
-from mawl.units import format_bytes, format_memory, format_ratio, format_seconds
+from mawl.units import format_bytes, format_latency, format_memory, format_ratio
 
 MOST_DEVICES = 8
 ALIKE_RATIO = 0.1
@@ -103,7 +103,7 @@ def _devices(block: Block, volumes: Sequence[Block]) -> list[str]:
                     (one["read_bytes"], format_bytes),
                     (one["written_bytes"], format_bytes),
                     *(
-                        (one[f"{direction}_await_seconds"][figure], format_seconds)
+                        (one[f"{direction}_await_seconds"][figure], format_latency)
                         for direction in ("read", "write")
                         for figure in ("mean", "peak")
                     ),
