@@ -46,7 +46,6 @@ def io_block(jobs: Sequence[JobRecord], elapsed_seconds: float | None, missing: 
     return {
         "application": application,
         "device": device,
-        "by_role": None,
         "reach": {
             "read_ratio": ratio(
                 device["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
@@ -55,7 +54,6 @@ def io_block(jobs: Sequence[JobRecord], elapsed_seconds: float | None, missing: 
                 device["written_bytes"], application["written_bytes"], "io.reach.write_ratio", missing
             ),
         },
-        "coverage_ratio": None,
     }
 
 

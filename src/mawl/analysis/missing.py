@@ -10,18 +10,28 @@ from mawl.analysis.io import WINDOW_FIGURES
 
 NOT_MEASURED = "not measured in this run"
 
+NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jobs could be counted)"
+
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
-    "cpu_real_ratio.without_run_queue": "run-queue time of jobs is not measured by this version",
     **{
         f"io.{side}.{figure}": "throughput over time is not analysed by this version"
         for side in ("application", "device")
         for figure in WINDOW_FIGURES
     },
-    "io.by_role": "I/O by role is not measured by this version",
-    "io.coverage_ratio": "I/O by role is not measured by this version",
+    "io.by_role": NO_ROLES,
+    "io.coverage_ratio": NO_ROLES,
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
+        for direction in ("read", "write", "sync")
+        for figure in ("mean", "p50", "p99", "max")
+    },
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.peak": "latency over time is not analysed by this version"
+        for direction in ("read", "write")
+    },
     "host": "host figures are not measured by this version",
-    "wait": "waits of jobs are not measured by this version",
+    "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
     "programs.*.stretch": "the jobs were not run alone, which this version cannot",
     "signature": "the signature is not worked out by this version",
     "capacity": "capacity is not judged by this version",
@@ -44,6 +54,7 @@ LATER: Missing = {
 }
 """What this version does not fill, and nulls that say something themselves."""
 
+NESTED = ("io", "by_role")
 COLLECTIONS = ("programs", "nodes", "failures")
 
 Path = tuple[str, ...]
@@ -83,4 +94,6 @@ def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def generalised(path: Path) -> Path:
     """The path with ``*`` for the member of a collection."""
+    if path[:2] == NESTED and len(path) > 2:
+        return (*NESTED, "*", *path[3:])
     return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

@@ -16,7 +16,9 @@ from mawl.analysis.figures import (
 )
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
+from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.timeline import timeline
+from mawl.analysis.waits import wait_block
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -72,14 +74,20 @@ def summary_of(
         "jobs": jobs_block(facts, jobs, line, found),
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
-        "io": io_block(good, time["elapsed_seconds"], found),
+        "io": {
+            **io_block(good, time["elapsed_seconds"], found),
+            "by_role": by_role_block(good, facts.roles, found),
+            "coverage_ratio": coverage_ratio(good, found),
+            "unseen": io_remarks(good),
+        },
+        "wait": wait_block(good, found),
         "programs": programs_block(jobs),
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
-        **dict.fromkeys(("host", "wait", "signature", "capacity", "limit", "validity")),
+        **dict.fromkeys(("host", "signature", "capacity", "limit", "validity")),
     }
     summary["missing"] = reasons(summary, found, facts.missing)
     return summary
