@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing, counted, ratio, total
 from mawl.analysis.timeline import Timeline
+from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS
 from mawl.model.run import RunFacts
@@ -94,7 +95,7 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
         "mean": statistics.fmean(ratios) if ratios else None,
         "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
         "range": max(ratios) - min(ratios) if ratios else None,
-        "without_run_queue": None,
+        "without_run_queue": without_run_queue(jobs, missing),
     }
 
 

@@ -9,11 +9,10 @@ from mawl.analysis.blocks import Block, Missing
 
 NOT_MEASURED = "not measured in this run"
 
+NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jobs could be counted)"
+
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
-    "cpu_real_ratio.without_run_queue": "run-queue time of jobs is not measured by this version",
-    "io.by_role": "I/O by role is not measured by this version",
-    "io.coverage_ratio": "I/O by role is not measured by this version",
     "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
     "volumes.*.reason": "its devices are known",
     "volumes.*": "no mount above the directory is known",
@@ -22,7 +21,18 @@ LATER: Missing = {
     "inputs.resident_ratio": "there were no inputs",
     "nodes.*.virtual": "nothing shows that it is a virtual machine",
     "nodes.*": "the kernel does not say, or the run is older than format 1.1",
-    "wait": "waits of jobs are not measured by this version",
+    "io.by_role": NO_ROLES,
+    "io.coverage_ratio": NO_ROLES,
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
+        for direction in ("read", "write", "sync")
+        for figure in ("mean", "p50", "p99", "max")
+    },
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.peak": "no window has such a call, or no samples cover it"
+        for direction in ("read", "write")
+    },
+    "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
     "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
     "capacity": "the summary alone does not judge; mawl report does",
     "limit": "the summary alone does not judge; mawl report does",
@@ -46,7 +56,7 @@ LATER: Missing = {
 """What this version does not fill, and nulls that say something themselves."""
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
-NESTED = {("limit", "evidence"), ("validity", "findings")}
+NESTED = {("limit", "evidence"), ("validity", "findings"), ("io", "by_role")}
 BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 

@@ -18,10 +18,12 @@ from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments
+from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
 from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.timeline import timeline
+from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
@@ -94,7 +96,13 @@ def summary_of(
         "jobs": jobs_block(facts, jobs, line, found),
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
-        "io": io_block(good, time["elapsed_seconds"], in_time, found),
+        "io": {
+            **io_block(good, time["elapsed_seconds"], in_time, found),
+            "by_role": by_role_block(good, facts.roles, found),
+            "coverage_ratio": coverage_ratio(good, found),
+            "unseen": io_remarks(good),
+        },
+        "wait": wait_block(good, found),
         "programs": programs_block(jobs),
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
@@ -107,7 +115,7 @@ def summary_of(
         "host": host_block(facts, samples, windows.edges if windows else None, found),
         "volumes": msgspec.to_builtins(facts.volumes),
         "inputs": inputs_block(facts, found),
-        **dict.fromkeys(("wait", "capacity", "limit", "validity")),
+        **dict.fromkeys(("capacity", "limit", "validity")),
     }
     busy = busy_cores(samples, windows) if samples and windows else None
     summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
