@@ -17,7 +17,7 @@ from mawl.analysis.figures import (
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
-from mawl.analysis.moments import as_plain, busy_cores, moments
+from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
@@ -73,6 +73,7 @@ def summary_of(
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
     device = device_counters(facts, samples)
+    course = moments(samples, windows, device) if samples and windows else []
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
         for name, counters in (("application", APPLICATION), ("device", device))
@@ -98,7 +99,7 @@ def summary_of(
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
             **io_block(good, time["elapsed_seconds"], in_time, found),
-            "by_role": by_role_block(good, facts.roles, found),
+            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
         },
@@ -107,9 +108,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in moments(samples, windows, device)]
-        if samples and windows
-        else [],
+        "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
         "host": host_block(facts, samples, windows.edges if windows else None, found),
