@@ -75,6 +75,14 @@ def test_durations(value: float, text: str) -> None:
     assert units.format_seconds(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(64.4e-6, "64 us"), (999.6e-6, "1.00 ms"), (0.0312, "31.2 ms"), (0.9999, "1.00 s"), (2.5, "2.50 s")],
+)
+def test_latencies(value: float, text: str) -> None:
+    assert units.format_latency(value) == text
+
+
 @given(st.integers(0, 4_000_000_000_000_000).map(lambda whole: whole / 1e6))
 def test_an_instant_comes_back_to_the_microsecond(at: float) -> None:
     assert units.parse_instant(units.format_instant(at)) == pytest.approx(at, abs=2e-6)

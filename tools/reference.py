@@ -20,6 +20,7 @@ from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
 from mawl.model.metrics import METRICS
 from mawl.model.options import ROLES, Options
+from mawl.model.series_metrics import SERIES_METRICS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
@@ -81,13 +82,21 @@ def _arguments(parser: argparse.ArgumentParser) -> list[str]:
 def metrics_page() -> list[str]:
     """The metric registry."""
     fields = type(METRICS[0]).__struct_fields__
-    rows = [[_cell(name, getattr(metric, name)) for name in fields] for metric in METRICS]
+    rows, series = (
+        [[_cell(name, getattr(metric, name)) for name in fields] for metric in metrics]
+        for metrics in (METRICS, SERIES_METRICS)
+    )
     return [
         "# Metrics",
         "",
         "Every figure has one definition. What could not be measured is null with a reason.",
         "",
         *table(fields, rows),
+        "## Series of the host",
+        "",
+        "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
+        "",
+        *table(fields, series),
     ]
 
 

@@ -76,6 +76,15 @@ def format_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def format_latency(seconds: float) -> str:
+    """A time of one request for people: ``64 us``, ``2.05 ms``, ``31.2 ms``, and seconds from one on."""
+    if seconds < 0.9995e-3:
+        return f"{seconds * 1e6:.0f} us"
+    if seconds < 0.9995:
+        return f"{format_ratio(seconds * 1e3)} ms"
+    return format_seconds(seconds)
+
+
 def format_ratio(value: float) -> str:
     """A ratio or a mean count for people: ``0.83``, ``14.2``; three digits at most."""
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"

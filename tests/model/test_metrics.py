@@ -11,19 +11,23 @@ from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
+from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
+from tests.fakes.host_run import PARTS, host_facts
+from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, jobs
 
 ROOT = Path(__file__).parents[2]
+SPREAD = ("real_time", "read_await", "write_await")
+"""Durations whose mean, peak, median and so on have names of their own."""
 NAMES = [metric.name for metric in METRICS]
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths of everything in a summary that holds no more of it."""
-    members = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    records = isinstance(value, list) and any(isinstance(member, dict) for member in value)
+    members = value.items() if isinstance(value, dict) else enumerate(value) if records else ()
     if not members:
         yield path
     for name, member in members:
@@ -35,7 +39,7 @@ def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
 
 
 def test_every_leaf_of_the_summary_has_an_entry() -> None:
-    summary = summary_of(facts(remarks=["torn"]), jobs())
+    summary = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
     named = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for path in leaves(summary)
@@ -45,14 +49,16 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 def test_no_entry_is_about_nothing() -> None:
     in_summary = {name for name in NAMES if "." in name}
-    whole = summary_of(facts(remarks=["torn"]), jobs())
+    whole = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
+    few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
     nothing = summary_of(facts(outside_cpu=None), jobs())
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, nothing)
+        for summary in (whole, few, nothing)
         for path in leaves(summary)
     }
-    assert in_summary - known == {"workload.options"}
+    rows = {f"signature.{row.name}" for row in SIGNATURE}
+    assert in_summary - known == {"workload.options"} | rows
 
 
 def test_names_are_unique_and_carry_their_unit() -> None:
@@ -60,7 +66,7 @@ def test_names_are_unique_and_carry_their_unit() -> None:
     for metric in METRICS:
         last = metric.name.split(".")[-1]
         assert (metric.unit == "seconds") == (
-            last.endswith("_seconds") or ".real_time_seconds." in metric.name
+            last.endswith("_seconds") or any(f"{part}_seconds." in metric.name for part in SPREAD)
         ) or (last == "seconds_near_peak")
         if metric.unit == "bytes":
             assert last.endswith("_bytes")

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mawl.analysis.blocks import Block, Missing, ratio, total
 from mawl.model.records import JobRecord
-
-WINDOW_FIGURES = (
-    "peak",
-    "initial",
-    "sustained",
-    "active_mean",
-    "sustained_bytes_per_second_per_core",
-    "window_seconds",
-)
 
 REACHES_STORAGE_RATIO = 0.8
 """Below this reach the page cache, not the storage, made the figures of a direction."""
 
 
-def io_block(jobs: Sequence[JobRecord], elapsed_seconds: float | None, missing: Missing) -> Block:
-    """Totals of the jobs that count, by the kernel's account (/proc/PID/io).
+def io_block(
+    jobs: Sequence[JobRecord],
+    elapsed_seconds: float | None,
+    in_time: Mapping[str, Block],
+    missing: Missing,
+) -> Block:
+    """Totals of the jobs that count, by the kernel's account (/proc/PID/io), and figures over windows.
 
+    ``in_time`` are the window figures of ``application`` and ``device``
+    (:func:`mawl.analysis.throughput.side_in_time`).
     ``run_mean`` is those totals over ``elapsed_seconds``, the first start to the last end.
     Device bytes written are those charged less those cancelled before they were written (the file
     was removed first).  ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
@@ -44,8 +42,8 @@ def io_block(jobs: Sequence[JobRecord], elapsed_seconds: float | None, missing: 
         missing,
     )
     return {
-        "application": application,
-        "device": device,
+        "application": {**application, **in_time["application"]},
+        "device": {**device, **in_time["device"]},
         "reach": {
             "read_ratio": ratio(
                 device["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
@@ -83,5 +81,4 @@ def _side(
             )
             for name, moved in (("read", read), ("write", written), ("total", both))
         },
-        **dict.fromkeys(WINDOW_FIGURES),
     }

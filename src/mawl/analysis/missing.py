@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mawl.analysis.blocks import Block, Missing
-from mawl.analysis.io import WINDOW_FIGURES
 
 NOT_MEASURED = "not measured in this run"
 
@@ -14,11 +13,6 @@ NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jo
 
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
-    **{
-        f"io.{side}.{figure}": "throughput over time is not analysed by this version"
-        for side in ("application", "device")
-        for figure in WINDOW_FIGURES
-    },
     "io.by_role": NO_ROLES,
     "io.coverage_ratio": NO_ROLES,
     **{
@@ -27,13 +21,19 @@ LATER: Missing = {
         for figure in ("mean", "p50", "p99", "max")
     },
     **{
-        f"io.by_role.*.{direction}_latency_seconds.peak": "latency over time is not analysed by this version"
+        f"io.by_role.*.{direction}_latency_seconds.peak": "no such call in any window, or no samples"
         for direction in ("read", "write")
     },
-    "host": "host figures are not measured by this version",
     "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
+    "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
+    "volumes.*.reason": "its devices are known",
+    "volumes.*": "no mount above the directory is known",
+    "inputs.mode": "not asked for: the cache was left as it was",
+    "inputs.reason": "it is known",
+    "inputs.resident_ratio": "there were no inputs",
+    "nodes.*.virtual": "nothing shows that it is a virtual machine",
+    "nodes.*": "the kernel does not say, or the run is older than format 1.1",
     "programs.*.stretch": "the jobs were not run alone, which this version cannot",
-    "signature": "the signature is not worked out by this version",
     "capacity": "capacity is not judged by this version",
     "limit": "the limit is not judged by this version",
     "validity": "validity is not judged by this version",
@@ -50,12 +50,14 @@ LATER: Missing = {
     "nodes.*.cpus_used": "not restricted: all processors",
     "nodes.*.memory_limit_bytes": "not restricted: all memory",
     "failures.*.reason": "none was recorded",
+    "windows.*": "no sample covers that window, or this run did not measure it",
     "programs.*": "no job of this program counts, or one of them lacks the figure",
 }
 """What this version does not fill, and nulls that say something themselves."""
 
 NESTED = ("io", "by_role")
-COLLECTIONS = ("programs", "nodes", "failures")
+COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
+HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
 Path = tuple[str, ...]
 
@@ -74,7 +76,7 @@ def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str
             found.get(general),
             LATER.get(general),
         )
-        fallback = LATER["programs.*"] if path[0] == "programs" else NOT_MEASURED
+        fallback = LATER.get(f"{path[0]}.*", NOT_MEASURED)
         result.setdefault(general, next((reason for reason in candidates if reason), fallback))
     return dict(sorted(result.items()))
 
@@ -96,4 +98,6 @@ def generalised(path: Path) -> Path:
     """The path with ``*`` for the member of a collection."""
     if path[:2] == NESTED and len(path) > 2:
         return (*NESTED, "*", *path[3:])
+    if len(path) > 2 and path[0] == "host" and path[1] in HOST_COLLECTIONS:
+        return (*path[:2], "*", *path[3:])
     return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

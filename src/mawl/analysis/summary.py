@@ -14,11 +14,17 @@ from mawl.analysis.figures import (
     programs_block,
     time_block,
 )
+from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
+from mawl.analysis.moments import as_plain, busy_cores, moments
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
+from mawl.analysis.series import Samples
+from mawl.analysis.signature import signature_block
+from mawl.analysis.throughput import APPLICATION, CHARGED, side_in_time
 from mawl.analysis.timeline import timeline
 from mawl.analysis.waits import wait_block
+from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -36,7 +42,8 @@ def summarise(run: Run) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    return summary_of(run.facts, jobs, rows, missing)
+    samples = Samples(run.samples) if rows.get("samples") else None
+    return summary_of(run.facts, jobs, rows, missing, samples)
 
 
 def summary_of(
@@ -44,17 +51,24 @@ def summary_of(
     jobs: Sequence[JobRecord],
     rows: Mapping[str, int] | None = None,
     missing: Mapping[str, str] | None = None,
+    samples: Samples | None = None,
 ) -> Block:
     """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
 
     Times and bytes are sums over the jobs that count (:func:`mawl.analysis.blocks.counted`);
     what happened when, and the CPU account, over all.  ``rows`` are how many steps, samples and
-    events the folder holds, ``missing`` why one of them is not known.
+    events the folder holds, ``missing`` why one of them is not known; without ``samples`` there are
+    no figures over time.
     """
     found: Missing = dict(missing or {})
     line = timeline(jobs, facts.workload.sessions)
     good = counted(jobs)
     time = time_block(facts, good, line, found)
+    windows = windows_of(line) if line else None
+    in_time = {
+        name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
+        for name, counters in (("application", APPLICATION), ("device", CHARGED))
+    }
     summary: Block = {
         "run_id": facts.run_id,
         "format_version": facts.format_version,
@@ -75,7 +89,7 @@ def summary_of(
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
-            **io_block(good, time["elapsed_seconds"], found),
+            **io_block(good, time["elapsed_seconds"], in_time, found),
             "by_role": by_role_block(good, facts.roles, found),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
@@ -85,12 +99,33 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
+        "windows": [as_plain(moment) for moment in moments(samples, windows, CHARGED)]
+        if samples and windows
+        else [],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
-        **dict.fromkeys(("host", "signature", "capacity", "limit", "validity")),
+        "host": host_block(facts, samples, windows.edges if windows else None, found),
+        "volumes": msgspec.to_builtins(facts.volumes),
+        "inputs": inputs_block(facts, found),
+        **dict.fromkeys(("capacity", "limit", "validity")),
     }
+    busy = busy_cores(samples, windows) if samples and windows else None
+    summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
     summary["missing"] = reasons(summary, found, facts.missing)
     return summary
+
+
+def inputs_block(facts: RunFacts, missing: Missing) -> Block | None:
+    """The input tables in the page cache when the run began; None where nobody looked."""
+    cache = facts.cache
+    if cache is None:
+        missing["inputs"] = "nobody looked at the page cache before the start (format 1.0, or imported)"
+        return None
+    if cache.reason is not None:
+        missing["inputs.resident_bytes"] = missing["inputs.resident_ratio"] = cache.reason
+    resident = cache.resident_bytes
+    share = None if resident is None or not cache.input_bytes else resident / cache.input_bytes
+    return {**msgspec.to_builtins(cache), "resident_ratio": share}
 
 
 def failures(jobs: Sequence[JobRecord]) -> list[Block]:

@@ -65,6 +65,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="memory for jobs and page cache together, held by a control group (needs the permission)",
     )
     parser.add_argument(
+        "--cache",
+        choices=("cold", "warm"),
+        help="before the start take the input tables out of the page cache (cold: file by file, without "
+        "root) or read them into it (warm); without it they stay as they are, and the report says how "
+        "much of them was there",
+    )
+    parser.add_argument(
+        "--drop-caches",
+        action="store_true",
+        help="with --cache cold: drop the caches of the whole machine, too (root; it disturbs others)",
+    )
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="check workload, options and memory, print the plan, start nothing",
@@ -87,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--json goes with --dry-run", cure="for a finished run: mawl report --format json")
     if arguments.timeout is not None and not arguments.timeout > 0:
         raise UsageError(f"--timeout {arguments.timeout:g}: expected a number of seconds above 0")
+    if arguments.drop_caches and arguments.cache != "cold":
+        raise UsageError("--drop-caches goes with --cache cold")
     needed = needs(plan, CATALOGUE, spawn=mode == "spawn")
     check_memory(needed, memory_limit)
     if arguments.dry_run:
@@ -109,6 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
         cpus=cpus,
         memory_limit_bytes=memory_limit,
         timeout_seconds=arguments.timeout,
+        cache=arguments.cache,
+        drop_caches=arguments.drop_caches,
     )
     with contextlib.closing(view()) as watcher:
         facts = carry_out(

@@ -46,6 +46,37 @@ def read_limits(proc: Path, sys: Path) -> GroupLimits:
     )
 
 
+def own_groups(proc: Path, sys: Path) -> list[Path]:
+    """Directories of the groups that account for this process's memory and CPU time, if it is in any.
+
+    The root group of a machine is none: its figures are the machine's.
+    """
+    paths = _paths(proc / "self" / "cgroup")
+    unified = sys / "fs" / "cgroup"
+    if not (unified / "cgroup.controllers").exists():
+        unified = unified / "unified"
+    found = []
+    for mount, path in (
+        (unified, paths.get("")),
+        (sys / "fs" / "cgroup" / "memory", paths.get("memory")),
+        (sys / "fs" / "cgroup" / "cpu", paths.get("cpu")),
+    ):
+        group = next(_upwards(mount, path), None)
+        # In a container the mount may show its own group as the root, which then has a parent outside.
+        if group is not None and (group != mount or _is_nested(mount)):
+            found.append(group)
+    return found
+
+
+def _is_nested(mount: Path) -> bool:
+    """Whether the root of a mount is a group below the machine's root: only such have these files."""
+    if (mount / "cgroup.type").exists():
+        return True
+    limit = _text(mount / "memory.limit_in_bytes") or ""
+    quota = _text(mount / "cpu.cfs_quota_us") or "-1"
+    return (limit.isdigit() and int(limit) < _NO_LIMIT_BYTES) or quota != "-1"
+
+
 def container_name(proc: Path, root: Path) -> str | None:
     """What kind of container this process runs in, or None: marks that container engines leave."""
     if (root / ".dockerenv").exists():

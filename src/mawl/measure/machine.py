@@ -7,13 +7,13 @@ folder can stand in for a machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from mawl.measure.control_groups import GroupLimits, container_name, read_limits
+from mawl.measure.topology import core_siblings, parse_cpu_list
 
 CoreBasis = Literal["physical core", "vCPU"]
 Bound = int | Literal["unlimited"]
@@ -98,7 +98,7 @@ def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Pat
         kernel=source.text("kernel", proc / "sys/kernel/osrelease"),
         cpu_model=_cpu_model(cpuinfo),
         logical_cpus=len(online) or processors or None,
-        physical_cores=_physical_cores(sys / "devices/system/cpu", online),
+        physical_cores=len(core_siblings(sys)) or None,
         core_basis="vCPU" if virtual else "physical core",
         virtual=virtual,
         usable_cpus=parse_cpu_list(allowed[1]) if allowed else None,
@@ -118,16 +118,6 @@ def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Pat
         missing=source.missing,
     )
     return _with_reasons(facts)
-
-
-def parse_cpu_list(text: str) -> list[int]:
-    """CPU numbers from the kernel's list format, ``0-3,8`` (cpuset(7))."""
-    numbers: list[int] = []
-    for part in text.strip().split(","):
-        first, _, last = part.partition("-")
-        if first.isdigit():
-            numbers += range(int(first), int(last or first) + 1)
-    return numbers
 
 
 class _Source:
@@ -179,18 +169,6 @@ def _virtual(cpuinfo: str, sys: Path) -> str | None:
             return f"{name} is {told!r}"
     kind = source.text("type", sys / "hypervisor/type")
     return f"/sys/hypervisor says {kind}" if kind else None
-
-
-def _physical_cores(cpus: Path, online: Iterable[int]) -> int | None:
-    """Distinct sets of thread siblings among the CPUs that are on."""
-    siblings = set()
-    for number in online:
-        for name in ("core_cpus_list", "thread_siblings_list"):
-            told = _Source().text(name, cpus / f"cpu{number}" / "topology" / name)
-            if told:
-                siblings.add(told)
-                break
-    return len(siblings) or None
 
 
 def _available(available: int | None, groups: GroupLimits) -> int | None:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 Unit = Literal[
-    "seconds", "bytes", "ratio", "count", "bytes per second", "512-byte blocks", "time", "text", "-"
+    "seconds", "bytes", "ratio", "count", "bytes per second", "512-byte blocks", "hertz", "time", "text", "-"
 ]
 Kind = Literal["float", "integer", "text", "boolean", "object", "list"]
 
@@ -22,10 +22,19 @@ PHASES = f"{PAGE}, Phases and the tail"
 RATIO = f"{PAGE}, CPU over real time"
 BYTES = f"{PAGE}, Application and device"
 THROUGHPUT = f"{PAGE}, Throughput"
+WINDOWS = f"{PAGE}, Windows"
 CPU_ACCOUNT = f"{PAGE}, The CPU account"
 SAMPLES = f"{PAGE}, Samples"
 MISSING = f"{PAGE}, What is missing"
+SIGNATURE_PAGE = "docs/design/signature.md, What each row is"
 LATER = f"{PAGE}, Null in this version"
+HOST_PAGE = "docs/design/host.md"
+HOST = f"{HOST_PAGE}, Processors, memory and pressure"
+HOST_DEVICES = f"{HOST_PAGE}, Block devices"
+HOST_ROLES = f"{HOST_PAGE}, Which devices hold a role"
+HOST_NETWORK = f"{HOST_PAGE}, Networks, fabrics and network file systems"
+SERIES = f"{HOST_PAGE}, Series"
+CACHE = f"{HOST_PAGE}, Cold and warm starts"
 OPTIONS = "docs/reference/options.md"
 PLAN = "plan.toml of the run"
 FACTS = "run.json of the run"

@@ -7,6 +7,7 @@ here; a source that is a page of docs/ names the heading there.
 
 from __future__ import annotations
 
+from mawl.model.host_metrics import HOST_METRICS, NODE_METRICS
 from mawl.model.metric import (
     FACTS,
     MEMORY,
@@ -25,7 +26,13 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
-from mawl.model.summary_metrics import IO_METRICS, JOB_METRICS, LATER_METRICS
+from mawl.model.summary_metrics import (
+    IO_METRICS,
+    JOB_METRICS,
+    LATER_METRICS,
+    SIGNATURE_METRICS,
+    WINDOW_METRICS,
+)
 
 SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
 
@@ -144,6 +151,7 @@ RUN_METRICS: tuple[Metric, ...] = (
     bytes_metric("nodes.*.memory_bytes", "Its memory.", "proc_meminfo(5)"),
     Metric("nodes.*.cpus_used", "-", "list", "Logical CPUs the jobs were held to; null for all.", FACTS),
     bytes_metric("nodes.*.memory_limit_bytes", "Memory the jobs were held to; null for all.", FACTS),
+    *NODE_METRICS,
     text_metric("failures.*.job", "A job that did not finish."),
     text_metric("failures.*.program", "Its program."),
     text_metric("failures.*.outcome", "failed, timed_out, stopped, lost or not_started."),
@@ -170,6 +178,9 @@ METRICS: tuple[Metric, ...] = (
     *RUN_METRICS,
     *JOB_METRICS,
     *IO_METRICS,
+    *WINDOW_METRICS,
+    *SIGNATURE_METRICS,
+    *HOST_METRICS,
     *LATER_METRICS,
     *SAMPLE_METRICS,
 )

@@ -12,6 +12,7 @@ ROLES: tuple[Role, ...] = ("data", "work", "util")
 
 StartMode = Literal["zygote", "spawn"]
 OnFailure = Literal["continue", "abort"]
+CacheMode = Literal["cold", "warm"]
 
 MIB = 2**20
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import OnFailure, Options, Role, StartMode
+from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.usage import Usage
 
@@ -39,6 +39,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cores`` counts what ``core_basis`` names; runs of unlike bases are not compared.
     ``cpus_used`` (logical CPU numbers) and ``memory_limit_bytes`` are None for the whole machine.
+    ``smt`` is the kernel's word (on, off, forceoff, notsupported, notimplemented), ``virtual`` what
+    shows that it is a virtual machine.
     """
 
     name: str
@@ -50,6 +52,53 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int | None = None
     cpus_used: list[int] | None = None
     memory_limit_bytes: int | None = None
+    sockets: int | None = None
+    physical_cores: int | None = None
+    logical_cpus: int | None = None
+    smt: str | None = None
+    virtual: str | None = None
+
+
+class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds one directory of a role.
+
+    ``devices`` are the block devices that the file system names as its own (several for btrfs),
+    ``disks`` those at the bottom, ``layers`` all from the former to the latter, top first: names as in
+    the series ``device.NAME.*``.  ``network``: the file system's storage is another machine's.
+    ``shared_with`` are the other roles in the same file system or on one of the same disks.
+    ``reason`` says why there is no device.
+    """
+
+    role: Role
+    node: str
+    directory: str
+    mount_point: str | None = None
+    file_system: str | None = None
+    source: str | None = None
+    network: bool = False
+    devices: list[str] = []
+    layers: list[str] = []
+    disks: list[str] = []
+    shared_with: list[Role] = []
+    reason: str | None = None
+
+
+class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The input tables in the page cache when the run began, before any job was made ready.
+
+    ``mode`` is what ``--cache`` asked for, None without.  ``resident_bytes`` is None, with
+    ``reason``, where the kernel would not tell; ``source`` names the call that told.
+    ``machine_wide``: the caches of the whole machine were dropped.  ``remarks`` say what could not
+    be dropped or read, and why.
+    """
+
+    mode: CacheMode | None = None
+    input_bytes: int
+    resident_bytes: int | None = None
+    source: str | None = None
+    reason: str | None = None
+    machine_wide: bool = False
+    remarks: list[str] = []
 
 
 class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +113,18 @@ class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
     replica: int
     gate: str | None = None
     trail_out: bool = False
+
+
+class Alone(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job of a program took alone on this system (``mawl run --solo``), at the same scale and options.
+
+    ``jobs`` are the jobs of this run that it is the baseline of; ``run_id`` is the run that measured it.
+    """
+
+    program: str
+    jobs: list[str]
+    real_time_seconds: float
+    run_id: str
 
 
 class Phases(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,10 +181,13 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     software: dict[str, str | None] = {}
     settings: dict[str, Setting] = {}
     roles: dict[Role, list[str]] = {}
+    volumes: list[VolumeFacts] = []
+    cache: CacheFacts | None = None
     phases: Phases = Phases()
     launcher: Usage = Usage()
     overhead: Overhead = Overhead()
     outside_cpu: OutsideCpu | None = None
+    alone: list[Alone] = []
     missing: dict[str, str] = {}
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""

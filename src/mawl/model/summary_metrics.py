@@ -8,14 +8,17 @@ from mawl.model.metric import (
     COUNTED,
     CPU_ACCOUNT,
     FACTS,
+    HOST,
     LATER,
     MEMORY,
     PHASES,
     PLAN,
     RATIO,
     REAL,
+    SIGNATURE_PAGE,
     TABLES,
     THROUGHPUT,
+    WINDOWS,
     Metric,
     bytes_metric,
     count_metric,
@@ -24,6 +27,7 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
+from mawl.model.signature import SIGNATURE
 
 JOB_METRICS: tuple[Metric, ...] = (
     count_metric(
@@ -162,22 +166,37 @@ IO_METRICS: tuple[Metric, ...] = (
                     ("total", "read and written"),
                 )
             ),
-            object_metric(f"io.{side}.peak", "Throughput of the highest window."),
-            object_metric(
-                f"io.{side}.initial", "Throughput of the first window after all first-stage jobs started."
+            *(
+                Metric(
+                    f"io.{side}.{figure}.{direction}_bytes_per_second",
+                    "bytes per second",
+                    "float",
+                    f"Bytes {verb} per second {when}.",
+                    WINDOWS,
+                )
+                for figure, when in (
+                    ("peak", "in the highest window of the run"),
+                    ("initial", "in the first window after all first-stage jobs started"),
+                    ("sustained", "in the median window of the active phase"),
+                    ("active_mean", "over the whole active phase"),
+                )
+                for direction, verb in (
+                    ("read", "read"),
+                    ("write", "written"),
+                    ("total", "read and written"),
+                )
             ),
-            object_metric(f"io.{side}.sustained", "Throughput of the median window of the active phase."),
-            object_metric(f"io.{side}.active_mean", "Mean throughput of the active phase."),
             Metric(
                 f"io.{side}.sustained_bytes_per_second_per_core",
                 "bytes per second",
                 "float",
-                "Sustained throughput per core.",
-                LATER,
+                "Sustained throughput in total per core of the run's core_basis that the jobs could use.",
+                WINDOWS,
             ),
             seconds_metric(
-                f"io.{side}.window_seconds", "Length of a window: max(5 s, 1 % of the active phase).", LATER
+                f"io.{side}.window_seconds", "Length of a window: max(5 s, 1 % of the active phase).", WINDOWS
             ),
+            text_metric(f"io.{side}.windows_source", "Whose counters the figures over windows are.", WINDOWS),
         )
     ),
     object_metric("io.by_role", "Bytes, latencies and shares of data, work and util."),
@@ -190,10 +209,85 @@ IO_METRICS: tuple[Metric, ...] = (
     ratio_metric("io.coverage_ratio", "Share of the kernel's byte count that is known by role.", LATER),
 )
 
+WINDOW_METRICS: tuple[Metric, ...] = (
+    seconds_metric("windows.*.start_seconds", "Start of the window, from the first start of a job.", WINDOWS),
+    seconds_metric("windows.*.length_seconds", "Its length.", WINDOWS),
+    text_metric("windows.*.phase", "active or tail.", WINDOWS),
+    *(
+        ratio_metric(f"windows.*.{name}", definition, WINDOWS)
+        for name, definition in (
+            ("jobs_running", "Mean number of jobs with a process."),
+            ("jobs_on_cpu", "Mean number of jobs (of threads) on a processor."),
+            ("jobs_in_run_queue", "Mean number of jobs (of threads) that waited for a processor."),
+            *(
+                (f"jobs_blocked.{place}", f"Mean number of jobs blocked {where}.")
+                for place, where in (
+                    ("data", "in I/O of data"),
+                    ("work", "in I/O of work"),
+                    ("util", "in I/O of util"),
+                    ("other", "elsewhere"),
+                )
+            ),
+            ("reach.read_ratio", "Device over application bytes read in the window."),
+            ("reach.write_ratio", "Device over application bytes written in the window."),
+            ("cpu_busy_ratio", "Share of the processors' time neither idle nor waiting for I/O."),
+            *(
+                (f"pressure.{name}_ratio", f"Share of the time in which {what}.")
+                for name, what in (
+                    ("cpu_some", "some task waited for a processor"),
+                    ("io_some", "some task waited for I/O"),
+                    ("io_full", "all tasks that were not idle waited for I/O"),
+                    ("memory_some", "some task waited for memory"),
+                    ("memory_full", "all tasks that were not idle waited for memory"),
+                )
+            ),
+        )
+    ),
+    *(
+        seconds_metric(
+            f"windows.*.latency.{role}.{direction}_seconds",
+            f"Mean time inside a {direction} call on {role} in the window.",
+            WINDOWS,
+        )
+        for role in ("data", "work", "util")
+        for direction in ("read", "write")
+    ),
+    *(
+        Metric(
+            f"windows.*.{side}_{direction}_bytes_per_second",
+            "bytes per second",
+            "float",
+            f"Bytes {verb} per second in the window, {where}.",
+            WINDOWS,
+        )
+        for side, where in (("application", "as programs asked for"), ("device", "at the device"))
+        for direction, verb in (("read", "read"), ("write", "written"))
+    ),
+)
+
+SIGNATURE_METRICS: tuple[Metric, ...] = (
+    *(
+        Metric(f"signature.{row.name}", row.unit, "object", row.definition, SIGNATURE_PAGE)
+        for row in SIGNATURE
+    ),
+    Metric("signature.*.value", "-", "float", "The row's figure, in the row's unit.", SIGNATURE_PAGE),
+    Metric("signature.*.low", "-", "float", "Lower end of the published range.", SIGNATURE_PAGE),
+    Metric("signature.*.high", "-", "float", "Upper end of the published range.", SIGNATURE_PAGE),
+    Metric("signature.*.inside", "-", "boolean", "Whether the value is in the range.", SIGNATURE_PAGE),
+    Metric(
+        "signature.*.meaningful",
+        "-",
+        "boolean",
+        "Whether the value may be held against the range.",
+        SIGNATURE_PAGE,
+    ),
+    text_metric("signature.*.reason", "Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE),
+    text_metric("signature.*.source", "Where the range comes from.", SIGNATURE_PAGE),
+)
+
 LATER_METRICS: tuple[Metric, ...] = (
-    object_metric("host", "CPU, memory, devices and network of the nodes."),
+    object_metric("host", "CPU, memory, devices and network of the nodes.", HOST),
     object_metric("wait", "Where jobs' time went: on CPU, waiting for one, blocked by role."),
-    object_metric("signature", "What makes the workload what it is, with ranges."),
     object_metric("capacity", "Whether the system carries the sessions."),
     object_metric("limit", "What limits the system."),
     object_metric("validity", "Whether the run may be published."),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LINE_WIDTH = 110
+"""Longest line of a report for a terminal."""
+
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines with the first column to the left and all others to the right, two blanks between."""

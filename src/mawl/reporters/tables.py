@@ -8,11 +8,10 @@ from typing import Any
 
 from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
-from mawl.reporters.columns import aligned
+from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import counted_noun, figures
 from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
-LINE_WIDTH = 110
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
 MOSTLY = 0.5
 ALONE = {"read": "reading from ", "write": "writing to "}

@@ -7,13 +7,16 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
-from mawl.reporters.tables import LINE_WIDTH, cpu_account, io, programs, times
+from mawl.reporters.host import host
+from mawl.reporters.signature import signature
+from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.units import format_memory, format_ratio, format_seconds
 
 MOST_FAILURES = 5
-NO_FIGURES = ("nodes", "outcome_reason")
-"""Blocks whose nulls say something themselves: no limit, nothing to explain."""
+NO_FIGURES = ("nodes", "outcome_reason", "signature")
+"""Blocks whose nulls say something themselves: no limit, nothing to explain, a reason in the table."""
 
 Block = dict[str, Any]
 
@@ -28,6 +31,8 @@ def render(summary: Block) -> str:
         times(summary),
         programs(summary),
         io(summary),
+        host(summary),
+        signature(summary),
         cpu_account(summary),
         _ends(summary),
     )

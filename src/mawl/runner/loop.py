@@ -28,6 +28,7 @@ from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
 from mawl.runner.counting import Counting
+from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import Listener, RunRequest, Status
@@ -53,6 +54,7 @@ class RunLoop:
         volumes: Volumes,
         sampling: Sampling,
         counting: Counting | None = None,
+        host: HostSampling | None = None,
         listener: Listener,
         interrupts: Interrupts,
         monotonic: Callable[[], float] = time.monotonic,
@@ -66,6 +68,7 @@ class RunLoop:
         self.volumes = volumes
         self.sampling = sampling
         self.counting = counting
+        self.host = host
         self.listener = listener
         self.interrupts = interrupts
         self.monotonic = monotonic
@@ -138,6 +141,8 @@ class RunLoop:
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
+        if self.host is not None:
+            self.host.look(self.released_at, self.writer)
         self._next_tick = self._zero + TICK_SECONDS
         self.launcher.send(Release(gate=START_GATE))
         self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")
@@ -319,7 +324,10 @@ class RunLoop:
         """The look once a second: samples into the journal, status to whoever watches."""
         while self._next_tick <= self.monotonic():
             self._next_tick += TICK_SECONDS
-        rates = self.sampling.tick(self.now(), self.monotonic(), self.launcher.usage(), self.writer)
+        now = self.now()
+        rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
+        if self.host is not None:
+            self.host.look(now, self.writer)
         states = list(self.progress.state.values())
         self.listener.status(
             Status(

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.options import OnFailure, StartMode
+from mawl.model.options import CacheMode, OnFailure, StartMode
 from mawl.model.records import JobRecord
 from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
@@ -33,6 +33,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     memory_limit_bytes: int | None = None
     timeout_seconds: float | None = None
     """Per-job time limit for jobs whose plan names none."""
+    cache: CacheMode | None = None
+    """What becomes of the input tables in the page cache before the start; None: nothing."""
+    drop_caches: bool = False
+    """With ``cold``: drop the caches of the whole machine, too (root)."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,13 +16,15 @@ from mawl import __version__
 from mawl.errors import MawlError
 from mawl.launch.client import Launcher
 from mawl.launch.sweep import kill_run
+from mawl.measure.block_devices import volume_facts
+from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.process import ProcessSampler
+from mawl.measure.topology import read_topology
 from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
 from mawl.model.run import (
     NodeFacts,
-    OutsideCpu,
     Overhead,
     Phases,
     PlannedJob,
@@ -32,7 +34,9 @@ from mawl.model.run import (
 from mawl.model.usage import Usage
 from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
+from mawl.runner.caches import prepare_inputs
 from mawl.runner.counting import Counting
+from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Listener, RunRequest
@@ -62,11 +66,16 @@ def carry_out(
     making the folder, the claims and the restriction, before any job starts; afterwards only a
     run folder that can no longer be written (the jobs are stopped first).
     """
+    cache = prepare_inputs(request)
     began = time.monotonic()
     _allow_many_files()
     machine = read_machine()
     node = machine.name or "localhost"
-    facts = _facts_before(request, volumes, machine, node, command, generate_seconds)
+    facts = msgspec.structs.replace(
+        _facts_before(request, volumes, machine, node, command, generate_seconds),
+        volumes=volume_facts(volumes.directories, node),
+        cache=cache,
+    )
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
@@ -88,6 +97,8 @@ def carry_out(
             library=counting.library,
         )
         cleanup.callback(_end_launcher, launcher, request.run_id)
+        collector = _collector(facts, restriction)
+        cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
         loop = RunLoop(
             request,
@@ -98,6 +109,7 @@ def carry_out(
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
             counting=counting,
+            host=HostSampling(node, collector),
             listener=listener,
             interrupts=interrupts,
         )
@@ -110,7 +122,7 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing(restriction, outside, counting),
+                missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
             )
             writer.finish(facts)
         except OSError as error:
@@ -118,10 +130,17 @@ def carry_out(
     return facts
 
 
-def _missing(restriction: Restriction, outside: OutsideCpu | None, counting: Counting) -> dict[str, str]:
+def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
+    """Host figures with every device under the roles, and the groups that hold the jobs."""
+    return HostCollector(
+        {layer for volume in facts.volumes for layer in volume.layers}, groups=restriction.groups
+    )
+
+
+def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
     """Why there is no outside account, and why no I/O by role."""
     missing = {}
-    if outside is None:
+    if not has_account:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
     if counting.reason is not None:
         missing["io.by_role"] = f"not measured: {counting.reason}"
@@ -160,7 +179,7 @@ def _facts_before(
     command: Sequence[str],
     generate_seconds: float | None,
 ) -> RunFacts:
-    plan = request.plan
+    plan, topology = request.plan, read_topology()
     jobs = list(plan.jobs())
     return RunFacts(
         run_id=request.run_id,
@@ -204,6 +223,10 @@ def _facts_before(
             "clock_source": machine.clock_source,
             "container": machine.container,
             "scheduler_autogroup": machine.autogroup,
+            "frequency_policy": topology.frequency_policy,
+            "memory_nodes": topology.memory_nodes,
+            "container_cpu_quota_cores": machine.cpu_quota_cores,
+            "container_memory_limit_bytes": machine.memory_limit_bytes,
             "saving_ratio": plan.saving,
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
@@ -212,6 +235,7 @@ def _facts_before(
 
 
 def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
+    topology = read_topology()
     return NodeFacts(
         name=name,
         kernel=machine.kernel,
@@ -222,6 +246,11 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         memory_bytes=machine.memory_bytes,
         cpus_used=list(request.cpus) if request.cpus is not None else None,
         memory_limit_bytes=request.memory_limit_bytes,
+        sockets=topology.sockets,
+        physical_cores=topology.physical_cores,
+        logical_cpus=topology.logical_cpus,
+        smt=topology.smt,
+        virtual=machine.virtual,
     )
 
 

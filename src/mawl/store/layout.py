@@ -2,7 +2,8 @@
 
 History of the format
   1.0  first: run.json, plan.toml, journal/, jobs, steps, events and samples as Parquet
-  1.1  jobs and steps: I/O by role, waits; jobs: counted bytes, io_remark
+  1.1  jobs and steps: I/O by role, waits; jobs: counted bytes, io_remark;
+       run.json: volumes, cache, sockets and threads of nodes; samples: series of the host
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.

@@ -1,0 +1,162 @@
+"""What the host did while the jobs ran: the block ``host`` of a summary, from the samples.
+
+Everything is over the time from the first start to the last end; a peak is the highest mean of a
+window (docs/design/host.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.host_parts import PARTS, part_blocks
+from mawl.analysis.series import Samples
+from mawl.model.run import RunFacts
+
+CPU_KINDS = ("user", "system", "interrupt", "iowait", "idle", "steal")
+BUSY_KINDS = ("user", "system", "interrupt")
+PRESSURE = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
+COUNTERS = ("context_switches", "major_faults", "swap_read_bytes", "swap_written_bytes")
+
+NO_SAMPLES = "the run holds no samples of the host (mawl 0.1 before format 1.1, or an imported run)"
+
+
+def host_block(
+    facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
+) -> Block | None:
+    """The block, over windows bounded by ``edges``; None, with the reason, for runs without host samples."""
+    if samples is None or edges is None or not _nodes(samples):
+        missing["host"] = NO_SAMPLES
+        return None
+    whole = (edges[0], edges[-1])
+    cpu = _cpu(facts, samples, whole)
+    return {
+        **cpu,
+        "core_basis": _one(node.core_basis for node in facts.nodes),
+        "cores": _total(node.cores for node in facts.nodes),
+        "memory_bytes": _total(node.memory_bytes for node in facts.nodes),
+        "runnable": {
+            "mean": _gauge(samples, "host.runnable", whole),
+            "peak": max(_known(_gauges(samples, "host.runnable", edges)), default=None),
+        },
+        "blocked_processes": _gauge(samples, "host.blocked_processes", whole),
+        "least_memory_available_bytes": _extreme(samples, "host.memory_available_bytes", whole, least=True),
+        "most_memory_dirty_bytes": _extreme(samples, "host.memory_dirty_bytes", whole, least=False),
+        **{name: _gain(samples, f"host.{name}", whole) for name in COUNTERS},
+        "frequency_hertz": _frequency(samples, whole),
+        "pressure": {f"{name}_ratio": _pressure(samples, name, whole) for name in PRESSURE},
+        "group": {
+            "most_memory_bytes": _extreme(samples, "group.memory_bytes", whole, least=False),
+            "memory_limit_hits": _gain(samples, "group.memory_limit_hits", whole),
+            "cpu_throttled_seconds": _gain(samples, "group.cpu_throttled_seconds", whole),
+        },
+        **{part: _part(part, facts, samples, edges) for part in PARTS},
+        "role_devices": role_devices(facts, samples, whole),
+    }
+
+
+def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
+    """Bytes that moved at the devices under the roles, whoever asked for them, each device once.
+
+    Counted where the file systems meet the block layer (``VolumeFacts.devices``), so that mirrors
+    below do not count twice.
+    """
+    places = {(volume.node, device) for volume in facts.volumes for device in volume.devices}
+    moved: Block = {}
+    for figure in ("read_bytes", "written_bytes"):
+        gains = [_change(samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)]
+        moved[figure] = _total(gains)
+    return moved
+
+
+def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) -> Block | None:
+    """The parts of a kind; none at all is None where the collector could not read them."""
+    return part_blocks(kind, facts, samples, edges) or (None if f"host.{kind}" in facts.missing else {})
+
+
+def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
+    """Shares of the time of all processors (raw, nothing adjusted), and busy cores."""
+    seconds = {kind: _gain(samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
+    whole = sum(value for value in seconds.values() if value is not None)
+    busy = [seconds[kind] for kind in BUSY_KINDS]
+    busy_seconds = _total(busy)
+    cores = _total(node.physical_cores or node.cores for node in facts.nodes)
+    core_busy = _gain(samples, "host.core_busy_seconds", span)
+    available = None if not cores else cores * (span[1] - span[0])
+    return {
+        "cpu_busy_ratio": _share(busy_seconds, whole),
+        **{f"cpu_{kind}_ratio": _share(seconds[kind], whole) for kind in CPU_KINDS if kind != "idle"},
+        "cpu_busy_seconds": busy_seconds,
+        "core_busy_seconds": core_busy,
+        "core_busy_ratio": _share(core_busy, available),
+    }
+
+
+def _nodes(samples: Samples) -> list[str]:
+    """The nodes with host samples."""
+    return [node for node in samples.nodes if any(name.startswith("host.") for name in samples.names(node))]
+
+
+def _change(samples: Samples, node: str, name: str, span: tuple[float, float]) -> float | None:
+    """What a counter of a node gained in a span, its rate held where samples do not reach."""
+    change = samples.changes(node, name, span)[0]
+    return None if change is None else change.per_second * (span[1] - span[0])
+
+
+def _gain(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+    """The sum over all nodes."""
+    return _total(_change(samples, node, name, span) for node in _nodes(samples))
+
+
+def _gauges(samples: Samples, name: str, edges: Sequence[float]) -> list[float | None]:
+    """The sum over nodes of a gauge's mean per window."""
+    columns = [samples.means(node, name, edges) for node in _nodes(samples)]
+    return [_total(row) for row in zip(*columns, strict=True)]
+
+
+def _gauge(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+    return _gauges(samples, name, span)[0]
+
+
+def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: bool) -> float | None:
+    """The smallest or largest sample of any node within the span."""
+    values = []
+    for node in _nodes(samples):
+        series = samples.series(node, name)
+        if series is not None:
+            pairs = zip(series.times, series.values, strict=True)
+            values += [value for time, value in pairs if span[0] <= time <= span[1]]
+    return (min if least else max)(values, default=None)
+
+
+def _pressure(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+    """Share of the time, the mean over nodes."""
+    series = f"host.pressure_{name}_seconds"
+    found = _known(_change(samples, node, series, span) for node in _nodes(samples))
+    return sum(found) / len(found) / (span[1] - span[0]) if found else None
+
+
+def _frequency(samples: Samples, span: tuple[float, float]) -> float | None:
+    found = _known(samples.means(node, "host.frequency_hertz", span)[0] for node in _nodes(samples))
+    return sum(found) / len(found) if found else None
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    """The sum; None where one is missing, and of nothing."""
+    found = list(values)
+    known = _known(found)
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def _one(values: Iterable[str | None]) -> str | None:
+    """The value that all share."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,222 @@
+"""What a run was doing window by window: throughput, reach, what its jobs waited for, how the host felt.
+
+The states of jobs are mean numbers of jobs: a job that waited half of a window for a processor adds
+0.5 to ``jobs_in_run_queue``.  They come from the series ``jobs.*`` and ``role.*`` of the samples by
+the formula of a job's waits (docs/design/figures.md, Windows): blocked is what is neither on CPU nor in the
+run queue, shared out over the roles in proportion to the waiting inside I/O calls, never more than it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.analysis.blocks import Block
+from mawl.analysis.series import Samples
+from mawl.analysis.throughput import APPLICATION, Counters, Flow
+from mawl.analysis.windows import Rates, Windows, gauges, rates
+from mawl.model.options import ROLES
+
+PLACES = (*ROLES, "other")
+"""Where jobs may be blocked: in I/O of a role, or elsewhere."""
+
+PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """One window; a figure is None where no sample covers it or the run did not measure it.
+
+    ``jobs_blocked`` is by role and ``other``; ``latency`` by role and direction, the mean of the calls
+    of the window in seconds; pressures are shares of the window's time, by name.
+    """
+
+    start_seconds: float
+    seconds: float
+    active: bool
+    jobs_running: float | None
+    jobs_on_cpu: float | None
+    jobs_in_run_queue: float | None
+    jobs_blocked: dict[str, float] | None
+    latency: dict[str, dict[str, float | None]]
+    application: dict[str, float | None]
+    device: dict[str, float | None]
+    cpu_busy_ratio: float | None
+    pressure: dict[str, float | None]
+    swap_bytes_per_second: float | None
+    network_bytes_per_second: float | None
+    throttled_ratio: float | None
+
+    def share(self, jobs: float | None) -> float | None:
+        """A mean number of jobs as a share of those that ran."""
+        if jobs is None or not self.jobs_running:
+            return None
+        return min(max(jobs / self.jobs_running, 0.0), 1.0)
+
+    @property
+    def blocked_io_ratio(self) -> float | None:
+        """Share of jobs' time blocked in I/O of data, work and util."""
+        if self.jobs_blocked is None:
+            return None
+        return self.share(sum(self.jobs_blocked[role] for role in ROLES))
+
+    def reach(self, direction: str) -> float | None:
+        """Device over application bytes of ``read`` or ``write``; None where nothing was asked for."""
+        asked, reached = self.application[direction], self.device[direction]
+        return reached / asked if asked and reached is not None else None
+
+
+def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment]:
+    """The windows of a run, in order."""
+    edges = windows.edges
+    application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
+    running = gauges(samples, "jobs_running", edges)
+    on_cpu, queued = (rates(samples, [f"jobs.{name}_seconds"], edges) for name in ("on_cpu", "run_queue"))
+    waited = {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES}
+    latency = {role: _latency(samples, role, edges) for role in ROLES}
+    pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
+    busy, swap, network, throttled = (
+        _busy(samples, edges),
+        rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
+        rates(samples, _network(samples), edges),
+        rates(samples, ["group.cpu_throttled_seconds"], edges),
+    )
+    return [
+        Moment(
+            start_seconds=edges[at] - edges[0],
+            seconds=edges[at + 1] - edges[at],
+            active=at < windows.active,
+            jobs_running=running[at],
+            jobs_on_cpu=on_cpu[at],
+            jobs_in_run_queue=queued[at],
+            jobs_blocked=blocked(
+                running[at], on_cpu[at], queued[at], {role: waited[role][at] for role in ROLES}
+            ),
+            latency={role: _at(latency[role], at) for role in ROLES},
+            application=_at(application, at),
+            device=_at(at_device, at),
+            cpu_busy_ratio=busy[at],
+            pressure={name: values[at] for name, values in pressure.items()},
+            swap_bytes_per_second=swap[at],
+            network_bytes_per_second=network[at],
+            throttled_ratio=throttled[at],
+        )
+        for at in range(len(edges) - 1)
+    ]
+
+
+def blocked(
+    running: float | None, on_cpu: float | None, queued: float | None, waited: dict[str, float | None]
+) -> dict[str, float] | None:
+    """Jobs blocked, by role and ``other``: running less on CPU less queued, shared out by ``waited``.
+
+    None where a part is missing.  The sum of the result is never below 0 nor above ``running``.
+    """
+    inside = [waited[role] for role in ROLES]
+    if running is None or on_cpu is None or queued is None or None in inside:
+        return None
+    whole = max(running - on_cpu - queued, 0.0)
+    calls = sum(value for value in inside if value)
+    share = min(1.0, whole / calls) if calls > 0 else 0.0
+    parts: dict[str, float] = {role: (waited[role] or 0.0) * share for role in ROLES}
+    return {**parts, "other": max(whole - sum(parts.values()), 0.0)}
+
+
+def busy_cores(samples: Samples, windows: Windows) -> float | None:
+    """Mean of busy cores in the active phase: a core is busy when any of its threads is."""
+    edges = (windows.active_edges[0], windows.active_edges[-1])
+    return rates(samples, ["host.core_busy_seconds"], edges)[0]
+
+
+def as_plain(moment: Moment) -> Block:
+    """A window of the summary (``windows.*``)."""
+    return {
+        "start_seconds": moment.start_seconds,
+        "length_seconds": moment.seconds,
+        "phase": "active" if moment.active else "tail",
+        "jobs_running": moment.jobs_running,
+        "jobs_on_cpu": moment.jobs_on_cpu,
+        "jobs_in_run_queue": moment.jobs_in_run_queue,
+        "jobs_blocked": moment.jobs_blocked or dict.fromkeys(PLACES),
+        **{
+            f"{side}_{direction}_bytes_per_second": flow[direction]
+            for side, flow in (("application", moment.application), ("device", moment.device))
+            for direction in ("read", "write")
+        },
+        "latency": {
+            role: {f"{direction}_seconds": value for direction, value in directions.items()}
+            for role, directions in moment.latency.items()
+        },
+        "reach": {f"{direction}_ratio": moment.reach(direction) for direction in ("read", "write")},
+        "cpu_busy_ratio": moment.cpu_busy_ratio,
+        "pressure": {f"{name}_ratio": value for name, value in moment.pressure.items()},
+    }
+
+
+def peak_latencies(some: Sequence[Moment]) -> dict[str, dict[str, float | None]]:
+    """The highest window mean of the latency, by role and direction: not the longest call."""
+    return {
+        role: {
+            direction: max(
+                (value for moment in some if (value := moment.latency[role][direction]) is not None),
+                default=None,
+            )
+            for direction in ("read", "write")
+        }
+        for role in ROLES
+    }
+
+
+def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
+    """Mean seconds of a role's calls in each window: time inside them over their number."""
+    return {
+        direction: [
+            seconds / calls if seconds is not None and calls else None
+            for seconds, calls in zip(
+                rates(samples, [f"role.{role}.{direction}_seconds"], edges),
+                rates(samples, [f"role.{role}.{direction}s"], edges),
+                strict=True,
+            )
+        ]
+        for direction in ("read", "write")
+    }
+
+
+def _at(flow: Flow, place: int) -> dict[str, float | None]:
+    return {direction: values[place] for direction, values in flow.items()}
+
+
+def _pressure(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
+    """Share of the time under a pressure; of several nodes the mean."""
+    found = rates(samples, [f"host.pressure_{name}_seconds"], edges)
+    nodes = sum(f"host.pressure_{name}_seconds" in samples.names(node) for node in samples.nodes)
+    return [None if value is None else min(value / nodes, 1.0) for value in found]
+
+
+def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
+    """Share of all processors' time that was neither idle nor waiting for I/O."""
+    parts = {
+        name: rates(samples, [f"host.cpu_{name}_seconds"], edges)
+        for name in ("user", "system", "interrupt", "steal", "idle", "iowait")
+    }
+    found: Rates = []
+    for at in range(len(edges) - 1):
+        known = {name: values[at] or 0.0 for name, values in parts.items()}
+        whole = sum(known.values())
+        lacking = parts["idle"][at] is None or whole <= 0
+        found.append(None if lacking else 1.0 - (known["idle"] + known["iowait"]) / whole)
+    return found
+
+
+def _network(samples: Samples) -> list[str]:
+    """Counters of bytes of all networks but the loopback one, and of fabrics."""
+    return sorted(
+        {
+            name
+            for node in samples.nodes
+            for name in samples.names(node)
+            if name.startswith(("network.", "fabric."))
+            and name.endswith(("received_bytes", "sent_bytes"))
+            and not name.startswith("network.lo.")
+        }
+    )

@@ -1,0 +1,180 @@
+"""The signature of a run: the figures of the published mix, their ranges, and whether they mean anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.io import REACHES_STORAGE_RATIO
+from mawl.model.run import RunFacts
+from mawl.model.signature import MIX_PROGRAMS, RANGE_SESSIONS, SIGNATURE, Need, SignatureRow
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.scale import SCALES
+
+Value = tuple[float | None, str]
+"""A value, and why there is none."""
+
+
+def signature_block(
+    facts: RunFacts, summary: Block, missing: Missing, *, busy_cores: float | None = None
+) -> Block:
+    """The rows of :data:`mawl.model.signature.SIGNATURE` from the other blocks of a summary.
+
+    ``reason`` says why a row has no value or is not meaningful in this run; ``inside`` is null
+    where there is no value or no range.  ``busy_cores`` is the mean of the active phase.
+    """
+    missing.update(
+        {
+            "signature.*.value": "the row's own reason says why",
+            "signature.*.inside": "there is no value, or no range",
+            "signature.*.low": "the papers give no lower end",
+            "signature.*.high": "the papers give no upper end",
+            "signature.*.reason": "nothing to explain",
+        }
+    )
+    summary = {**summary, "busy_cores": busy_cores}
+    return {row.name: _row(row, facts, summary) for row in SIGNATURE}
+
+
+def is_the_mix(programs: Iterable[str]) -> bool:
+    """Whether a run has jobs of (nearly) all programs of the catalogue, as the published mixes have."""
+    return len(set(programs) & set(CATALOGUE)) >= MIX_PROGRAMS
+
+
+def _row(row: SignatureRow, facts: RunFacts, summary: Block) -> Block:
+    value, why_none = VALUES[row.name](facts, summary)
+    reason = why_none if value is None else _not_meaningful(row, facts, summary)
+    inside = None
+    if value is not None and (row.low, row.high) != (None, None):
+        inside = (row.low is None or value >= row.low) and (row.high is None or value <= row.high)
+    return {
+        "value": value,
+        "low": row.low,
+        "high": row.high,
+        "inside": inside,
+        "meaningful": value is not None and reason is None,
+        "reason": reason,
+        "source": row.source,
+    }
+
+
+def _not_meaningful(row: SignatureRow, facts: RunFacts, summary: Block) -> str | None:
+    """Why a value cannot be held against its range; None where it can."""
+    if not is_the_mix(summary["programs"]):
+        return f"the ranges are of mixes of {MIX_PROGRAMS} programs and more"
+    return next((reason for need in row.needs if (reason := _lacks(need, facts, summary))), None)
+
+
+def _lacks(need: Need, facts: RunFacts, summary: Block) -> str | None:
+    scale = facts.workload.scale
+    small = scale is None or scale < SCALES["standard"]
+    match need:
+        case "standard":
+            return (
+                "not meaningful at this scale: below standard times are not in proportion" if small else None
+            )
+        case "twenty sessions":
+            if facts.workload.sessions != RANGE_SESSIONS:
+                return f"the range is of {RANGE_SESSIONS} sessions"
+        case "reach":
+            reach = [summary["io"]["reach"][f"{way}_ratio"] for way in ("read", "write")]
+            if any(ratio is None or ratio < REACHES_STORAGE_RATIO for ratio in reach):
+                start = "not meaningful at this scale" if small else "not meaningful"
+                return f"{start}: too few of the bytes reached a device"
+    return None
+
+
+def _over(part: float | None, whole: float | None, lacking: str) -> Value:
+    """``part / whole``, or the reason ``lacking`` where that cannot be worked out."""
+    if part is None or not whole:
+        return None, lacking
+    return part / whole, ""
+
+
+def _moved(summary: Block) -> float | None:
+    device = summary["io"]["device"]
+    read, written = device["read_bytes"], device["written_bytes"]
+    return None if read is None or written is None else read + written
+
+
+def _device_read(_: RunFacts, summary: Block) -> Value:
+    return _over(summary["io"]["device"]["read_bytes"], _moved(summary), "no bytes at a device are known")
+
+
+def _work_util(_: RunFacts, summary: Block) -> Value:
+    roles = summary["io"]["by_role"]
+    if roles is None:
+        return None, "I/O by role was not measured"
+    sums = {name: _role_bytes(roles.get(name)) for name in ("data", "work", "util")}
+    return _over(sums["work"] + sums["util"], sum(sums.values()), "no bytes by role are known")
+
+
+def _role_bytes(role: Block | None) -> float:
+    return 0.0 if role is None else float((role["read_bytes"] or 0) + (role["written_bytes"] or 0))
+
+
+def _sequential(_: RunFacts, summary: Block) -> Value:
+    roles = summary["io"]["by_role"]
+    if roles is None:
+        return None, "I/O by role was not measured"
+    known = [
+        (_role_bytes(role), role["sequential_ratio"])
+        for name in ("data", "work", "util")
+        if (role := roles.get(name)) and role["sequential_ratio"] is not None
+    ]
+    sequential = sum(size * ratio for size, ratio in known)
+    return _over(sequential, sum(size for size, _ in known), "no sequential shares are known")
+
+
+def _concurrency(facts: RunFacts, summary: Block) -> Value:
+    return _over(
+        summary["jobs"]["mean_concurrent"], facts.workload.sessions, "no job has both a start and an end"
+    )
+
+
+def _longest_shortest(facts: RunFacts, summary: Block) -> Value:
+    times = {baseline.program: baseline.real_time_seconds for baseline in facts.alone}
+    lacking = set(summary["programs"]) - set(times)
+    if lacking or not times:
+        were = "program was" if len(lacking) == 1 else "programs were"
+        return None, f"{len(lacking)} {were} not run alone (mawl run --solo)"
+    return _over(max(times.values()), min(times.values()), "a program alone took no time")
+
+
+def _moved_inputs(facts: RunFacts, summary: Block) -> Value:
+    scale = facts.workload.scale
+    programs = set(summary["programs"])
+    if scale is None or not programs <= set(CATALOGUE):
+        return None, "the inputs of a program that is not of the catalogue are not known"
+    inputs = sum(table.bytes(scale) for name in programs for table in CATALOGUE[name].inputs)
+    return _over(_moved(summary), inputs, "no bytes at a device, or no inputs, are known")
+
+
+def _plateau(_: RunFacts, summary: Block) -> Value:
+    mean = summary["io"]["device"]["active_mean"]["total_bytes_per_second"]
+    return _over(
+        mean, summary["busy_cores"], "core-busy seconds or throughput of the active phase were not measured"
+    )
+
+
+def _cpu(_: RunFacts, summary: Block) -> Value:
+    user, system = (summary["time"][f"{mode}_cpu_seconds"] for mode in ("user", "system"))
+    cpu = None if user is None or system is None else user + system
+    return _over(_moved(summary), cpu, "no bytes at a device, or no CPU time, are known")
+
+
+def _memory(_: RunFacts, summary: Block) -> Value:
+    return _over(summary["time"]["memory_bytes"], summary["jobs"]["counted"], "no memory of jobs is known")
+
+
+VALUES: dict[str, Callable[[RunFacts, Block], Value]] = {
+    "device_read_ratio": _device_read,
+    "work_util_ratio": _work_util,
+    "concurrency_ratio": _concurrency,
+    "longest_shortest_ratio": _longest_shortest,
+    "moved_inputs_ratio": _moved_inputs,
+    "plateau_bytes_per_core_second": _plateau,
+    "bytes_per_cpu_second": _cpu,
+    "memory_per_job_bytes": _memory,
+    "sequential_ratio": _sequential,
+}

@@ -1,0 +1,136 @@
+"""Throughput over windows: peak, initial, sustained and mean of the active phase, by direction."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.series import Samples
+from mawl.analysis.windows import Rates, Windows, added, initial_edges, rates
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+
+DIRECTIONS = ("read", "write", "total")
+FIGURES = ("peak", "initial", "sustained", "active_mean")
+NO_SAMPLES = "no samples cover a window of the run"
+
+Flow = dict[str, Rates]
+"""Bytes per second of each window, by direction."""
+
+
+class Counters:
+    """Which series of the samples are one side's counters, by direction."""
+
+    def __init__(self, source: str, read: Sequence[str], write: Sequence[str]) -> None:
+        self.source, self.read, self.write = source, tuple(read), tuple(write)
+
+    def flow(self, samples: Samples, edges: Sequence[float]) -> Flow:
+        """Bytes per second in each window, read, written and together."""
+        read, write = rates(samples, self.read, edges), rates(samples, self.write, edges)
+        return {
+            "read": read,
+            "write": write,
+            "total": [added(pair) for pair in zip(read, write, strict=True)],
+        }
+
+
+APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
+CHARGED = Counters("jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",))
+
+
+def side_in_time(
+    path: str,
+    counters: Counters,
+    facts: RunFacts,
+    jobs: Sequence[JobRecord],
+    windows: Windows | None,
+    samples: Samples | None,
+    missing: Missing,
+) -> Block:
+    """The window figures of one side (``io.application`` or ``io.device``) of a summary."""
+    if windows is None or samples is None:
+        found: dict[str, Flow] = {figure: {} for figure in FIGURES}
+        reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else "no job has both a start and an end")
+    else:
+        found, reasons = _found(counters, jobs, windows, samples)
+    block: Block = {
+        figure: {
+            f"{direction}_bytes_per_second": _value(
+                figure,
+                found[figure].get(direction, []),
+                f"{path}.{figure}.{direction}_bytes_per_second",
+                reasons,
+                missing,
+            )
+            for direction in DIRECTIONS
+        }
+        for figure in FIGURES
+    }
+    block["sustained_bytes_per_second_per_core"] = per_core(
+        block["sustained"]["total_bytes_per_second"],
+        facts,
+        f"{path}.sustained_bytes_per_second_per_core",
+        missing,
+    )
+    block["window_seconds"] = windows.seconds if windows else None
+    if windows is None:
+        missing[f"{path}.window_seconds"] = reasons["peak"]
+    block["windows_source"] = counters.source
+    return block
+
+
+def cores_of(facts: RunFacts) -> tuple[float | None, str]:
+    """Cores that the jobs could use, over all nodes in one basis; None with the reason."""
+    bases = {node.core_basis for node in facts.nodes}
+    if len(bases) != 1 or None in bases:
+        return None, "the nodes' cores are not known in one basis"
+    total = 0.0
+    for node in facts.nodes:
+        if node.cores is None:
+            return None, "the cores of a node are not known"
+        if node.cpus_used is None:
+            total += node.cores
+        elif node.core_basis == "vCPU":
+            total += len(node.cpus_used)
+        else:
+            return None, "the jobs were held to some processors, whose physical cores are not known"
+    return total or None, "the run names no node"
+
+
+def per_core(value: float | None, facts: RunFacts, path: str, missing: Missing) -> float | None:
+    """A throughput per core of the run's basis."""
+    cores, reason = cores_of(facts)
+    if value is None or cores is None:
+        missing[path] = reason if value is not None else NO_SAMPLES
+        return None
+    return value / cores
+
+
+def _found(
+    counters: Counters, jobs: Sequence[JobRecord], windows: Windows, samples: Samples
+) -> tuple[dict[str, Flow], dict[str, str]]:
+    whole = counters.flow(samples, windows.edges)
+    active = {direction: values[: windows.active] for direction, values in whole.items()}
+    start, end = windows.active_edges[0], windows.active_edges[-1]
+    found: dict[str, Flow] = {
+        "peak": whole,
+        "sustained": active,
+        "active_mean": counters.flow(samples, (start, end)),
+        "initial": {},
+    }
+    reasons = dict.fromkeys(FIGURES, NO_SAMPLES)
+    initial = initial_edges(jobs, windows)
+    if isinstance(initial, str):
+        reasons["initial"] = initial
+    else:
+        found["initial"] = counters.flow(samples, initial)
+    return found, reasons
+
+
+def _value(figure: str, values: Rates, path: str, reasons: dict[str, str], missing: Missing) -> float | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        missing[path] = reasons[figure]
+        return None
+    return statistics.median(known) if figure == "sustained" else max(known)

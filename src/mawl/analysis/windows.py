@@ -1,0 +1,103 @@
+"""The windows of a run: equal parts of its active phase and of its tail, over which rates are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.analysis.series import Samples
+from mawl.analysis.timeline import Timeline
+from mawl.model.records import JobRecord
+
+SHORTEST_WINDOW_SECONDS = 5.0
+WINDOW_RATIO = 0.01
+"""A window is this share of the active phase, and never shorter than the shortest."""
+
+INSTANT_SECONDS = 1e-6
+"""Stored points in time are whole microseconds: a tail shorter than that is rounding."""
+
+Rates = list[float | None]
+"""A figure per window, None where samples do not cover it."""
+
+
+class Windows(msgspec.Struct, frozen=True, kw_only=True):
+    """``edges`` (seconds since the epoch, ascending) bound the windows; the first ``active`` are of
+    the active phase, the others of the tail.  ``seconds`` is the length a window is meant to have."""
+
+    seconds: float
+    edges: tuple[float, ...]
+    active: int
+
+    @property
+    def active_edges(self) -> tuple[float, ...]:
+        """The edges of the active phase's windows."""
+        return self.edges[: self.active + 1]
+
+
+def window_seconds(active_seconds: float) -> float:
+    """Length of a window: max(5 s, 1 % of the active phase)."""
+    return max(SHORTEST_WINDOW_SECONDS, WINDOW_RATIO * active_seconds)
+
+
+def windows_of(line: Timeline) -> Windows:
+    """The windows that tile a run from its first start to its last end.
+
+    The last window of a phase is shorter where at least half of one is left over, and else longer;
+    a phase shorter than a window is one by itself.
+    """
+    seconds = window_seconds(line.active_seconds)
+    turn = line.started_at + line.active_seconds
+    active = _tiles(line.started_at, turn, seconds)
+    tail = _tiles(turn, line.ended_at, seconds) if line.ended_at - turn > INSTANT_SECONDS else []
+    return Windows(seconds=seconds, edges=(line.started_at, *active, *tail), active=len(active))
+
+
+def initial_edges(jobs: Sequence[JobRecord], windows: Windows) -> tuple[float, float] | str:
+    """Bounds of the first window after all first-stage jobs started, or why there is none."""
+    first = [job for job in jobs if job.stage == 1]
+    starts = [job.started_at for job in first if job.started_at is not None]
+    if not starts or len(starts) < len(first):
+        return "not every job of the first stages started"
+    start = max(starts)
+    end = start + windows.seconds
+    if end > windows.active_edges[-1] + windows.seconds / 2:
+        return "the active phase ended before a window after the last start of a first-stage job"
+    return start, end
+
+
+def rates(samples: Samples, names: Sequence[str], edges: Sequence[float]) -> Rates:
+    """What the counters ``names`` gained together per second, over all nodes, in each window.
+
+    None where one of them has no figure, and in all windows where no node has any of them.
+    """
+    columns = [
+        samples.changes(node, name, edges)
+        for node in samples.nodes
+        for name in names
+        if samples.series(node, name) is not None
+    ]
+    if not columns:
+        return [None] * (len(edges) - 1)
+    return [
+        None if any(change is None for change in row) else sum(change.per_second for change in row if change)
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def gauges(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
+    """The sum over all nodes of a gauge's mean in each window; None where a node has no figure."""
+    columns = [samples.means(node, name, edges) for node in samples.nodes]
+    return [added(row) for row in zip(*columns, strict=True)] if columns else [None] * (len(edges) - 1)
+
+
+def added(values: Sequence[float | None]) -> float | None:
+    """The sum of what is known in full."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _tiles(start: float, end: float, seconds: float) -> list[float]:
+    """The upper edges of windows from ``start`` to ``end``."""
+    count = max(int((end - start) / seconds + 0.5), 1)
+    return [*(start + number * seconds for number in range(1, count)), end]

@@ -1,0 +1,153 @@
+"""What block devices lie under a directory: partitions, dm, md, multipath and loop down to the disks.
+
+Read without root from sysfs (Linux Documentation/ABI/stable/sysfs-block) and mountinfo.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, NETWORK_FILE_SYSTEMS, Mount, mount_of, read_mounts
+from mawl.model.options import Role
+from mawl.model.run import VolumeFacts
+
+DEEPEST = 16
+"""Layers below a file system; more would be a loop of loops."""
+
+
+def volume_facts(
+    roles: Mapping[Role, Sequence[Path]],
+    node: str,
+    proc: Path = Path("/proc"),
+    sys: Path = Path("/sys"),
+) -> list[VolumeFacts]:
+    """What holds each directory of each role, and which other roles share its storage.
+
+    A directory must exist.  Nothing is raised: what cannot be found out is None or empty, with
+    ``reason``.
+    """
+    mounts = read_mounts(proc)
+    found = [
+        _volume(role, directory, node, mounts, sys) for role, places in roles.items() for directory in places
+    ]
+    return [_with_sharing(volume, found) for volume in found]
+
+
+def _volume(role: Role, directory: Path, node: str, mounts: Sequence[Mount], sys: Path) -> VolumeFacts:
+    mount = mount_of(directory, mounts)
+    if mount is None:
+        return VolumeFacts(
+            role=role, node=node, directory=str(directory), reason="no mount above it is listed in mountinfo"
+        )
+    devices, reason = _devices_of(mount, mounts, sys)
+    layers: list[str] = []
+    disks: list[str] = []
+    for device in devices:
+        _descend(device, mounts, sys, layers, disks, DEEPEST)
+    return VolumeFacts(
+        role=role,
+        node=node,
+        directory=str(directory),
+        mount_point=mount.mount_point,
+        file_system=mount.file_system,
+        source=mount.source,
+        network=mount.file_system in NETWORK_FILE_SYSTEMS,
+        devices=devices,
+        layers=layers,
+        disks=disks,
+        reason=reason,
+    )
+
+
+def _devices_of(mount: Mount, mounts: Sequence[Mount], sys: Path) -> tuple[list[str], str | None]:
+    """The block devices that a file system names as its own, or why there is none."""
+    kind = mount.file_system
+    if kind in NETWORK_FILE_SYSTEMS:
+        return [], f"{kind} is a network file system: its devices are another machine's"
+    if kind in MEMORY_FILE_SYSTEMS:
+        return [], f"{kind} is memory"
+    if kind == "overlay":
+        upper = mount.option("upperdir")
+        below = mount_of(upper, mounts) if upper else None
+        if (
+            below is None
+            or below is mount
+            or below.file_system == "overlay"
+            or not Path(upper or "").exists()
+        ):
+            return [], "the upper directory of this overlay lies outside what this process sees"
+        return _devices_of(below, mounts, sys)
+    name = _name_of(mount.device, sys)
+    if name is None and mount.source.startswith("/dev/"):
+        # btrfs mounts have a device number of no device; their source is one of the real ones.
+        name = _name_of_node(Path(mount.source), sys)
+    if name is None:
+        return [], f"{kind} on {mount.source}: no block device is known for it"
+    return _members_of_btrfs(name, sys) or [name], None
+
+
+def _name_of(number: str, sys: Path) -> str | None:
+    """The name of the device MAJOR:MINOR, None where there is no such block device."""
+    link = sys / "dev/block" / number
+    return link.resolve().name if not number.startswith("0:") and link.exists() else None
+
+
+def _name_of_node(node: Path, sys: Path) -> str | None:
+    try:
+        number = node.stat().st_rdev
+    except OSError:
+        return None
+    return _name_of(f"{os.major(number)}:{os.minor(number)}", sys)
+
+
+def _members_of_btrfs(name: str, sys: Path) -> list[str]:
+    """All devices of the btrfs that a device belongs to; none where it belongs to none."""
+    for member in (sys / "fs/btrfs").glob(f"*/devices/{name}"):
+        return sorted(device.name for device in member.parent.iterdir())
+    return []
+
+
+def _descend(
+    name: str, mounts: Sequence[Mount], sys: Path, layers: list[str], disks: list[str], depth: int
+) -> None:
+    """Note a device and all below it, each once; what has nothing below is a disk."""
+    if name in layers or depth == 0:
+        return
+    layers.append(name)
+    below = _below(name, mounts, sys)
+    for device in below:
+        _descend(device, mounts, sys, layers, disks, depth - 1)
+    if not below:
+        disks.append(name)
+
+
+def _below(name: str, mounts: Sequence[Mount], sys: Path) -> list[str]:
+    """The devices that one is made of: a partition's disk, slaves of dm and md, the disk of a file."""
+    directory = (sys / "class/block" / name).resolve()
+    if (directory / "partition").exists():
+        return [directory.parent.name]
+    slaves = directory / "slaves"
+    members = sorted(entry.name for entry in slaves.iterdir()) if slaves.is_dir() else []
+    if members:
+        return members
+    backing = directory / "loop" / "backing_file"
+    if backing.exists():
+        file = backing.read_text(errors="replace").strip().removesuffix(" (deleted)")
+        mount = mount_of(file, mounts)
+        return [] if mount is None else _devices_of(mount, mounts, sys)[0]
+    return []
+
+
+def _with_sharing(volume: VolumeFacts, volumes: Sequence[VolumeFacts]) -> VolumeFacts:
+    """Which other roles lie in the same file system or on a disk of this one."""
+    others: dict[Role, None] = {}
+    for other in volumes:
+        same = other.mount_point == volume.mount_point and volume.mount_point is not None
+        source = other.source == volume.source and volume.network
+        if other.role != volume.role and (same or source or set(other.disks) & set(volume.disks)):
+            others[other.role] = None
+    return msgspec.structs.replace(volume, shared_with=list(others))

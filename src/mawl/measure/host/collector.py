@@ -1,0 +1,72 @@
+"""The host once a second: every source of this machine, and what it would not say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from mawl.measure.control_groups import own_groups
+from mawl.measure.host.cpu import Cpu
+from mawl.measure.host.devices import Devices
+from mawl.measure.host.fabric import Fabric
+from mawl.measure.host.files import Figures, Source
+from mawl.measure.host.frequency import Frequency
+from mawl.measure.host.groups import Groups
+from mawl.measure.host.lustre import Lustre
+from mawl.measure.host.memory import memory_sources
+from mawl.measure.host.network import network_source
+from mawl.measure.host.nfs import NETWORK_TYPES, Nfs
+from mawl.measure.host.pressure import pressure_sources
+from mawl.measure.host.scale import Scale
+from mawl.measure.mounts import read_mounts
+
+
+class HostCollector:
+    """Reads all sources; cheap enough for once a second (docs/design/host.md).
+
+    ``devices`` are block devices that are reported also while idle, ``groups`` the control groups of
+    the jobs (this process's own without).  ``root`` stands above ``proc`` and ``sys``.
+    """
+
+    def __init__(
+        self, devices: Collection[str] = (), groups: Sequence[Path] = (), root: Path = Path("/")
+    ) -> None:
+        proc, sys = root / "proc", root / "sys"
+        mounts = read_mounts(proc)
+        lustre = [mount for mount in mounts if mount.file_system == "lustre"]
+        gpfs = [mount for mount in mounts if mount.file_system == "gpfs"]
+        self._sources: list[Source] = [
+            Cpu(proc, sys),
+            *memory_sources(proc),
+            *pressure_sources(proc),
+            Devices(proc, sys, devices),
+            network_source(proc),
+            Fabric(sys),
+            Groups(groups or own_groups(proc, sys)),
+            Frequency(sys),
+        ]
+        if any(mount.file_system in NETWORK_TYPES for mount in mounts):
+            self._sources.append(Nfs(proc))
+        if lustre:
+            self._sources.append(Lustre(root, lustre))
+        if gpfs:
+            self._sources.append(Scale(gpfs))
+
+    def read(self) -> Figures:
+        """Series to value at this moment; what cannot be read is left out."""
+        figures: Figures = {}
+        for source in self._sources:
+            source.read(figures)
+        return figures
+
+    def reasons(self) -> dict[str, str]:
+        """Paths of the summary that stay null for want of a source, and why."""
+        found: dict[str, str] = {}
+        for source in self._sources:
+            found |= source.reasons()
+        return found
+
+    def close(self) -> None:
+        """Give every descriptor back."""
+        for source in self._sources:
+            source.close()

@@ -1,0 +1,179 @@
+"""Files in the page cache: how much of them is there, taking them out, putting them in.
+
+Sources: cachestat(2) (Linux 6.5), mincore(2), posix_fadvise(2), Linux
+Documentation/admin-guide/sysctl/vm.rst (drop_caches).  All but the last work without root.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnsuitableMachineError
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+WINDOW_BYTES = 2**30
+"""How much of a file is mapped at once to ask for its pages."""
+
+READ_BYTES = 2**20
+_LOWEST_BIT = bytes(value & 1 for value in range(256))
+CACHESTAT = 451
+"""The call's number: of those since Linux 5.1 all architectures that mawl knows use the same."""
+
+
+class Residency(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of some files is in memory.
+
+    ``resident_bytes`` is None, with ``reason``, where the kernel would not tell; ``dirty_bytes`` (not
+    yet written, so not to be dropped) is known from cachestat only.
+    """
+
+    bytes: int
+    resident_bytes: int | None
+    dirty_bytes: int | None = None
+    source: str | None = None
+    reason: str | None = None
+
+
+class _Range(ctypes.Structure):
+    _fields_ = (("offset", ctypes.c_uint64), ("length", ctypes.c_uint64))
+
+
+class _CacheStat(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_uint64) for name in ("cached", "dirty", "writeback", "evicted", "recently_evicted")
+    )
+
+
+def residency(files: Iterable[Path], calls: Iterable[str] = ("cachestat", "mincore")) -> Residency:
+    """Of all files together, by the first of ``calls`` that works here; files that vanish count as none.
+
+    mincore tells the truth about files of this user only (it says "resident" of any other), so it
+    gives a reason instead for those.
+    """
+    paths = list(files)
+    reason = "no way to ask the kernel was tried"
+    for source in calls:
+        try:
+            total = resident = dirty = 0
+            for path in paths:
+                size, pages, unwritten = _of_file(path, _CALLS[source])
+                total, resident = total + size, resident + min(pages * PAGE_BYTES, size)
+                dirty += min(unwritten * PAGE_BYTES, size)
+        except OSError as error:
+            reason = f"{source}: {(error.strerror or str(error)).lower()}"
+            continue
+        known = dirty if source == "cachestat" else None
+        return Residency(bytes=total, resident_bytes=resident, dirty_bytes=known, source=source)
+    sizes = sum(path.stat().st_size for path in paths if path.is_file())
+    return Residency(bytes=sizes, resident_bytes=None, reason=reason)
+
+
+def drop(files: Iterable[Path]) -> list[str]:
+    """Write the files' dirty pages and take them out of the cache; sentences for files that refuse.
+
+    What other processes have mapped or locked stays, and so does all of a file system in memory:
+    :func:`residency` afterwards tells.
+    """
+    remarks = []
+    for path in files:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fdatasync(descriptor)
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            remarks.append(f"{path}: not dropped from the cache: {(error.strerror or str(error)).lower()}")
+    return remarks
+
+
+def load(files: Iterable[Path]) -> list[str]:
+    """Read the files once, so that they are in the cache as far as it holds them; sentences for the rest."""
+    remarks = []
+    buffer = bytearray(READ_BYTES)
+    for path in files:
+        try:
+            with path.open("rb", buffering=0) as file:
+                while file.readinto(buffer):
+                    pass
+        except OSError as error:
+            remarks.append(f"{path}: not read into the cache: {(error.strerror or str(error)).lower()}")
+    return remarks
+
+
+def drop_machine_wide(proc: Path = Path("/proc")) -> None:
+    """Write what is dirty and drop the clean caches of the whole machine; root only.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where that is refused.
+    """
+    os.sync()
+    switch = proc / "sys/vm/drop_caches"
+    try:
+        switch.write_text("3\n")
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the caches of the machine cannot be dropped",
+            where=str(switch),
+            why=(error.strerror or str(error)).lower(),
+            cure="run as root, or leave --drop-caches out: --cache cold drops the input tables without it",
+        ) from None
+
+
+def _of_file(path: Path, call: Callable[[int, int], tuple[int, int]]) -> tuple[int, int, int]:
+    """Size of a file in bytes, its pages in memory, and those of them that are dirty."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0, 0, 0
+    try:
+        size = os.fstat(descriptor).st_size
+        return (size, *call(descriptor, size)) if size else (0, 0, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _cachestat(descriptor: int, size: int) -> tuple[int, int]:
+    found = _CacheStat()
+    arguments = ctypes.byref(_Range(0, size)), ctypes.byref(found), ctypes.c_uint(0)
+    if ctypes.CDLL(None, use_errno=True).syscall(CACHESTAT, ctypes.c_int(descriptor), *arguments):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return int(found.cached), int(found.dirty + found.writeback)
+
+
+def _mincore(descriptor: int, size: int) -> tuple[int, int]:
+    owner = os.fstat(descriptor).st_uid
+    if os.geteuid() not in (0, owner):
+        raise OSError(errno.EPERM, "the file is another user's, of which it tells nothing")
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    resident = 0
+    for offset in range(0, size, WINDOW_BYTES):
+        length = min(WINDOW_BYTES, size - offset)
+        address = library.mmap(
+            None, ctypes.c_size_t(length), mmap.PROT_READ, mmap.MAP_SHARED, descriptor, ctypes.c_long(offset)
+        )
+        if address in (None, ctypes.c_void_p(-1).value):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        place = ctypes.c_void_p(address)
+        states = bytearray(-(-length // PAGE_BYTES))
+        status = library.mincore(
+            place, ctypes.c_size_t(length), (ctypes.c_ubyte * len(states)).from_buffer(states)
+        )
+        failure = ctypes.get_errno()
+        library.munmap(place, ctypes.c_size_t(length))
+        if status:
+            raise OSError(failure, os.strerror(failure))
+        # Only the lowest bit of each byte has a meaning.
+        resident += sum(states.translate(_LOWEST_BIT))
+    return resident, 0
+
+
+_CALLS: dict[str, Callable[[int, int], tuple[int, int]]] = {"cachestat": _cachestat, "mincore": _mincore}

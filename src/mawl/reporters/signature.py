@@ -1,0 +1,60 @@
+"""The signature in the one-screen report: each row beside its published range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+from mawl.analysis.signature import is_the_mix
+from mawl.model.metric import Unit
+from mawl.model.signature import SIGNATURE
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import Form, figure
+from mawl.units import format_memory, format_rate, format_ratio
+
+Block = dict[str, Any]
+
+FORMS: dict[Unit, Form] = {
+    "ratio": format_ratio,
+    "bytes": format_memory,
+    "bytes per second": format_rate,
+}
+
+
+def signature(summary: Block) -> list[str]:
+    """A line per row with value, range and standing, and the reasons under the table.
+
+    A workload that is not the mix has one line: the ranges say nothing about it.
+    """
+    if not is_the_mix(summary["programs"]):
+        return [
+            "signature: not shown, since this workload is not the mix of programs whose shape is published"
+        ]
+    block = summary["signature"]
+    rows: list[Sequence[str]] = [("signature", "value", "published", "")]
+    reasons: dict[str, int] = {}
+    for row in SIGNATURE:
+        found, form = block[row.name], FORMS[row.unit]
+        note = _standing(found)
+        if found["reason"]:
+            note += f" ({reasons.setdefault(found['reason'], len(reasons) + 1)})"
+        rows.append((row.title, figure(found["value"], form), _range(found, form), note))
+    notes = "; ".join(f"({number}) {reason}" for reason, number in reasons.items())
+    return [*aligned(rows), *wrap(notes, LINE_WIDTH)]
+
+
+def _standing(row: Block) -> str:
+    if row["value"] is None:
+        return "no value"
+    where = {True: "inside", False: "outside", None: "for information"}[row["inside"]]
+    return where if row["meaningful"] else "not meaningful"
+
+
+def _range(row: Block, form: Form) -> str:
+    low, high = row["low"], row["high"]
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f"above {form(low)}"
+    return f"below {form(high)}" if low is None else f"{form(low)} to {form(high)}"

@@ -1,0 +1,64 @@
+"""The input tables in the page cache when a run begins: taken out, put in, or left as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
+from mawl.measure.page_cache import Residency, drop, drop_machine_wide, load, residency
+from mawl.model.run import CacheFacts
+from mawl.runner.request import RunRequest
+from mawl.units import format_bytes
+
+MOST_REMARKS = 5
+WARM_RATIO = 0.99
+"""Below this share in memory, inputs that were to be warm are remarked not to be."""
+
+
+def prepare_inputs(request: RunRequest) -> CacheFacts:
+    """Do what ``--cache`` asks with the files of all input tables, and say how much of them is in memory.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where a machine-wide drop was asked for and
+    is refused.
+    """
+    files = sorted(
+        path for directory in set(request.inputs.values()) for path in directory.rglob("*") if path.is_file()
+    )
+    remarks: list[str] = []
+    if request.cache == "cold":
+        remarks = drop(files)
+        if request.drop_caches:
+            drop_machine_wide()
+    elif request.cache == "warm":
+        remarks = load(files)
+    found = residency(files)
+    if len(remarks) > MOST_REMARKS:
+        remarks[MOST_REMARKS:] = [f"and {len(remarks) - MOST_REMARKS} more files"]
+    return CacheFacts(
+        mode=request.cache,
+        input_bytes=found.bytes,
+        resident_bytes=found.resident_bytes,
+        source=found.source,
+        reason=found.reason,
+        machine_wide=request.cache == "cold" and request.drop_caches,
+        remarks=remarks + _remains(request, found, files),
+    )
+
+
+def _remains(request: RunRequest, found: Residency, files: list[Path]) -> list[str]:
+    """A sentence where the cache is not as it was asked to be."""
+    if found.resident_bytes is None:
+        return []
+    if request.cache == "warm" and found.resident_bytes < WARM_RATIO * found.bytes:
+        held = f"{format_bytes(found.resident_bytes)} of {format_bytes(found.bytes)}"
+        return [f"only {held} of the inputs stayed in memory: they do not fit there"]
+    if request.cache != "cold" or not found.resident_bytes:
+        return []
+    mounts = read_mounts()
+    kinds = {mount.file_system for path in files if (mount := mount_of(path.parent, mounts)) is not None}
+    why = "other processes have them mapped or are reading them"
+    if kinds & MEMORY_FILE_SYSTEMS:
+        why = f"they lie in a file system that is memory ({', '.join(sorted(kinds & MEMORY_FILE_SYSTEMS))})"
+    elif found.dirty_bytes:
+        why = f"{format_bytes(found.dirty_bytes)} of them are not written yet"
+    return [f"{format_bytes(found.resident_bytes)} of the inputs could not be dropped: {why}"]

@@ -1,0 +1,24 @@
+"""Host figures into the samples: at the gate, and then beside those of the jobs each second."""
+
+from __future__ import annotations
+
+from mawl.measure.host.collector import HostCollector
+from mawl.model.records import SampleRecord
+from mawl.store.folder import RunWriter
+
+
+class HostSampling:
+    """Writes what a collector reads; the first look, at the gate, is what later ones differ from."""
+
+    def __init__(self, node: str, collector: HostCollector) -> None:
+        self.node = node
+        self.collector = collector
+
+    def look(self, now: float, writer: RunWriter) -> None:
+        """One row for each series that the host has at this moment (seconds since the epoch)."""
+        writer.samples(
+            [
+                SampleRecord(node=self.node, sampled_at=now, series=name, value=value)
+                for name, value in self.collector.read().items()
+            ]
+        )

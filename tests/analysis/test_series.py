@@ -1,0 +1,113 @@
+"""Series from samples, gains of counters and means of gauges per window."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mawl.analysis.series import (
+    MILLISECONDS_WRAP_SECONDS,
+    Change,
+    Samples,
+    Series,
+    changes,
+    increases,
+    means,
+    quotients,
+)
+from mawl.model.records import SampleRecord
+from mawl.store.columns import SCHEMAS, to_table
+
+T0 = 1_767_254_400.0
+
+
+def table(*rows: tuple[str, float, str, float]) -> pa.Table:
+    return to_table(
+        "samples",
+        [
+            SampleRecord(node=node, sampled_at=T0 + at, series=name, value=value)
+            for node, at, name, value in rows
+        ],
+    )
+
+
+def test_rows_in_any_order_become_series_in_order_of_time() -> None:
+    some = table(("b", 2, "x", 5), ("a", 1, "y", 7), ("b", 1, "x", 3), ("b", 1, "w", 9))
+    samples = Samples(pa.concat_tables([some.slice(0, 1), some.slice(1, 2), some.slice(3)]))
+    assert samples.nodes == ["a", "b"]
+    assert samples.names("b") == ["w", "x"]
+    assert samples.series("b", "x") == Series([T0 + 1, T0 + 2], [3.0, 5.0])
+    assert samples.series("a", "y") == Series([T0 + 1], [7.0])
+    assert samples.series("a", "x") is None
+    assert samples.names("c") == []
+
+
+def test_a_run_without_samples_has_no_series() -> None:
+    samples = Samples(SCHEMAS["samples"].empty_table())
+    assert samples.nodes == []
+    assert samples.changes("n", "x", [0.0, 1.0, 2.0]) == [None, None]
+    assert samples.means("n", "x", [0.0, 1.0]) == [None]
+
+
+def test_a_counter_grows_evenly_between_two_samples() -> None:
+    series = Series([0.0, 1.0, 3.0], [100.0, 110.0, 150.0])
+    assert changes(series, [0.0, 1.0, 2.0, 3.0]) == [Change(10, 1), Change(20, 1), Change(20, 1)]
+    assert changes(series, [0.5, 2.5]) == [Change(35, 2)]
+
+
+def test_a_window_is_rated_by_the_part_that_samples_cover() -> None:
+    series = Series([1.0, 2.0, 6.0], [0.0, 8.0, 40.0])
+    first, second = changes(series, [0.0, 5.0, 10.0])
+    assert first == Change(32, 4) and first.per_second == 8
+    assert second is None, "1 s of 5 is not enough"
+    assert changes(series, [20.0, 30.0]) == [None]
+
+
+def test_falls_are_wraps_new_beginnings_or_rounding() -> None:
+    assert increases([5.0, 8.0, 2.0, 4.0]) == [3, 2, 2]
+    assert increases([1000.0, 999.9, 1001.0]) == [0, pytest.approx(1.1)]
+    top = MILLISECONDS_WRAP_SECONDS
+    assert increases([top - 1, 2.0], top) == [3]
+    assert increases([10.0, 2.0], top) == [2], "far below the width it did not wrap"
+
+
+def test_device_times_wrap_at_32_bits_by_their_name() -> None:
+    rows = [(1, MILLISECONDS_WRAP_SECONDS - 1), (2, 1.0)]
+    samples = Samples(
+        table(*(("n", at, name, value) for at, value in rows for name in ("device.sda.read_seconds", "z")))
+    )
+    edges = [T0 + 1, T0 + 2]
+    assert samples.changes("n", "device.sda.read_seconds", edges) == [Change(2, 1)]
+    assert samples.changes("n", "z", edges) == [Change(1, 1)], "any other counter began anew"
+
+
+def test_a_gauge_is_weighted_by_time() -> None:
+    series = Series([0.0, 1.0, 5.0], [4.0, 4.0, 8.0])
+    assert means(series, [0.0, 5.0]) == [pytest.approx((4 + 4 * 6) / 5)]
+    assert means(series, [2.0, 4.0, 20.0]) == [6.0, None]
+
+
+def test_quotients_are_missing_where_nothing_happened() -> None:
+    parts, wholes = [Change(6, 1), Change(0, 1), None], [Change(3, 1), Change(0, 1), Change(1, 1)]
+    assert quotients(parts, wholes) == [2, None, None]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 5), st.floats(0, 1e9)), min_size=2, max_size=30),
+    st.lists(st.floats(0, 1), max_size=6),
+)
+def test_windows_add_up_to_the_whole(steps: list[tuple[float, float]], cuts: list[float]) -> None:
+    times, values = [0.0], [0.0]
+    for seconds, gained in steps:
+        times.append(times[-1] + seconds)
+        values.append(values[-1] + gained)
+    edges = sorted({0.0, times[-1], *(cut * times[-1] for cut in cuts)})
+    found = changes(Series(times, values), edges)
+    assert sum(change.amount for change in found if change) == pytest.approx(values[-1])
+    assert all(
+        change and change.seconds == b - a for change, (a, b) in zip(found, pairwise(edges), strict=True)
+    )

@@ -1,0 +1,58 @@
+"""The lines about the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mawl.analysis.summary import summary_of
+from mawl.model.run import VolumeFacts
+from mawl.reporters.host import MOST_DEVICES, host
+from tests.fakes.host_run import PARTS, host_facts
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+
+
+def lines(rates: dict[str, Rate], **changes: object) -> list[str]:
+    summary: dict[str, Any] = summary_of(
+        host_facts(**changes), four_jobs(60), samples=samples(60, IDLE | rates)
+    )
+    return host(summary)
+
+
+def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:
+    text = "\n".join(lines(PARTS | {"device.aaa.read_bytes": 1e9, "device.aaa.reads": 1.0}))
+    assert "processors 0.46 busy, 0.10 iowait, 0.04 steal; cores 2.00 busy" in text
+    assert "pressure: cpu some 0.00" in " ".join(text.split())
+    assert "0.50 of them in the page cache before the start, asked to be cold; x" in text
+    rows = [line.split()[0] for line in text.splitlines() if line.startswith(("sd", "aaa"))]
+    assert rows == ["sda", "aaa", "sdb"]
+    assert "data work util  4.80 GB  2.40 GB     2.00 ms  2.00 ms      10.0 ms  10.0 ms         0.50" in text
+
+
+def test_swapping_is_said_only_where_it_was() -> None:
+    assert "swapped" not in "\n".join(lines(PARTS))
+    text = " ".join(lines(PARTS | {"host.swap_read_bytes": 4096e3}))
+    assert "swapped in 234 MiB and out 0 B" in " ".join(text.split())
+
+
+def test_many_devices_are_cut_with_a_count() -> None:
+    many: dict[str, Rate] = {f"device.sd{number}.read_bytes": 1e6 for number in range(20)}
+    text = lines(many, volumes=[])
+    assert sum(line.startswith("sd") for line in text) == MOST_DEVICES
+    assert "and 12 more devices (--format json lists all)" in text
+
+
+def test_roles_on_a_network_file_system_say_why_there_is_no_device() -> None:
+    volumes = [
+        VolumeFacts(role=role, node="bench1", directory="/x", reason="nfs4 is a network file system")
+        for role in ("data", "work")
+    ]
+    assert "no device for data, work: nfs4 is a network file system" in lines({}, volumes=volumes)
+
+
+def test_two_accounts_of_device_bytes_are_told_apart_where_they_differ() -> None:
+    assert any(line.startswith("devices of the roles, whoever asked: 4.80 GB read") for line in lines(PARTS))
+    equal: dict[str, Rate] = {
+        "device.sda.read_bytes": 4 * 400e6 / 60,
+        "device.sda.written_bytes": 4 * 100e6 / 60,
+    }
+    assert not any(line.startswith("devices of the roles") for line in lines(PARTS | equal))
