@@ -53,8 +53,8 @@ class RunLoop:
         writer: RunWriter,
         volumes: Volumes,
         sampling: Sampling,
-        host: HostSampling | None = None,
         counting: Counting | None = None,
+        host: HostSampling | None = None,
         listener: Listener,
         interrupts: Interrupts,
         monotonic: Callable[[], float] = time.monotonic,
@@ -67,8 +67,8 @@ class RunLoop:
         self.writer = writer
         self.volumes = volumes
         self.sampling = sampling
-        self.host = host
         self.counting = counting
+        self.host = host
         self.listener = listener
         self.interrupts = interrupts
         self.monotonic = monotonic

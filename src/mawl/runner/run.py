@@ -25,7 +25,6 @@ from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
 from mawl.model.run import (
     NodeFacts,
-    OutsideCpu,
     Overhead,
     Phases,
     PlannedJob,
@@ -109,8 +108,8 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
-            host=HostSampling(node, collector),
             counting=counting,
+            host=HostSampling(node, collector),
             listener=listener,
             interrupts=interrupts,
         )
@@ -123,7 +122,7 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing(restriction, outside, counting) | collector.reasons(),
+                missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
             )
             writer.finish(facts)
         except OSError as error:
@@ -138,10 +137,10 @@ def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
     )
 
 
-def _missing(restriction: Restriction, outside: OutsideCpu | None, counting: Counting) -> dict[str, str]:
+def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
     """Why there is no outside account, and why no I/O by role."""
     missing = {}
-    if outside is None:
+    if not has_account:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
     if counting.reason is not None:
         missing["io.by_role"] = f"not measured: {counting.reason}"
