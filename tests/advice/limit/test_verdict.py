@@ -149,7 +149,7 @@ def test_a_plateau_needs_waits_that_grow() -> None:
 def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
     missing: dict[str, str] = {}
     assert limit_block(reading_of(without="jobs."), missing) is None
-    assert "did not measure what its jobs waited for" in missing["limit"]
+    assert "tells what its jobs waited for" in missing["limit"]
 
 
 def test_the_tail_has_no_say() -> None:

@@ -20,7 +20,7 @@ NAMED_RATIO = 0.5
 SECOND_RATIO = 0.02
 """A second limit that costs less of the jobs' time than this is none."""
 
-NOT_TOLD = "the run did not measure what its jobs waited for (no window tells)"
+NOT_TOLD = "no window of the active phase tells what its jobs waited for: not measured, or no samples"
 
 
 def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:

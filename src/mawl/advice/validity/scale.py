@@ -13,7 +13,11 @@ def check(reading: Reading) -> list[Finding]:
     scale = reading.facts.workload.scale
     if scale is not None and scale >= SCALES["standard"]:
         return []
-    what = "is not known" if scale is None else f"{scale:g} is below standard ({SCALES['standard']:g})"
+    what = (
+        "is not known"
+        if scale is None
+        else f"{_plain(scale)} is below standard ({_plain(SCALES['standard'])})"
+    )
     return [
         Finding(
             rule=NAME,
@@ -22,3 +26,7 @@ def check(reading: Reading) -> list[Finding]:
             cure="run with --scale standard or larger",
         )
     ]
+
+
+def _plain(scale: float) -> str:
+    return f"{scale:.12f}".rstrip("0").rstrip(".")
