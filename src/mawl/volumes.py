@@ -118,21 +118,13 @@ class Volumes:
 
         Marked ones, or empty ones (killed before the mark); under data only those without results.
         """
-        found = []
-        for role in ROLES:
-            for volume in self.directories[role]:
-                for directory in [
-                    *sorted(volume.glob(f"{RUN_PREFIX}*")),
-                    *sorted(volume.glob(f"{NEW_PREFIX}*")),
-                ]:
-                    if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
-                        continue
-                    names = {entry.name for entry in directory.iterdir()}
-                    if names and (MARK not in names or _held(directory / MARK)):
-                        continue
-                    if role != "data" or names <= {MARK}:
-                        found.append(directory)
-        return found
+        return [
+            directory
+            for role in ROLES
+            for volume in self.directories[role]
+            for directory in leftovers_under(volume)
+            if role != "data" or {entry.name for entry in directory.iterdir()} <= {MARK}
+        ]
 
     def role_of(self, path: str | os.PathLike[str]) -> Role | None:
         """The role a path belongs to, or None."""
@@ -143,6 +135,27 @@ class Volumes:
                 if absolute == root or absolute.startswith(root + os.sep):
                     return role
         return None
+
+
+def leftovers_under(volume: Path) -> list[Path]:
+    """Directories of runs that no runner holds, marked or empty, in one place."""
+    found = []
+    for directory in [*sorted(volume.glob(f"{RUN_PREFIX}*")), *sorted(volume.glob(f"{NEW_PREFIX}*"))]:
+        if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
+            continue
+        names = {entry.name for entry in directory.iterdir()}
+        if not names or (MARK in names and not _held(directory / MARK)):
+            found.append(directory)
+    return found
+
+
+def claim_directory(place: Path, run_id: str) -> tuple[Path, int]:
+    """A run's marked directory anywhere, and the lock to keep open for as long as the run lasts.
+
+    Errors as :meth:`Volumes.claim`; FileExistsError where it stands already.
+    """
+    directory = place / f"{RUN_PREFIX}{run_id}"
+    return directory, _make_marked(directory, f"run {run_id}")
 
 
 def run_of(directory: Path) -> str:

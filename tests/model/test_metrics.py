@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from mawl.advice.judge import judge
 from mawl.analysis.missing import generalised
 from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
+from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
@@ -34,12 +38,20 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield from leaves(member, (*path, str(name)))
 
 
+def judged_summary() -> dict[str, Any]:
+    """The whole summary of a run with samples of everything, and a time alone."""
+    alone = [Alone(program="wide_sort", jobs=["s1-1"], real_time_seconds=10.0, run_id="solo")]
+    of = msgspec.structs.replace(host_facts(), alone=alone)
+    some = samples(60, IDLE | PARTS)
+    return judge(of, jobs(), summary_of(of, jobs(), samples=some), some)
+
+
 def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
     assert [metric.name for metric in USAGE_METRICS] == list(FIELDS)
 
 
 def test_every_leaf_of_the_summary_has_an_entry() -> None:
-    summary = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
+    summary = judged_summary()
     named = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for path in leaves(summary)
@@ -49,7 +61,7 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 def test_no_entry_is_about_nothing() -> None:
     in_summary = {name for name in NAMES if "." in name}
-    whole = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
+    whole = judged_summary()
     few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
     nothing = summary_of(facts(outside_cpu=None), jobs())
     known = {

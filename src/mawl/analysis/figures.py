@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing, counted, ratio, total
 from mawl.analysis.timeline import Timeline
+from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
+from mawl.model.role_io import WAIT_FIELDS
 from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
 
@@ -93,7 +95,7 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
         "mean": statistics.fmean(ratios) if ratios else None,
         "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
         "range": max(ratios) - min(ratios) if ratios else None,
-        "without_run_queue": None,
+        "without_run_queue": without_run_queue(jobs, missing),
     }
 
 
@@ -129,8 +131,15 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
             **sums,
             "memory_bytes": max(memory, default=None),
             "stretch": None,
+            "wait": _waits(good),
         }
     return programs
+
+
+def _waits(jobs: Sequence[JobRecord]) -> Block:
+    """Where the time of these jobs went, in sums; null where one of them lacks the figure."""
+    columns = {field: [getattr(job.waits, field) for job in jobs] for field in WAIT_FIELDS}
+    return {field: None if not jobs or None in column else sum(column) for field, column in columns.items()}
 
 
 def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block:

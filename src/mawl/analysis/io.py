@@ -44,7 +44,6 @@ def io_block(
     return {
         "application": {**application, **in_time["application"]},
         "device": {**device, **in_time["device"]},
-        "by_role": None,
         "reach": {
             "read_ratio": ratio(
                 device["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
@@ -53,7 +52,6 @@ def io_block(
                 device["written_bytes"], application["written_bytes"], "io.reach.write_ratio", missing
             ),
         },
-        "coverage_ratio": None,
     }
 
 

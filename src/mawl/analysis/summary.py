@@ -17,11 +17,13 @@ from mawl.analysis.figures import (
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
-from mawl.analysis.moments import as_plain, busy_cores, moments
+from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
+from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
-from mawl.analysis.throughput import APPLICATION, CHARGED, side_in_time
+from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.timeline import timeline
+from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord
@@ -30,8 +32,16 @@ from mawl.store import Run
 from mawl.units import format_instant
 
 
-def summarise(run: Run) -> Block:
-    """The summary of a stored run; see :func:`summary_of`."""
+def sampled(run: Run) -> Samples | None:
+    """The samples of a stored run; None where it has none, or none that can be read."""
+    try:
+        return Samples(run.samples) if run.samples.num_rows else None
+    except UnreadableRunError:
+        return None
+
+
+def summarise(run: Run, samples: Samples | None = None) -> Block:
+    """The summary of a stored run; see :func:`summary_of`.  ``samples`` where they were read before."""
     jobs = run.job_records()
     rows: dict[str, int] = {}
     missing: Missing = {}
@@ -40,8 +50,7 @@ def summarise(run: Run) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    samples = Samples(run.samples) if rows.get("samples") else None
-    return summary_of(run.facts, jobs, rows, missing, samples)
+    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run))
 
 
 def summary_of(
@@ -63,9 +72,11 @@ def summary_of(
     good = counted(jobs)
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
+    device = device_counters(facts, samples)
+    course = moments(samples, windows, device) if samples and windows else []
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
-        for name, counters in (("application", APPLICATION), ("device", CHARGED))
+        for name, counters in (("application", APPLICATION), ("device", device))
     }
     summary: Block = {
         "run_id": facts.run_id,
@@ -86,20 +97,24 @@ def summary_of(
         "jobs": jobs_block(facts, jobs, line, found),
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
-        "io": io_block(good, time["elapsed_seconds"], in_time, found),
+        "io": {
+            **io_block(good, time["elapsed_seconds"], in_time, found),
+            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
+            "coverage_ratio": coverage_ratio(good, found),
+            "unseen": io_remarks(good),
+        },
+        "wait": wait_block(good, found),
         "programs": programs_block(jobs),
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in moments(samples, windows, CHARGED)]
-        if samples and windows
-        else [],
+        "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
         "host": host_block(facts, samples, windows.edges if windows else None, found),
         "volumes": msgspec.to_builtins(facts.volumes),
         "inputs": inputs_block(facts, found),
-        **dict.fromkeys(("wait", "capacity", "limit", "validity")),
+        **dict.fromkeys(("capacity", "limit", "validity")),
     }
     busy = busy_cores(samples, windows) if samples and windows else None
     summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)

@@ -13,8 +13,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mawl.analysis.summary import summarise
-from mawl.commands.arguments import add_role_arguments, add_workload_arguments, plan_of, settings, volumes_of
+from mawl.advice.judge import judged
+from mawl.commands.arguments import (
+    add_role_arguments,
+    add_workload_arguments,
+    bounds_of,
+    plan_of,
+    settings,
+    volumes_of,
+)
 from mawl.commands.inputs import check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
@@ -136,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
             generate_cpu_seconds=inputs.cpu_seconds,
             runs=None if arguments.output else runs,
         )
-    print(render(summarise(open_run(folder))))
+    print(render(judged(open_run(folder), bounds_of(chosen))))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     return EXIT_OF_OUTCOME[facts.outcome]
 

@@ -20,6 +20,7 @@ from mawl.launch.inbox import Inbox
 from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
 from mawl.launch.sweep import kill_marked
 from mawl.measure.account import usage_of, usage_of_process
+from mawl.measure.preload.build import Library
 from mawl.model.messages import FromLauncher, LaunchMode, Reaped, ToLauncher, line
 from mawl.model.usage import Usage, difference, total
 
@@ -34,7 +35,8 @@ class Launcher:
 
     ``modules`` are imported by a zygote before its first job (``plan.catalogue`` names them),
     ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
-    ``log`` takes its own output.  ``execute`` names what runs a job.
+    ``log`` takes its own output.  ``library`` counts I/O by role in jobs whose assignment names
+    counters.  ``execute`` names what runs a job.
     Errors: OSError when the log cannot be written or the interpreter cannot be started.
     """
 
@@ -47,6 +49,7 @@ class Launcher:
         cpus: Sequence[int] | None = None,
         log: Path,
         cgroups: Sequence[Path] = (),
+        library: Library | None = None,
         execute: str = EXECUTE,
     ) -> None:
         self._name = f"{run_id}/{uuid.uuid4().hex}"
@@ -78,7 +81,7 @@ class Launcher:
                     stdout=output,
                     stderr=output,
                     pass_fds=(reports_write,),
-                    env=_environment(mode, run_id, self._name),
+                    env=(library or Library(None)).environment(_environment(mode, run_id, self._name)),
                     start_new_session=True,
                     bufsize=0,
                 )

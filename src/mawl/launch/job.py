@@ -23,6 +23,9 @@ from mawl.launch.kernel import die_with_parent
 from mawl.launch.reports import Reporter
 from mawl.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
 from mawl.measure.account import own_usage, resident_bytes
+from mawl.measure.preload.counters import COUNTERS_VARIABLE
+from mawl.measure.preload.job import JobCounters, attach
+from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.measure.snapshot import reset_peak
 from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started
 
@@ -49,8 +52,10 @@ def become(start: Start, doors: Doors, setup: Setup, keeper: int) -> NoReturn:
         die_with_parent(keeper)
         _settle(start.assignment, setup)
         if start.command is not None:
-            _exec_command(start.command, report, doors, began)
+            _exec_command(start.assignment, start.command, report, doors, began)
         elif setup.mode == "zygote":
+            if start.assignment.counters is not None:
+                attach(start.assignment.counters)
             status = perform(start.assignment, report, doors, setup.execute, began)
         else:
             _exec_interpreter(start.assignment, doors, setup)
@@ -64,7 +69,7 @@ def perform(assignment: Assignment, report: Reporter, doors: Doors, execute: str
     """Everything from Ready to the program's end; the exit status."""
     run = load_execute(execute)
     _announce(report, began, resident=True)
-    _pass_gate(report, doors)
+    _pass_gate(assignment, report, doors)
     try:
         return run(assignment, report)
     except BaseException as error:
@@ -98,17 +103,21 @@ def _settle(assignment: Assignment, setup: Setup) -> None:
     os.close(log)
     os.close(nothing)
     os.environ[JOB_VARIABLE] = assignment.job
+    if assignment.counters is not None:
+        os.environ[COUNTERS_VARIABLE] = assignment.counters  # for what is executed from here on
     if setup.mode != "bare":
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as every Python program has it
         for variable in THREAD_VARIABLES:
             os.environ[variable] = str(assignment.options.cpucount)
 
 
-def _exec_command(command: list[str], report: Reporter, doors: Doors, began: float) -> None:
+def _exec_command(
+    assignment: Assignment, command: list[str], report: Reporter, doors: Doors, began: float
+) -> None:
     # What the copy of the keeper holds now would be the command's peak: exec keeps the larger one.
     reset_peak()
     _announce(report, began, resident=False)
-    _pass_gate(report, doors)
+    _pass_gate(assignment, report, doors)
     os.execvp(command[0], command)
 
 
@@ -131,15 +140,20 @@ def _announce(report: Reporter, began: float, *, resident: bool) -> None:
     report(Ready(job=report.job, at=time.time(), resident_bytes=size, startup=startup))
 
 
-def _pass_gate(report: Reporter, doors: Doors) -> None:
-    """Wait until the gate is released.
+def _pass_gate(assignment: Assignment, report: Reporter, doors: Doors) -> None:
+    """Wait until the gate is released; what the job's counters say then is none of the job's own.
 
     The death of the launcher does not release it, as the end of a pipe would: nothing starts then.
     """
     if doors.gate is not None:
         os.eventfd_read(doors.gate)
+    counters = JobCounters.open(assignment.counters)
+    if counters is not None:
+        counters.begin()
+    delay = own_run_delay_seconds() if counters is None else counters.run_delay_seconds()
+    used = own_usage()
     at, monotonic = time.time(), time.monotonic()
-    report(Started(job=report.job, at=at, monotonic=monotonic))
+    report(Started(job=report.job, at=at, monotonic=monotonic, used=used, run_delay_seconds=delay))
 
 
 def _sentence(error: BaseException, start: Start) -> str:

@@ -20,6 +20,8 @@ from mawl.launch.reports import Reporter
 from mawl.launch.setup import Setup
 from mawl.launch.sweep import descendants, signal_all
 from mawl.measure.account import OwnIo, io_between, usage_of
+from mawl.measure.preload.counters import stamp_reaper
+from mawl.measure.run_delay import first_thread_run_delay_seconds
 from mawl.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.model.usage import Usage, total
 
@@ -54,6 +56,7 @@ class Keeper:
         self._ended_at = 0.0
         self._ended_monotonic = 0.0
         self._usage = Usage()
+        self._run_delay: float | None = None
         self._io = OwnIo()
         self._kill_at: float | None = None
         self._leftovers: set[int] = set()
@@ -72,6 +75,8 @@ class Keeper:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
         job, keeper, began = self._start.assignment.job, os.getpid(), time.monotonic()
+        if self._start.assignment.counters is not None:
+            stamp_reaper(self._start.assignment.counters)
         Reporter(self._doors.reports, job)(Forked(job=job, pid=keeper))
         self._main = os.fork()
         if self._main == 0:
@@ -89,6 +94,7 @@ class Keeper:
             usage=total([self._usage, Usage(real_time_seconds=self._ended_monotonic - began)]),
             leftover_processes=len(self._leftovers),
             ended_monotonic=self._ended_monotonic,
+            run_delay_seconds=self._run_delay,
         )
 
     def _watch(self, wakeup: int) -> None:
@@ -119,6 +125,9 @@ class Keeper:
                 return True
             if ended.si_pid == self._main:
                 self._ended_at, self._ended_monotonic = time.time(), time.monotonic()
+            delay = first_thread_run_delay_seconds(ended.si_pid)
+            if delay is not None:
+                self._run_delay = (self._run_delay or 0.0) + delay
             before = self._io.read()
             _, status, usage = os.wait4(ended.si_pid, 0)
             after = self._io.read()

@@ -47,6 +47,8 @@ class TreeSample(NamedTuple):
     system_cpu_seconds: float
     resident_bytes: int
     processes: int
+    run_delay_seconds: float
+    """Waiting for a CPU: the largest sum over living threads seen so far."""
 
 
 class ProcessSampler:
@@ -93,13 +95,13 @@ class _Tree:
     def __init__(self, root: int, proc: Path) -> None:
         self._root, self._proc = root, proc
         self._known: dict[int, _Process] = {}
-        self._highest = [0, 0, 0, 0, 0, 0]
+        self._highest = [0, 0, 0, 0, 0, 0, 0]
         self._ticks = 0
 
     def sample(self) -> TreeSample | None:
         walk = self._ticks % _TICKS_BETWEEN_WALKS == 0
         self._ticks += 1
-        sums, resident_pages, io_seen = [0, 0, 0, 0, 0, 0], 0, False
+        sums, resident_pages, io_seen = [0, 0, 0, 0, 0, 0, 0], 0, False
         queue, seen = [self._root, *self._known], set[int]()
         for pid in queue:  # grows while it is walked
             if pid in seen:
@@ -113,14 +115,15 @@ class _Tree:
             self._known[pid] = process
             if walk or process.looks <= _NEW_TICKS:
                 queue.extend(process.children(self._ticks % _TICKS_BETWEEN_THREAD_WALKS == 1))
-            for position, value in enumerate((*process.io, *process.ticks)):
+            delay = process.run_delay(walk) if pid != self._root else 0  # the keeper is mawl's
+            for position, value in enumerate((*process.io, *process.ticks, delay)):
                 sums[position] += value
             io_seen = io_seen or process.io_seen
             resident_pages += process.resident_pages if pid != self._root else 0
         if self._root not in self._known:
             return None
         self._highest = [max(pair) for pair in zip(self._highest, sums, strict=True)]
-        read, written, device_read, device_written, user, system = self._highest
+        read, written, device_read, device_written, user, system, delay = self._highest
         return TreeSample(
             read if io_seen else None,
             written if io_seen else None,
@@ -130,6 +133,7 @@ class _Tree:
             system / _TICKS_PER_SECOND,
             resident_pages * _PAGE_BYTES,
             len(self._known) - 1,
+            delay / 1e9,
         )
 
     def close(self) -> None:
@@ -149,6 +153,7 @@ class _Process:
         self.ticks: tuple[int, int] = (0, 0)
         self.resident_pages = 0
         self._threads = 1
+        self._tasks: list[str] = []
         self.looks = 0
 
     def read(self) -> bool:
@@ -168,6 +173,15 @@ class _Process:
             self.io = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
             self.io_seen = True
         return True
+
+    def run_delay(self, walk: bool) -> int:
+        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk."""
+        if self._threads == 1:
+            return _second(self._text("schedstat"))
+        if walk or not self._tasks:
+            with contextlib.suppress(OSError):
+                self._tasks = os.listdir(f"{self._folder}/task")
+        return sum(_second(self._text(f"task/{task}/schedstat")) for task in self._tasks)
 
     def children(self, every_thread: bool) -> Iterator[int]:
         """Pids of children; those forked by other threads than the first only when asked."""
@@ -194,6 +208,12 @@ class _Process:
             if descriptor is not None:
                 os.close(descriptor)
         self._descriptors.clear()
+
+
+def _second(schedstat: bytes | None) -> int:
+    """The run delay of a ``schedstat`` file; 0 where there is none or the thread is gone."""
+    words = (schedstat or b"").split()
+    return int(words[1]) if len(words) > 1 else 0
 
 
 def _children_of_thread(path: Path) -> list[int]:

@@ -7,8 +7,11 @@ from contextlib import contextmanager
 
 import msgspec
 
+from mawl.measure.preload.job import JobCounters, Reading
+from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.measure.snapshot import Snapshot, Snapshots, reset_peak, usage_between
 from mawl.model.records import StepKind, StepRecord
+from mawl.model.role_io import waits_of
 
 
 class RunningStep:
@@ -24,13 +27,20 @@ class StepRecorder:
     """Measures the steps of one job and hands each record to ``report``, also of one that raises.
 
     ``resident_bytes`` is the resident size when the job's process was ready; by default the size
-    now.  A step's ``memory_bytes`` is its peak less that.
+    now.  A step's ``memory_bytes`` is its peak less that.  ``counters`` are the job's; I/O by role
+    goes into their ledger, and from it into the records.
     """
 
     def __init__(
-        self, job: str, report: Callable[[StepRecord], None], *, resident_bytes: int | None = None
+        self,
+        job: str,
+        report: Callable[[StepRecord], None],
+        *,
+        resident_bytes: int | None = None,
+        counters: JobCounters | None = None,
     ) -> None:
         self.job = job
+        self._counters = counters
         self._report = report
         self._snapshots = Snapshots()
         self._resident = self._snapshots.memory()[1] if resident_bytes is None else resident_bytes
@@ -61,22 +71,43 @@ class StepRecorder:
         # The mark holds the peak since the last step ended; it must not get lost by the reset.
         self._note_peak(self._snapshots.memory()[0])
         has_reset = reset_peak()
+        count = None if self._counters is None else self._counters.read()
+        delay = self._run_delay_seconds()
         start = self._snapshots.take()
         try:
             yield running
         except BaseException:
-            self._end(running, kind, start, has_reset)
+            self._end(running, kind, start, has_reset, count, delay)
             raise
-        self._end(running, kind, start, has_reset)
+        self._end(running, kind, start, has_reset, count, delay)
         self.current = None
 
-    def _end(self, running: RunningStep, kind: StepKind, start: Snapshot, has_reset: bool) -> None:
+    def _end(
+        self,
+        running: RunningStep,
+        kind: StepKind,
+        start: Snapshot,
+        has_reset: bool,
+        count: Reading | None,
+        delay: float | None,
+    ) -> None:
         end = self._snapshots.take()
+        delay_end = self._run_delay_seconds()
         self._note_peak(end.peak_bytes)
         # Without the reset the mark is the job's, not the step's: then the step's is not known.
         peak = end.peak_bytes if has_reset else None
         usage = msgspec.structs.replace(
             usage_between(start, end), os_memory_bytes=peak, memory_bytes=self._beyond_ready(peak)
+        )
+        io = None
+        if self._counters is not None and count is not None:
+            io = self._counters.note_step(self._number, count)
+        waits = waits_of(
+            usage.real_time_seconds,
+            usage.cpu_seconds,
+            None if delay is None or delay_end is None else max(delay_end - delay, 0.0),
+            io,
+            one_thread=self._counters is not None and self._counters.file.one_thread,
         )
         self._report(
             StepRecord(
@@ -89,8 +120,14 @@ class StepRecorder:
                 usage=usage,
                 rows_read=running.rows_read,
                 rows_written=running.rows_written,
+                waits=waits,
             )
         )
+
+    def _run_delay_seconds(self) -> float | None:
+        if self._counters is not None:
+            return self._counters.run_delay_seconds()
+        return own_run_delay_seconds()
 
     def _note_peak(self, peak: int | None) -> None:
         if peak is not None:

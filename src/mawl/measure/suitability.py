@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
 from mawl.measure.noise import Noise
+from mawl.measure.preload.build import find_compiler
 from mawl.units import format_memory
 
 Status = Literal["ok", "notice", "problem"]
@@ -74,10 +74,9 @@ def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[
 
 def compiler_check(environment: Mapping[str, str]) -> Check:
     """Whether the role counters can be built; everything else works without."""
-    for name in (environment.get("CC"), "cc", "gcc"):
-        found = shutil.which(name, path=environment.get("PATH", os.defpath)) if name else None
-        if found:
-            return Check("compiler", "ok", found)
+    found = find_compiler(environment)
+    if found:
+        return Check("compiler", "ok", found)
     return Check(
         "compiler",
         "notice",

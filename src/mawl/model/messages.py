@@ -37,6 +37,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     util: list[str]
     log: str
     """File for the job's standard output and error."""
+    counters: str | None = None
+    """Counter file for I/O by role (mawl.measure.preload); None where it is not measured."""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
@@ -92,11 +94,15 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
 
     ``monotonic`` is the same moment on CLOCK_MONOTONIC, which all processes of a machine share and
     nobody sets: durations come from it, so that a step of the wall clock changes none.
+    ``used`` is what the process had used until then, ``run_delay_seconds`` how long its threads had
+    waited for a CPU: both are start-up.
     """
 
     job: str
     at: float
     monotonic: float | None = None
+    used: Usage | None = None
+    run_delay_seconds: float | None = None
 
 
 class StepEnded(msgspec.Struct, frozen=True, kw_only=True, tag="step_ended"):
@@ -129,6 +135,8 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     ``leftover_processes`` outlived the job's main process and were killed; they are in ``usage``.
     ``exit_code`` and ``signal`` are the main process's; with both None its keeper was killed, what
     is known of the end is in a :class:`Failed` before it, and ``usage`` may miss figures.
+    ``run_delay_seconds`` is what the first threads of the processes that the keeper itself reaped had
+    waited for a CPU; what else ran is in the job's counters.
     """
 
     job: str
@@ -138,6 +146,7 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     usage: Usage
     leftover_processes: int
     ended_monotonic: float | None = None
+    run_delay_seconds: float | None = None
 
 
 ToLauncher = Start | Release | Stop

@@ -22,7 +22,8 @@ class RoleIo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``reads`` and ``writes`` are calls that returned, ``failed_*`` those of them with an error;
     ``*_seconds`` is time inside the calls and ``*_waited_seconds`` the part of it that was neither
-    CPU nor waiting for a CPU.  ``sequential_*`` are bytes of requests that continue one of the last 16
+    CPU nor waiting for a CPU; ``open_seconds`` are those of opens, closes and changes of a file's
+    length.  ``sequential_*`` are bytes of requests that continue one of the last 16
     streams on their file.  ``mapped_bytes`` were mapped (what of them was touched is not known),
     ``submitted_*`` were asked of asynchronous I/O, without a latency; neither is in the bytes.
     """
@@ -43,9 +44,11 @@ class RoleIo(msgspec.Struct, frozen=True, kw_only=True):
     read_seconds: float = 0.0
     write_seconds: float = 0.0
     sync_seconds: float = 0.0
+    open_seconds: float = 0.0
     read_waited_seconds: float = 0.0
     write_waited_seconds: float = 0.0
     sync_waited_seconds: float = 0.0
+    open_waited_seconds: float = 0.0
     longest_read_seconds: float = 0.0
     longest_write_seconds: float = 0.0
     read_nanoseconds_histogram: Histogram = {}
@@ -56,7 +59,12 @@ class RoleIo(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def waited_seconds(self) -> float:
         """Time inside calls that was neither CPU nor waiting for a CPU."""
-        return self.read_waited_seconds + self.write_waited_seconds + self.sync_waited_seconds
+        return (
+            self.read_waited_seconds
+            + self.write_waited_seconds
+            + self.sync_waited_seconds
+            + self.open_waited_seconds
+        )
 
 
 IO_FIELDS: tuple[str, ...] = RoleIo.__struct_fields__

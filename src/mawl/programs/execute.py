@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from mawl.measure.preload.job import JobCounters
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.model.records import Answer, StepRecord
@@ -28,7 +29,7 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
         report(StepEnded(step=record))
         release_memory()
 
-    steps = StepRecorder(assignment.job, ended)
+    steps = StepRecorder(assignment.job, ended, counters=JobCounters.open(assignment.counters))
     try:
         answer = _answer(assignment, steps)
     except BaseException as error:

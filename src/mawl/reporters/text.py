@@ -10,19 +10,22 @@ from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
 from mawl.reporters.host import host
+from mawl.reporters.judgement import grounds, headlines
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
+from mawl.reporters.throughput import throughput
+from mawl.reporters.waits import program_waits
 from mawl.units import format_memory, format_ratio, format_seconds
 
 MOST_FAILURES = 5
-NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "inputs.mode", "inputs.reason")
+NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "windows", "inputs.mode", "inputs.reason")
 """Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 Block = dict[str, Any]
 
 
 def render(summary: Block) -> str:
-    """The summary of :func:`mawl.analysis.summary.summarise` as text for a terminal.
+    """The summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
     A figure that is missing is ``-``; the last line names them and says where the reasons are.
     """
@@ -30,10 +33,13 @@ def render(summary: Block) -> str:
         _head(summary),
         times(summary),
         programs(summary),
+        program_waits(summary),
         io(summary),
+        throughput(summary),
         host(summary),
         signature(summary),
         cpu_account(summary),
+        grounds(summary),
         _ends(summary),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -52,6 +58,7 @@ def _head(summary: Block) -> list[str]:
         ("jobs", _jobs(summary)),
         *([] if summary["outcome"] == "completed" else [("recorded", _recorded(summary))]),
         ("at once", _concurrency(summary["jobs"])),
+        *headlines(summary),
     ]
     return [
         line

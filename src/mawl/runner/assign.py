@@ -11,7 +11,9 @@ from mawl.plan.workload import JobPlan
 from mawl.runner.request import RunRequest
 
 
-def assignment(request: RunRequest, job: JobPlan, places: Mapping[Role, Sequence[Path]]) -> Assignment:
+def assignment(
+    request: RunRequest, job: JobPlan, places: Mapping[Role, Sequence[Path]], counters: str | None = None
+) -> Assignment:
     """The assignment of one job of a run; ``places`` are its directories on each volume of a role."""
     return Assignment(
         run_id=request.run_id,
@@ -29,4 +31,5 @@ def assignment(request: RunRequest, job: JobPlan, places: Mapping[Role, Sequence
         work=[str(place) for place in places["work"]],
         util=[str(place) for place in places["util"]],
         log=str((request.folder / "logs" / f"{job.job}.log").absolute()),
+        counters=counters,
     )

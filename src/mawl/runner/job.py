@@ -21,6 +21,8 @@ from mawl.model.records import JobOutcome, JobRecord, StepRecord
 from mawl.model.usage import Usage, difference, total
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
+from mawl.runner.counting import JobCount
+from mawl.runner.job_io import own_io, run_delay_of
 
 
 class JobRun:
@@ -34,6 +36,9 @@ class JobRun:
         self.ready: Ready | None = None
         self.started_at: float | None = None
         self.started_monotonic: float | None = None
+        self.started: Started | None = None
+        self.run_delay_seconds: float | None = None
+        """Waiting for a CPU of the whole tree, known once it is gone."""
         self.steps: list[StepRecord] = []
         self.answered: Answered | None = None
         self.failed: Failed | None = None
@@ -48,7 +53,7 @@ class JobRun:
             case Ready():
                 self.ready = message
             case Started(at=at, monotonic=monotonic):
-                self.started_at, self.started_monotonic = at, monotonic
+                self.started, self.started_at, self.started_monotonic = message, at, monotonic
             case StepEnded(step=step):
                 self.steps.append(step)
             case Answered():
@@ -58,10 +63,16 @@ class JobRun:
             case Hello() | Reaped():
                 raise AssertionError(f"not a job's own message: {message}")
 
-    def record(self, reaped: Reaped) -> JobRecord:
-        """The job's record once its process tree is gone."""
+    def record(
+        self, reaped: Reaped, count: JobCount | None = None, sampled_delay_seconds: float = 0.0
+    ) -> JobRecord:
+        """The job's record once its process tree is gone.
+
+        ``count`` is what its counters said, ``sampled_delay_seconds`` the most that its tree was seen
+        to have waited for a CPU.
+        """
         outcome, reason = self._outcome(reaped)
-        return self._make(outcome, reason, reaped)
+        return self._make(outcome, reason, reaped, count, sampled_delay_seconds)
 
     def not_made(self, reason: str, at: float) -> JobRecord:
         """The record of a job for which no directories could be made."""
@@ -93,9 +104,25 @@ class JobRun:
     def _where(self) -> str:
         return f" after step {self.steps[-1].name}" if self.steps else " before its first step ended"
 
-    def _make(self, outcome: JobOutcome, reason: str | None, reaped: Reaped) -> JobRecord:
-        startup = self.ready.startup if self.ready else Usage()
+    def _make(
+        self,
+        outcome: JobOutcome,
+        reason: str | None,
+        reaped: Reaped,
+        count: JobCount | None = None,
+        sampled_delay_seconds: float = 0.0,
+    ) -> JobRecord:
+        startup = self._startup()
         verify = total(step.usage for step in self.steps if step.kind == "verify")
+        usage = self._own_usage(reaped, startup, verify)
+        self.run_delay_seconds = run_delay_of(reaped, count, sampled_delay_seconds)
+        own = own_io(
+            count,
+            self.steps,
+            usage,
+            run_delay_seconds=self.run_delay_seconds,
+            started_delay_seconds=None if self.started is None else self.started.run_delay_seconds,
+        )
         return JobRecord(
             **_identity(self.plan, self.program, self.node),
             outcome=outcome,
@@ -106,14 +133,22 @@ class JobRun:
             ready_at=self.ready.at if self.ready else None,
             started_at=self.started_at,
             ended_at=reaped.ended_at,
-            usage=self._own_usage(reaped, startup, verify),
+            usage=usage,
             startup=startup,
             verify=verify,
             total=reaped.usage,
             steps=len(self.steps),
             leftover_processes=reaped.leftover_processes,
             answer=self.answered.answer if self.answered else {},
+            **{name: getattr(own, name) for name in own.__struct_fields__},
         )
+
+    def _startup(self) -> Usage:
+        """Up to the release; its real time up to Ready, since waiting at a gate is no start-up."""
+        ready = self.ready.startup if self.ready else Usage()
+        if self.started is None or self.started.used is None:
+            return ready
+        return msgspec.structs.replace(self.started.used, real_time_seconds=ready.real_time_seconds)
 
     def _verified(self, outcome: JobOutcome) -> bool | None:
         """True: the answer was right; False: it was wrong; None: nobody got as far as checking."""

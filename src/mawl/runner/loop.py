@@ -7,6 +7,8 @@ import selectors
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from mawl.formats.saslog_write import job_log
 from mawl.launch.interface import JobLauncher
 from mawl.model.messages import (
@@ -18,12 +20,14 @@ from mawl.model.messages import (
     Release,
     Start,
     Started,
+    StepEnded,
     Stop,
 )
 from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
+from mawl.runner.counting import Counting
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
@@ -49,6 +53,7 @@ class RunLoop:
         writer: RunWriter,
         volumes: Volumes,
         sampling: Sampling,
+        counting: Counting | None = None,
         host: HostSampling | None = None,
         listener: Listener,
         interrupts: Interrupts,
@@ -62,6 +67,7 @@ class RunLoop:
         self.writer = writer
         self.volumes = volumes
         self.sampling = sampling
+        self.counting = counting
         self.host = host
         self.listener = listener
         self.interrupts = interrupts
@@ -197,6 +203,9 @@ class RunLoop:
         run = self.jobs.get(name)
         if run is None or name not in self.progress.running:
             return
+        if isinstance(message, StepEnded) and self.counting is not None:
+            io = self.counting.step_io(name, message.step.number)
+            message = StepEnded(step=msgspec.structs.replace(message.step, io=io))
         run.take(message)
         match message:
             case Forked(pid=pid):
@@ -214,7 +223,11 @@ class RunLoop:
         run = self.jobs.get(message.job)
         if run is None or message.job not in self.progress.running:
             return
-        record = run.record(message)
+        seen = self.sampling.last_seen(message.job)
+        taken = None if self.counting is None else self.counting.take(message.job)
+        count, rows = (None, []) if taken is None else taken
+        record = run.record(message, count, 0.0 if seen is None else seen.run_delay_seconds)
+        self.sampling.roles.job_ended(rows, record.total.cpu_seconds, run.run_delay_seconds)
         self._job_ended(run, record)
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:
@@ -246,7 +259,8 @@ class RunLoop:
             # A full or broken role costs the jobs that need it, and nothing else.
             self._job_ended(run, run.not_made(self._no_place(error), self.now()))
             return
-        self.launcher.send(Start(gate=job.gate, assignment=assignment(self.request, job, places)))
+        counters = None if self.counting is None else self.counting.make(job.job)
+        self.launcher.send(Start(gate=job.gate, assignment=assignment(self.request, job, places, counters)))
 
     def _no_place(self, error: OSError) -> str:
         role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"

@@ -35,11 +35,13 @@ from mawl.model.usage import Usage
 from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_inputs
+from mawl.runner.counting import Counting
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Listener, RunRequest
 from mawl.runner.restrict import Restriction
+from mawl.runner.role_sampling import RoleSampling
 from mawl.runner.sampling import Sampling
 from mawl.store.folder import RunWriter
 from mawl.volumes import Volumes
@@ -81,6 +83,10 @@ def carry_out(
         volumes.claim(request.run_id)
         restriction = Restriction(request.run_id, request.memory_limit_bytes)
         cleanup.callback(restriction.close)
+        counting = Counting(
+            request.run_id, volumes.directories, request.folder, jobs=request.plan.peak_concurrent
+        )
+        cleanup.callback(counting.close)
         launcher = Launcher(
             request.start_mode,
             run_id=request.run_id,
@@ -88,6 +94,7 @@ def carry_out(
             cpus=request.cpus,
             log=request.folder / "logs" / "launcher.log",
             cgroups=restriction.groups,
+            library=counting.library,
         )
         cleanup.callback(_end_launcher, launcher, request.run_id)
         collector = _collector(facts, restriction)
@@ -100,7 +107,8 @@ def carry_out(
             launcher=launcher,
             writer=writer,
             volumes=volumes,
-            sampling=Sampling(node, ProcessSampler()),
+            sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
+            counting=counting,
             host=HostSampling(node, collector),
             listener=listener,
             interrupts=interrupts,
@@ -114,7 +122,7 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing(restriction, outside is not None) | collector.reasons(),
+                missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
             )
             writer.finish(facts)
         except OSError as error:
@@ -129,10 +137,14 @@ def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
     )
 
 
-def _missing(restriction: Restriction, has_account: bool) -> dict[str, str]:
-    if has_account:
-        return {}
-    return {"outside_cpu": restriction.reason or "the account was not readable"}
+def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
+    """Why there is no outside account, and why no I/O by role."""
+    missing = {}
+    if not has_account:
+        missing["outside_cpu"] = restriction.reason or "the account was not readable"
+    if counting.reason is not None:
+        missing["io.by_role"] = f"not measured: {counting.reason}"
+    return missing
 
 
 def _allow_many_files() -> None:

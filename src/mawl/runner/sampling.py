@@ -9,6 +9,7 @@ import msgspec
 from mawl.measure.process import ProcessSampler, TreeSample
 from mawl.model.records import SampleRecord
 from mawl.model.usage import Usage
+from mawl.runner.role_sampling import RoleSampling
 from mawl.store.folder import RunWriter
 
 
@@ -34,9 +35,11 @@ class Sampling:
     ends, which is never smaller.
     """
 
-    def __init__(self, node: str, sampler: ProcessSampler) -> None:
+    def __init__(self, node: str, sampler: ProcessSampler, roles: RoleSampling | None = None) -> None:
         self.node = node
         self.sampler = sampler
+        self.roles = roles or RoleSampling()
+        self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
         self._ended: dict[str, int] = dict.fromkeys(COUNTERS, 0)
         self._last: dict[str, int] = dict.fromkeys(COUNTERS, 0)
@@ -46,8 +49,13 @@ class Sampling:
         """A job's process exists."""
         self._pids[job] = pid
 
+    def last_seen(self, job: str) -> TreeSample | None:
+        """The last look at a job's tree; None when it was over before one."""
+        return self._live.get(job)
+
     def remove(self, job: str, final: Usage) -> None:
         """A job's process tree is gone; ``final`` is the kernel's account of it."""
+        self._live.pop(job, None)
         if self._pids.pop(job, None) is not None:
             for name in COUNTERS:
                 self._ended[name] += getattr(final, name) or 0
@@ -61,7 +69,7 @@ class Sampling:
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
         """
-        live = self.sampler.sample(self._pids)
+        live = self._live = self.sampler.sample(self._pids)
         totals = self._totals(live)
         seconds = None if self._last_at is None else monotonic - self._last_at
         rates = Rates(
@@ -77,6 +85,7 @@ class Sampling:
                     ("jobs_resident_bytes", _resident(live)),
                     ("mawl_cpu_seconds", _own_cpu_seconds() + (launcher.cpu_seconds or 0.0)),
                     *totals.items(),
+                    *self.roles.series(live),
                 )
             ]
         )

@@ -1,0 +1,98 @@
+"""I/O by role: bytes, shares, sequential share and latencies as the jobs' own calls had them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mawl.analysis.blocks import Block, Missing, ratio
+from mawl.model.options import Role
+from mawl.model.records import JobRecord
+from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role
+
+LATENCIES = {"p50": 0.5, "p99": 0.99}
+
+
+def by_role_block(
+    jobs: Sequence[JobRecord], volumes: Mapping[Role, Sequence[str]], missing: Missing
+) -> Block | None:
+    """Sums of the jobs that count and whose calls were counted; None where none was.
+
+    A job that could not be counted has a remark, and ``coverage_ratio`` falls by its bytes.
+    """
+    known = [job.io for job in jobs if job.io is not None]
+    if not known:
+        return None
+    sums = sum_by_role(known)
+    every = sum(io.read_bytes + io.written_bytes for io in sums.values())
+    return {
+        role: _role(sums[role], every, list(volumes.get(role, [])) if role != "other" else [], role, missing)
+        for role in FILE_ROLES
+    }
+
+
+def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
+    """Bytes that counted calls moved, files or not, over the kernel's (rchar and wchar); jobs without
+    counters, whose bytes are in the kernel's only, lower it."""
+    path = "io.coverage_ratio"
+    if not any(job.io is not None for job in jobs):
+        return None
+    kernel = [
+        None
+        if job.usage.application_read_bytes is None or job.usage.application_written_bytes is None
+        else job.usage.application_read_bytes + job.usage.application_written_bytes
+        for job in jobs
+    ]
+    whole = [value for value in kernel if value is not None]
+    if len(whole) < len(kernel):
+        missing[path] = "the kernel's own count of bytes is missing for some jobs"
+        return None
+    counted = sum((job.counted_read_bytes or 0) + (job.counted_written_bytes or 0) for job in jobs)
+    return ratio(counted, sum(whole), path, missing)
+
+
+def io_remarks(jobs: Sequence[JobRecord]) -> Block:
+    """What the counters could not see: each sentence, and in how many jobs (numbers are the first's)."""
+    found: dict[str, list[str]] = {}
+    for job in jobs:
+        for sentence in (job.io_remark or "").split("; "):
+            if sentence:
+                kind = "".join(letter for letter in sentence if not letter.isdigit())
+                found.setdefault(kind, []).append(sentence)
+    return {sentences[0]: len(sentences) for sentences in found.values()}
+
+
+def _role(io: RoleIo, every: int, volumes: list[str], role: str, missing: Missing) -> Block:
+    path = "io.by_role.*"
+    moved = io.read_bytes + io.written_bytes
+    sequential = io.sequential_read_bytes + io.sequential_written_bytes
+    return {
+        "reads": io.reads,
+        "writes": io.writes,
+        "syncs": io.syncs,
+        "read_bytes": io.read_bytes,
+        "written_bytes": io.written_bytes,
+        "share_ratio": ratio(moved, every, f"{path}.share_ratio", missing),
+        "sequential_ratio": ratio(sequential, moved, f"{path}.sequential_ratio", missing),
+        "read_latency_seconds": _latency(
+            io.reads, io.read_seconds, io.longest_read_seconds, io.read_nanoseconds_histogram
+        ),
+        "write_latency_seconds": _latency(
+            io.writes, io.write_seconds, io.longest_write_seconds, io.write_nanoseconds_histogram
+        ),
+        "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
+        "volumes": volumes,
+    }
+
+
+def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -> Block:
+    """Mean and maximum as they were; quantiles out of buckets, within 6 %."""
+    values = {name: quantile(histogram, share) for name, share in LATENCIES.items()}
+    return {
+        "mean": seconds / calls if calls else None,
+        **{
+            name: None if value is None else min(value / 1e9, longest or value / 1e9)
+            for name, value in values.items()
+        },
+        "max": longest if calls else None,
+        "peak": None,
+    }

@@ -1,0 +1,49 @@
+"""Where the jobs' time went: on CPU, waiting for one, blocked by role."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.model.records import JobRecord
+from mawl.model.role_io import FILE_ROLES
+
+
+def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
+    """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
+    has any (a run of an older mawl)."""
+    if all(job.waits.run_queue_seconds is None for job in jobs):
+        return None
+    return {
+        "on_cpu_seconds": _sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
+        "run_queue_seconds": _sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
+        "blocked_seconds": {
+            role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
+            for role in FILE_ROLES
+        },
+    }
+
+
+def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
+    """Summed CPU time over summed real time less the time that jobs waited for a CPU."""
+    path = "cpu_real_ratio.without_run_queue"
+    cpu = real = 0.0
+    for job in jobs:
+        used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
+        if used is None or lasted is None or queued is None:
+            missing[path] = "the time that jobs waited for a CPU was not measured"
+            return None
+        cpu, real = cpu + used, real + lasted - queued
+    if real <= 0.0:
+        missing[path] = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        return None
+    return cpu / real
+
+
+def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
+    values = [getattr(job.waits, field) for job in jobs]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        missing[path] = f"{len(values) - len(known)} of the {len(values)} jobs that count have no such figure"
+        return None
+    return sum(known)

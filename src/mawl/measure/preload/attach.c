@@ -1,0 +1,80 @@
+/* Becoming part of a job: the real functions, and the counter file that the whole process tree shares. */
+#include "tap.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+u64 *tap_file;
+
+#define DEFINE(type, name, arguments) type(*real_##name) arguments;
+REAL_FUNCTIONS(DEFINE)
+#undef DEFINE
+
+void tap_resolve(void) {
+#define RESOLVE(type, name, arguments) \
+    if (!real_##name) *(void **)&real_##name = dlsym(RTLD_NEXT, #name);
+    REAL_FUNCTIONS(RESOLVE)
+#undef RESOLVE
+}
+
+/* The class of a path: of the role whose directory is the longest beginning of it. */
+int tap_role_of(const char *path) {
+    int best = CLASS_OTHER;
+    size_t longest = 0;
+    const char *entry = (const char *)tap_file + ROLES_AT, *end = (const char *)(tap_file + HEADER_WORDS);
+    while (entry < end && *entry) {
+        const char *root = entry + 1;
+        size_t length = strlen(root);
+        if (length > longest && !strncmp(path, root, length) &&
+            (path[length] == '/' || path[length] == 0 || path[length] == ' ')) {
+            best = entry[0] - '0';
+            longest = length;
+        }
+        entry = root + length + 1;
+    }
+    return best;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void join(void) {
+    pthread_atfork(NULL, NULL, tap_forked);
+    tap_patch_stdio();
+}
+
+/* Count into a file that mawl made; also called (through ctypes) by a copy of the zygote. */
+EXPORT int mawl_counters_attach(const char *path) {
+    tap_resolve();
+    int fd = REAL(open)(path, O_RDWR | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0) return -1;
+    u64 *mapped = MAP_FAILED;
+    if (!fstat(fd, &status) && (u64)status.st_size == FILE_BYTES)
+        mapped = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    REAL(close)(fd);
+    if (mapped == MAP_FAILED) return -1;
+    if (mapped[HEADER_MAGIC] != MAGIC || mapped[HEADER_VERSION] != VERSION) {
+        munmap(mapped, FILE_BYTES);
+        return -1;
+    }
+    ADD(mapped[HEADER_IMAGES], 1);
+    tap_file = mapped;
+    pthread_once(&once, join);
+    tap_thread_begins();
+    return 0;
+}
+
+__attribute__((constructor(101))) static void begin(void) {
+    int kept = errno;
+    tap_resolve();
+    const char *path = getenv("MAWL_COUNTERS");
+    if (path && *path) mawl_counters_attach(path);
+    errno = kept;
+}
+
+__attribute__((destructor)) static void end(void) { tap_process_ends(); }

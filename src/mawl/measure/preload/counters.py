@@ -1,0 +1,196 @@
+"""A job's counter file: made by the runner, counted into by the job's processes, read at any time.
+
+Sums of one file cost about 5 microseconds, all histograms up to 300.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.preload.layout import (
+    CLASSES,
+    FILE_BYTES,
+    HEADER,
+    HEADER_BYTES,
+    HISTOGRAM_WORDS,
+    LATENCY_BUCKETS,
+    MAGIC,
+    ROLES_AT,
+    SHARD_WORDS,
+    SHARDS,
+    SUM_WORDS,
+    SUMS,
+    TIMED_KINDS,
+    VERSION,
+    histogram_word,
+    lower_bound,
+    sum_word,
+)
+from mawl.model.options import Role
+from mawl.model.role_io import FILE_ROLES, FileRole, Histogram, IoByRole, RoleIo
+
+COUNTERS_VARIABLE = "MAWL_COUNTERS"
+"""Names the file in the environment of a program that shall count into it."""
+
+_HEADER_WORDS = HEADER_BYTES // 8
+_LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
+_BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
+"""Sizes have fewer buckets of the same bounds."""
+
+
+def create(path: Path, roles: Mapping[Role, Sequence[Path]]) -> None:
+    """Make an empty counter file for a job whose roles lie in these directories.
+
+    Calls on files beside it are mawl's own and no file I/O of the job.  Raises OSError where it
+    cannot be made, :class:`~mawl.errors.UnsuitableMachineError` for more directories than it holds.
+    """
+    places = [(index, os.path.realpath(place)) for index, role in enumerate(roles) for place in roles[role]]
+    places.append((CLASSES.index("stream"), os.path.realpath(path.parent)))
+    table = b"".join(b"%d%b\0" % (index, os.fsencode(place)) for index, place in places) + b"\0"
+    if ROLES_AT + len(table) > HEADER_BYTES:
+        raise UnsuitableMachineError(
+            f"the directories of the roles take {len(table)} bytes together",
+            why=f"I/O by role has room for {HEADER_BYTES - ROLES_AT}",
+            cure="name fewer directories, or shorter ones",
+        )
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        # Not a sparse file: a job that touches a page when memory is full would be killed (SIGBUS).
+        os.posix_fallocate(descriptor, 0, FILE_BYTES)
+        os.pwrite(descriptor, table, ROLES_AT)
+        os.pwrite(descriptor, struct.pack("QQ", MAGIC, VERSION), 0)
+    finally:
+        os.close(descriptor)
+
+
+def stamp_reaper(path: str) -> None:
+    """Say that the calling process reads the run delay of its children's first threads itself."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        os.pwrite(descriptor, struct.pack("Q", os.getpid()), 8 * HEADER.index("reaper"))
+    finally:
+        os.close(descriptor)
+
+
+class CounterFile:
+    """A reader of one file; OSError where it is gone, ValueError where it is no counter file."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if os.fstat(descriptor).st_size != FILE_BYTES:
+                raise ValueError(f"{path}: not a counter file of this version")
+            mapped = mmap.mmap(descriptor, FILE_BYTES, mmap.MAP_SHARED, mmap.PROT_READ)
+        finally:
+            os.close(descriptor)
+        self._words = memoryview(mapped).cast("Q")
+        if (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
+            raise ValueError(f"{path}: not a counter file of this version")
+
+    def header(self, name: str) -> int:
+        """A word of the header (:data:`mawl.measure.preload.layout.HEADER`)."""
+        return self._words[HEADER.index(name)]
+
+    @property
+    def one_thread(self) -> bool:
+        """Whether all of the job was one thread of one program."""
+        return (self.header("images"), self.header("forks"), self.header("threads")) == (1, 0, 0)
+
+    @property
+    def run_delay_seconds(self) -> float:
+        """Waiting for a CPU of the threads and processes that have ended."""
+        return self.header("run_delay_nanoseconds") / 1e9
+
+    def rows(self) -> list[list[int]]:
+        """Sums of calls that take time, a row for each shard in use (:func:`live_sums` adds them)."""
+        return [self._words[at : at + _LIVE_WORDS].tolist() for at in self._shards()]
+
+    def moved_bytes(self) -> tuple[int, int]:
+        """Bytes that all calls read and wrote, files or not, as the kernel counts rchar and wchar."""
+        sums = self._sums()
+        read, written = (
+            sum(sums[sum_word(kind, name, "bytes")] for name in CLASSES) for kind in ("read", "write")
+        )
+        return read, written
+
+    def by_role(self) -> IoByRole:
+        """All that is known of the files of each role, histograms included."""
+        sums = self._sums()
+        return {role: self._role(role, sums) for role in FILE_ROLES}
+
+    def _shards(self) -> list[int]:
+        used = self.header("shards_used")
+        return [_HEADER_WORDS + shard * SHARD_WORDS for shard in range(SHARDS) if used >> shard & 1]
+
+    def _sums(self) -> list[int]:
+        """All sums; of the longest calls it is the largest (:meth:`_role` takes it by itself)."""
+        rows = [self._words[at : at + SUM_WORDS].tolist() for at in self._shards()]
+        return [sum(column) for column in zip(*rows, strict=True)] or [0] * SUM_WORDS
+
+    def _role(self, role: FileRole, sums: list[int]) -> RoleIo:
+        def of(kind: str, name: str = "calls") -> int:
+            return sums[sum_word(kind, role, name)]
+
+        def seconds(kind: str, name: str = "nanoseconds") -> float:
+            return of(kind, name) / 1e9
+
+        read_latency, read_sizes = self._histograms(role, "read", of("read"))
+        write_latency, write_sizes = self._histograms(role, "write", of("write"))
+        return RoleIo(
+            reads=of("read"),
+            writes=of("write"),
+            syncs=of("sync"),
+            opens=of("open"),
+            failed_reads=of("read", "errors"),
+            failed_writes=of("write", "errors"),
+            read_bytes=of("read", "bytes"),
+            written_bytes=of("write", "bytes"),
+            sequential_read_bytes=of("read", "sequential_bytes"),
+            sequential_written_bytes=of("write", "sequential_bytes"),
+            mapped_bytes=of("map", "bytes"),
+            submitted_read_bytes=of("submit_read", "bytes"),
+            submitted_written_bytes=of("submit_write", "bytes"),
+            read_seconds=seconds("read"),
+            write_seconds=seconds("write"),
+            sync_seconds=seconds("sync"),
+            open_seconds=seconds("open"),
+            read_waited_seconds=seconds("read", "waited_nanoseconds"),
+            write_waited_seconds=seconds("write", "waited_nanoseconds"),
+            sync_waited_seconds=seconds("sync", "waited_nanoseconds"),
+            open_waited_seconds=seconds("open", "waited_nanoseconds"),
+            longest_read_seconds=self._longest(role, "read"),
+            longest_write_seconds=self._longest(role, "write"),
+            read_nanoseconds_histogram=read_latency,
+            write_nanoseconds_histogram=write_latency,
+            read_size_bytes_histogram=read_sizes,
+            write_size_bytes_histogram=write_sizes,
+        )
+
+    def _longest(self, role: FileRole, kind: str) -> float:
+        word = sum_word(kind, role, "longest")
+        return max((self._words[at + word] for at in self._shards()), default=0) / 1e9
+
+    def _histograms(self, role: FileRole, direction: str, calls: int) -> tuple[Histogram, Histogram]:
+        if not calls:
+            return {}, {}
+        first = histogram_word(role, direction)
+        whole = [0] * HISTOGRAM_WORDS
+        for at in self._shards():
+            for word, count in enumerate(self._words[at + first : at + first + HISTOGRAM_WORDS].tolist()):
+                if count:
+                    whole[word] += count
+        return _sparse(whole[:LATENCY_BUCKETS]), _sparse(whole[LATENCY_BUCKETS:])
+
+
+def _sparse(counts: Sequence[int]) -> Histogram:
+    return {_BOUNDS[bucket]: count for bucket, count in enumerate(counts) if count}
+
+
+def live_sums(rows: Iterable[Sequence[int]]) -> list[int]:
+    """Rows of many files added up: cheap enough for 60 jobs a second."""
+    return [sum(column) for column in zip(*rows, strict=True)] or [0] * _LIVE_WORDS

@@ -1,0 +1,92 @@
+/* Descriptors: whose role they are (asked of /proc once), where they stand, and their last streams.
+ *
+ * What is remembered is forgotten at every close and when a descriptor is made by a call that is seen,
+ * so links, relative paths, inherited and duplicated descriptors need no special case.  Threads may
+ * race here; at worst a request counts as sequential or not when it is not or is.
+ */
+#include "tap.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DESCRIPTORS 16384
+#define STREAMS 16
+
+struct descriptor {
+    uint32_t known; /* class + 1; 0: not asked yet */
+    u64 position;   /* where it stands + 1; 0: not known */
+    u64 ends[FAMILIES][STREAMS];
+};
+
+static struct descriptor table[DESCRIPTORS];
+
+static int ask(int fd) {
+    char link[40], path[4097];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0 || path[0] != '/') return CLASS_STREAM; /* pipe:[...], socket:[...], anon_inode:... */
+    path[length] = 0;
+    if (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)) return CLASS_STREAM;
+    if (!strncmp(path, "/dev/", 5)) {
+        struct stat status;
+        if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+            int class_ = tap_role_of(path);
+            return class_ == CLASS_OTHER ? CLASS_STREAM : class_;
+        }
+    }
+    return tap_role_of(path);
+}
+
+int tap_class(int fd) {
+    if (UNLIKELY((unsigned)fd >= DESCRIPTORS)) return fd < 0 ? CLASS_STREAM : ask(fd);
+    uint32_t known = LOAD(table[fd].known);
+    if (UNLIKELY(!known)) {
+        int kept = errno;
+        known = (uint32_t)ask(fd) + 1;
+        memset(table[fd].ends, 0xff, sizeof table[fd].ends);
+        STORE(table[fd].position, 0);
+        STORE(table[fd].known, known);
+        errno = kept;
+    }
+    return (int)known - 1;
+}
+
+/* The class without asking for it: a stream's for a descriptor that nothing was done with. */
+int tap_class_if_known(int fd) {
+    uint32_t known = (unsigned)fd < DESCRIPTORS ? LOAD(table[fd].known) : 0;
+    return known ? (int)known - 1 : CLASS_STREAM;
+}
+
+void tap_forget(int fd) {
+    if ((unsigned)fd < DESCRIPTORS) STORE(table[fd].known, 0);
+}
+
+/* A seek: a descriptor stands elsewhere now. */
+void tap_moved(int fd, u64 position) {
+    if ((unsigned)fd < DESCRIPTORS && LOAD(table[fd].known)) STORE(table[fd].position, position + 1);
+}
+
+/* Whether a request continues one of the last streams of its file; a request without an offset moves
+ * the descriptor.  To be called when it has moved its bytes. */
+int tap_continues(int fd, int family, u64 offset, u64 bytes) {
+    if (UNLIKELY((unsigned)fd >= DESCRIPTORS) || !bytes) return 0;
+    struct descriptor *d = &table[fd];
+    if (offset == NOWHERE) {
+        u64 position = LOAD(d->position);
+        if (position) offset = position - 1;
+        else {
+            int kept = errno;
+            offset = (u64)REAL(lseek)(fd, 0, SEEK_CUR) - bytes;
+            errno = kept;
+        }
+        STORE(d->position, offset + bytes + 1);
+    }
+    u64 *ends = d->ends[family];
+    int found = 0;
+    while (found < STREAMS && LOAD(ends[found]) != offset) found++;
+    /* The last used stream stands first; a new one takes the place of the one not used for longest. */
+    for (int i = found < STREAMS ? found : STREAMS - 1; i > 0; i--) STORE(ends[i], LOAD(ends[i - 1]));
+    STORE(ends[0], offset + bytes);
+    return found < STREAMS;
+}

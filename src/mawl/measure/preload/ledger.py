@@ -1,0 +1,54 @@
+"""What a job's process writes down beside its counters: at its start, and at the end of each step.
+
+A step's histograms are longer than the pipe to the runner carries at once, and what was written
+down survives the job.  One JSON line each; the runner reads them when the job has ended.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from mawl.model.role_io import IoByRole
+
+START = 0
+"""The number of the line that says what came before the job's release; steps count from 1."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """I/O of a step, or what the counters said at the start.
+
+    ``moved_*_bytes`` are those of all calls, files or not.
+    """
+
+    number: int
+    io: IoByRole
+    moved_read_bytes: int
+    moved_written_bytes: int
+
+
+def ledger_of(counters: str | os.PathLike[str]) -> Path:
+    """The file of a job's entries, beside its counters."""
+    return Path(f"{os.fspath(counters)}.entries")
+
+
+def write(counters: str, entry: Entry) -> None:
+    """Append one entry, in one write."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    descriptor = os.open(ledger_of(counters), flags, 0o600)
+    try:
+        os.write(descriptor, msgspec.json.encode(entry) + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def read(counters: str | os.PathLike[str]) -> dict[int, Entry]:
+    """All entries by their number; none where the job wrote none, and without a torn last line."""
+    try:
+        lines = ledger_of(counters).read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return {}
+    entries = [msgspec.json.decode(line, type=Entry) for line in lines if line]
+    return {entry.number: entry for entry in entries}

@@ -1,0 +1,186 @@
+/* Which part of the time inside calls was waiting: neither CPU nor waiting for a CPU.
+ *
+ * A thread's clocks are too dear to be read around every call.  So time inside calls is put by, and
+ * settled when there is enough of it or when the thread was long outside: over the whole time since the
+ * clocks were read last, blocked = wall - CPU - run delay is exact, wherever it was spent.  It is
+ * shared out over the calls put by, in proportion to the square of their time (a call that waited is
+ * long), never more than they lasted.  What is wrong by then is the thread's other blocking in
+ * between, for at most SETTLE of calls or GAP outside.
+ */
+#include "tap.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SETTLE 256000ull /* nanoseconds inside calls */
+#define GAP 200000ull    /* nanoseconds outside */
+#define TRIFLE 4000ull   /* less is the cost of reading clocks */
+
+struct put_by {
+    u64 nanoseconds;
+    double squares;
+};
+
+struct thread {
+    u64 wall, cpu, delay; /* when the clocks were read last; wall 0: never */
+    u64 outside;          /* since when */
+    u64 inside;           /* time put by */
+    struct put_by calls[TIMED_KINDS][CLASSES];
+    int shard;            /* + 1 */
+    int registered;
+};
+
+static __thread struct thread self __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pid_t owner; /* the process that is accounted: not a vfork child that runs in its memory */
+static int ended;
+
+static u64 cpu_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (u64)now.tv_sec * 1000000000ull + (u64)now.tv_nsec;
+}
+
+/* The second number of a schedstat file: nanoseconds waited for a CPU. */
+static u64 run_delay(const char *path) {
+    char text[96];
+    int fd = REAL(open)(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t length = REAL(read)(fd, text, sizeof text - 1);
+    REAL(close)(fd);
+    if (length <= 0) return 0;
+    text[length] = 0;
+    char *second = NULL;
+    strtoull(text, &second, 10);
+    return second ? strtoull(second, NULL, 10) : 0;
+}
+
+static u64 own_run_delay(void) { return run_delay("/proc/thread-self/schedstat"); }
+
+static void start_over(u64 now) {
+    self.wall = now;
+    self.cpu = cpu_now();
+    self.delay = own_run_delay();
+    self.inside = 0;
+    __builtin_memset(self.calls, 0, sizeof self.calls);
+}
+
+static void grant(u64 blocked) {
+    double squares = 0;
+    for (int kind = 0; kind < TIMED_KINDS; kind++)
+        for (int class_ = 0; class_ < CLASSES; class_++) squares += self.calls[kind][class_].squares;
+    if (squares <= 0) return;
+    for (int kind = 0; kind < TIMED_KINDS; kind++)
+        for (int class_ = 0; class_ < CLASSES; class_++) {
+            struct put_by *put = &self.calls[kind][class_];
+            if (!put->nanoseconds) continue;
+            u64 share = (u64)((double)blocked * put->squares / squares);
+            u64 waited = share < put->nanoseconds ? share : put->nanoseconds;
+            ADD(tap_sums(tap_shard(), kind, class_)[SUM_WAITED_NANOSECONDS], waited);
+        }
+}
+
+/* Share out what was blocked since the clocks were read last, and read them anew. */
+static void settle(void) {
+    u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
+    int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
+    if (idle > (int64_t)(TRIFLE + self.inside / 64)) {
+        delay = own_run_delay();
+        int64_t blocked = idle - (int64_t)(delay - self.delay);
+        if (blocked > 0) grant((u64)blocked < self.inside ? (u64)blocked : self.inside);
+    }
+    self.wall = now;
+    self.cpu = cpu;
+    self.delay = delay;
+    self.inside = 0;
+    __builtin_memset(self.calls, 0, sizeof self.calls);
+}
+
+void tap_call_begins(u64 now) {
+    if (UNLIKELY(!self.wall)) {
+        tap_thread_begins();
+        start_over(now);
+    } else if (UNLIKELY(now - self.outside > GAP)) {
+        int kept = errno;
+        if (self.inside) settle();
+        start_over(now);
+        errno = kept;
+    }
+}
+
+void tap_call_ended(int class_, int kind, u64 lasted, u64 now) {
+    if (kind >= TIMED_KINDS || !self.wall) return;
+    struct put_by *put = &self.calls[kind][class_];
+    put->nanoseconds += lasted;
+    put->squares += (double)lasted * (double)lasted;
+    self.inside += lasted;
+    if (UNLIKELY(self.inside >= SETTLE)) settle();
+    self.outside = now;
+}
+
+int tap_shard(void) {
+    if (UNLIKELY(!self.shard)) {
+        self.shard = (int)(syscall(SYS_gettid) % SHARDS) + 1;
+        __atomic_fetch_or(&tap_file[HEADER_SHARDS_USED], 1ull << (self.shard - 1), __ATOMIC_RELAXED);
+    }
+    return self.shard - 1;
+}
+
+/* -- ends of threads and processes: their run delay goes with them, unless it is written down -- */
+
+static void at_thread_end(void *value) {
+    (void)value;
+    tap_thread_ends();
+}
+
+static void make_key(void) { pthread_key_create(&key, at_thread_end); }
+
+void tap_thread_begins(void) {
+    if (self.registered || !tap_file) return;
+    pthread_once(&once, make_key);
+    self.registered = 1;
+    if (!owner) owner = getpid();
+    if (syscall(SYS_gettid) != getpid()) pthread_setspecific(key, &self);
+}
+
+void tap_thread_ends(void) {
+    if (!tap_file || !self.registered) return;
+    if (self.inside) settle();
+    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], own_run_delay());
+    self.registered = 0;
+    self.wall = 0;
+}
+
+/* All threads that are left; the first one's stays in /proc until the process is reaped, and a
+ * reaper that is mawl's own reads it there. */
+void tap_process_ends(void) {
+    if (!tap_file || ended || getpid() != owner) return;
+    ended = 1;
+    if (self.inside) settle();
+    int leader_is_read = (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return;
+    u64 delay = 0;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
+        delay += run_delay(path);
+    }
+    closedir(tasks);
+    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], delay);
+}
+
+void tap_forked(void) {
+    __builtin_memset(&self, 0, sizeof self);
+    owner = getpid();
+    ended = 0;
+    if (tap_file) {
+        ADD(tap_file[HEADER_FORKS], 1);
+        self.registered = 1;
+    }
+}

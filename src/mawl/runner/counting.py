@@ -1,0 +1,144 @@
+"""I/O by role of a run: its counter files, one per job, and what they say when a job has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.preload.build import Library, library
+from mawl.measure.preload.counters import CounterFile, create
+from mawl.measure.preload.layout import FILE_BYTES
+from mawl.measure.preload.ledger import Entry, ledger_of, read
+from mawl.model.options import Role
+from mawl.model.role_io import IoByRole
+from mawl.volumes import claim_directory, remove_leftover
+
+SHARED_MEMORY = Path("/dev/shm")
+"""The counters' place: memory, so that counting is no I/O; without room there, the run's folder."""
+
+_SPARE_FILES = 8
+
+
+class JobCount(msgspec.Struct, frozen=True, kw_only=True):
+    """What the counters of an ended job said, from the attaching of its first process on.
+
+    ``images`` are programs that took part: 0 where the job's could not (static, set-uid).
+    """
+
+    io: IoByRole
+    moved_bytes: tuple[int, int]
+    run_delay_seconds: float
+    one_thread: bool
+    images: int
+    io_uring_setups: int
+    stdio_unseen: int
+    entries: dict[int, Entry]
+
+
+class Counting:
+    """Makes, reads and removes the counter files of one run.
+
+    Where nothing can be counted ``reason`` says why, and every job goes without.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        roles: Mapping[Role, Sequence[Path]],
+        folder: Path,
+        *,
+        jobs: int,
+        environment: Mapping[str, str] = os.environ,
+        shared_memory: Path = SHARED_MEMORY,
+    ) -> None:
+        """``jobs`` is how many run at once at most, ``folder`` the run's own."""
+        self.library: Library = library(environment)
+        self.reason = self.library.reason
+        self._roles = roles
+        self._files: dict[str, CounterFile] = {}
+        self._directory: Path | None = None
+        self._lock = -1
+        if self.reason is not None:
+            return
+        place = shared_memory if _has_room(shared_memory, jobs + _SPARE_FILES) else folder
+        try:
+            self._directory, self._lock = claim_directory(place, run_id)
+        except (OSError, UnsuitableMachineError) as error:
+            self.reason = f"no counter files can be made: {error}"
+
+    def make(self, job: str) -> str | None:
+        """A job's counter file, or None where it goes without."""
+        if self._directory is None:
+            return None
+        path = self._directory / f"{job}.counters"
+        try:
+            create(path, self._roles)
+            self._files[job] = CounterFile(path)
+        except (OSError, ValueError, UnsuitableMachineError) as error:
+            self.reason = f"no counter file for {job}: {error}"
+            return None
+        return str(path)
+
+    def rows(self, jobs: Sequence[str]) -> list[list[int]]:
+        """Sums of running jobs, for :func:`mawl.measure.preload.counters.live_sums`."""
+        return [row for job in jobs if job in self._files for row in self._files[job].rows()]
+
+    def run_delay_seconds(self, job: str) -> float:
+        """Waiting for a CPU of what has ended of a running job."""
+        return self._files[job].run_delay_seconds if job in self._files else 0.0
+
+    def step_io(self, job: str, number: int) -> IoByRole | None:
+        """I/O of a step that has just ended, from the job's ledger."""
+        if job not in self._files or self._directory is None:
+            return None
+        entry = self._entries(job).get(number)
+        return None if entry is None else entry.io
+
+    def take(self, job: str) -> tuple[JobCount, list[list[int]]] | None:
+        """The last word of a job's counters and its rows; the files go.  None where it had none."""
+        file = self._files.pop(job, None)
+        if file is None or self._directory is None:
+            return None
+        path = self._directory / f"{job}.counters"
+        count = JobCount(
+            io=file.by_role(),
+            moved_bytes=file.moved_bytes(),
+            run_delay_seconds=file.run_delay_seconds,
+            one_thread=file.one_thread,
+            images=file.header("images"),
+            io_uring_setups=file.header("io_uring_setups"),
+            stdio_unseen=file.header("stdio_unseen"),
+            entries=self._entries(job),
+        )
+        for leftover in (path, ledger_of(path)):
+            leftover.unlink(missing_ok=True)
+        return count, file.rows()
+
+    def _entries(self, job: str) -> dict[int, Entry]:
+        assert self._directory is not None
+        try:
+            return read(self._directory / f"{job}.counters")
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+    def close(self) -> None:
+        """Remove the run's counter files and their directory."""
+        self._files.clear()
+        if self._directory is not None:
+            with contextlib.suppress(OSError):
+                remove_leftover(self._directory)
+            os.close(self._lock)
+            self._directory = None
+
+
+def _has_room(place: Path, files: int) -> bool:
+    try:
+        space = os.statvfs(place)
+    except OSError:
+        return False
+    return os.access(place, os.W_OK | os.X_OK) and space.f_bavail * space.f_frsize >= files * FILE_BYTES

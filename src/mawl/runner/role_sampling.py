@@ -1,0 +1,72 @@
+"""The 1 Hz series of I/O by role and of the jobs' time, summed over all jobs so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mawl.measure.preload.counters import live_sums
+from mawl.measure.preload.layout import sum_word
+from mawl.measure.process import TreeSample
+from mawl.model.role_io import FILE_ROLES
+from mawl.runner.counting import Counting
+
+Series = list[tuple[str, float]]
+
+_TIMED = ("read", "write", "sync", "open")
+_COUNTS = (
+    ("reads", "read", "calls"),
+    ("writes", "write", "calls"),
+    ("read_bytes", "read", "bytes"),
+    ("written_bytes", "write", "bytes"),
+)
+_SECONDS = (
+    ("read_seconds", ("read",), "nanoseconds"),
+    ("write_seconds", ("write", "sync"), "nanoseconds"),
+    ("waited_seconds", _TIMED, "waited_nanoseconds"),
+)
+
+
+class RoleSampling:
+    """Adds running and ended jobs; the series only grow."""
+
+    def __init__(self, counting: Counting | None = None) -> None:
+        self._counting = counting
+        self._ended: list[list[int]] = []
+        self._seconds = {"jobs.on_cpu_seconds": 0.0, "jobs.run_queue_seconds": 0.0}
+        self._last = dict(self._seconds)
+
+    def job_ended(
+        self, rows: Sequence[Sequence[int]], cpu_seconds: float | None, run_delay_seconds: float | None
+    ) -> None:
+        """A job's last word; its live figures end with it."""
+        self._ended = [live_sums([*self._ended, *rows])]
+        self._seconds["jobs.on_cpu_seconds"] += cpu_seconds or 0.0
+        self._seconds["jobs.run_queue_seconds"] += run_delay_seconds or 0.0
+
+    def series(self, live: Mapping[str, TreeSample]) -> Series:
+        """All series now; those by role only where I/O by role is measured."""
+        delay = 0.0
+        for job, tree in live.items():
+            delay += tree.run_delay_seconds
+            delay += 0.0 if self._counting is None else self._counting.run_delay_seconds(job)
+        now = {
+            "jobs.on_cpu_seconds": sum(t.user_cpu_seconds + t.system_cpu_seconds for t in live.values()),
+            "jobs.run_queue_seconds": delay,
+        }
+        for name, value in now.items():
+            self._last[name] = max(self._last[name], self._seconds[name] + value)
+        found: Series = list(self._last.items())
+        if self._counting is not None and self._counting.reason is None:
+            found += _by_role(live_sums([*self._ended, *self._counting.rows(list(live))]))
+        return found
+
+
+def _by_role(sums: Sequence[int]) -> Series:
+    found: Series = []
+    for role in FILE_ROLES:
+        for series, kind, name in _COUNTS:
+            found.append((f"role.{role}.{series}", float(sums[sum_word(kind, role, name)])))
+        for series, kinds, name in _SECONDS:
+            nanoseconds = sum(sums[sum_word(kind, role, name)] for kind in kinds)
+            found.append((f"role.{role}.{series}", nanoseconds / 1e9))
+    return found
