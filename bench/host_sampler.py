@@ -131,14 +131,14 @@ def _looks(folder: Path) -> float:
         started_at=time.time(),
     )
     writer = RunWriter(folder, facts)
-    HostSampling("bench", HostCollector()).look(time.time(), writer)
+    HostSampling("bench", HostCollector(), writer).look(time.time())
     before = time.process_time()
-    sampling = HostSampling("bench", HostCollector())
+    sampling = HostSampling("bench", HostCollector(), writer)
     spent = time.process_time() - before
     for _ in range(LOOKS):
         time.sleep(1.0)
         before = time.process_time()
-        sampling.look(time.time(), writer)
+        sampling.look(time.time())
         spent += time.process_time() - before
     writer.close()
     return spent / LOOKS
