@@ -18,8 +18,8 @@ from mawl.reporters.waits import program_waits
 from mawl.units import format_memory, format_ratio, format_seconds
 
 MOST_FAILURES = 5
-NO_FIGURES = ("nodes", "outcome_reason", "signature", "windows")
-"""Blocks whose nulls say something themselves: no limit, nothing to explain, a reason in the table."""
+NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "windows", "inputs.mode", "inputs.reason")
+"""Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 Block = dict[str, Any]
 
@@ -131,7 +131,7 @@ def _ends(summary: Block) -> list[str]:
         jobs = counted_noun(more, "more job")
         sentences.append(f"and {jobs} that did not finish (--format json lists all)")
     sentences += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
-    figures = [path for path in summary["missing"] if path.split(".")[0] not in NO_FIGURES]
+    figures = [path for path in summary["missing"] if not {path, path.split(".")[0]} & {*NO_FIGURES}]
     if figures:
         names = ", ".join(_grouped(figures))
         sentences.append(f"null, reasons with --format json: {names}")

@@ -112,7 +112,7 @@ def carry_out(
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
             counting=counting,
-            host=HostSampling(node, collector),
+            look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,
         )
