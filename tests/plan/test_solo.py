@@ -8,7 +8,7 @@ from mawl.plan.workload import JobSpec, Plan, SessionSpec, WorkloadSpec, make_pl
 
 
 def plan() -> Plan:
-    """Five jobs of three kinds: segmentation at two sizes, and census_load; trail-out, delays, dependencies."""
+    """Five jobs of three kinds: segmentation at two sizes, and census_load; some must wait."""
     spec = WorkloadSpec(
         name="five",
         sessions=[

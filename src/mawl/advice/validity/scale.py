@@ -13,11 +13,8 @@ def check(reading: Reading) -> list[Finding]:
     scale = reading.facts.workload.scale
     if scale is not None and scale >= SCALES["standard"]:
         return []
-    what = (
-        "is not known"
-        if scale is None
-        else f"{_plain(scale)} is below standard ({_plain(SCALES['standard'])})"
-    )
+    standard = plain(SCALES["standard"])
+    what = "is not known" if scale is None else f"{plain(scale)} is below standard ({standard})"
     return [
         Finding(
             rule=NAME,
@@ -28,5 +25,6 @@ def check(reading: Reading) -> list[Finding]:
     ]
 
 
-def _plain(scale: float) -> str:
+def plain(scale: float) -> str:
+    """A scale in plain decimals: ``0.00005``, never ``5e-05``."""
     return f"{scale:.12f}".rstrip("0").rstrip(".")
