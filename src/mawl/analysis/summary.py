@@ -17,7 +17,7 @@ from mawl.analysis.figures import (
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
-from mawl.analysis.moments import as_plain, busy_cores, moments
+from mawl.analysis.moments import as_plain, busy_cores, moments, peak_latencies
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
@@ -69,6 +69,7 @@ def summary_of(
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
         for name, counters in (("application", APPLICATION), ("device", CHARGED))
     }
+    in_windows = moments(samples, windows, CHARGED) if samples and windows else []
     summary: Block = {
         "run_id": facts.run_id,
         "format_version": facts.format_version,
@@ -90,7 +91,7 @@ def summary_of(
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
             **io_block(good, time["elapsed_seconds"], in_time, found),
-            "by_role": by_role_block(good, facts.roles, found),
+            "by_role": by_role_block(good, facts.roles, peak_latencies(in_windows), found),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
         },
@@ -99,9 +100,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in moments(samples, windows, CHARGED)]
-        if samples and windows
-        else [],
+        "windows": [as_plain(moment) for moment in in_windows],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
         "host": host_block(facts, samples, windows.edges if windows else None, found),

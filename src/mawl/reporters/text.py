@@ -10,6 +10,7 @@ from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
 from mawl.reporters.host import host
+from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.units import format_memory, format_ratio, format_seconds
@@ -28,9 +29,10 @@ def render(summary: Block) -> str:
     """
     parts = (
         _head(summary),
-        times(summary),
+        [*times(summary), *waits(summary)],
         programs(summary),
         io(summary),
+        roles(summary),
         host(summary),
         signature(summary),
         cpu_account(summary),

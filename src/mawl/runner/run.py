@@ -108,7 +108,6 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
-            counting=counting,
             host=HostSampling(node, collector),
             listener=listener,
             interrupts=interrupts,
