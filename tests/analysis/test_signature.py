@@ -36,11 +36,13 @@ def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
         "active_mean": {"total_bytes_per_second": 3.0e9},
     }
     summary["io"]["reach"] = {"read_ratio": reach, "write_ratio": reach}
-    summary["io"]["by_role"] = {
+    for role, figures in {
         "data": {"read_bytes": 1000, "written_bytes": 0, "sequential_ratio": 1.0},
         "work": {"read_bytes": 5000, "written_bytes": 2000, "sequential_ratio": 0.9},
         "util": {"read_bytes": 1000, "written_bytes": 1000, "sequential_ratio": 0.8},
-    }
+    }.items():
+        summary["io"]["by_role"][role] |= figures
+    summary["io"]["by_role"]["other"] |= {"read_bytes": 0, "written_bytes": 0}
     summary["time"] |= {
         "user_cpu_seconds": 75.0 * INPUTS_BYTES / 1e9,
         "system_cpu_seconds": 25.0 * INPUTS_BYTES / 1e9,

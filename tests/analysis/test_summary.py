@@ -11,7 +11,6 @@ import pytest
 
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
 from mawl.analysis.summary import summarise, summary_of
-from mawl.model.options import ROLES
 from mawl.model.usage import Usage
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, job, jobs, write_run
@@ -29,7 +28,13 @@ BINDING = {
     "io": "application device by_role reach coverage_ratio",
     "io.application": "read_bytes written_bytes read_ratio peak initial sustained active_mean run_mean "
     "sustained_bytes_per_second_per_core window_seconds",
+    "io.by_role": "data work util",
+    "io.by_role.data": "read_bytes written_bytes share_ratio sequential_ratio read_latency_seconds "
+    "write_latency_seconds volumes",
+    "io.by_role.data.read_latency_seconds": "mean p50 p99 max peak",
     "io.reach": "read_ratio write_ratio",
+    "wait": "on_cpu_seconds run_queue_seconds blocked_seconds",
+    "wait.blocked_seconds": "data work util other",
     "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds stretch",
     "programs.wide_sort.real_time_seconds": "median min max",
     "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
@@ -207,8 +212,5 @@ def test_the_run_s_own_reason_comes_first() -> None:
     assert summary["missing"]["outside_cpu"] == "no permission"
 
 
-def test_the_roles_of_the_design_wait_for_their_figures() -> None:
-    summary = summary_of(facts(), jobs())
-    assert set(summary["workload"]["options"]) >= {"memsize_bytes", "sortsize_bytes"}
-    assert summary["io"]["by_role"] is None and len(ROLES) == 3
-    assert summary["missing"]["io.by_role"] == "I/O by role is not measured by this version"
+def test_the_options_of_the_run_are_in_its_summary() -> None:
+    assert set(summary_of(facts(), jobs())["workload"]["options"]) >= {"memsize_bytes", "sortsize_bytes"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mawl.model.options import Options
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.model.role_io import IoByRole, RoleIo, waits_of
 from mawl.model.run import (
     NodeFacts,
     OutsideCpu,
@@ -46,6 +47,40 @@ def usage(real: float, cpu: float, megabytes: int) -> Usage:
         device_written_bytes=1_500_000 * megabytes,
         cancelled_written_bytes=500_000 * megabytes,
     )
+
+
+def role_io(read: int, written: int) -> RoleIo:
+    """Requests of 250 kB, nine of ten sequential, of 1 ms (and one read of 20 ms)."""
+    reads, writes = read // 250_000, written // 250_000
+    bucket, long, size = 983_040, 19_922_944, 245_760
+    return RoleIo(
+        reads=reads,
+        writes=writes,
+        opens=2,
+        read_bytes=read,
+        written_bytes=written,
+        sequential_read_bytes=read * 9 // 10,
+        sequential_written_bytes=written * 9 // 10,
+        read_seconds=reads * 0.001,
+        write_seconds=writes * 0.001,
+        read_waited_seconds=reads * 0.0005,
+        longest_read_seconds=0.02 if reads else 0.0,
+        longest_write_seconds=0.001 if writes else 0.0,
+        read_nanoseconds_histogram={bucket: reads - 1, long: 1} if reads else {},
+        write_nanoseconds_histogram={bucket: writes} if writes else {},
+        read_size_bytes_histogram={size: reads} if reads else {},
+        write_size_bytes_histogram={size: writes} if writes else {},
+    )
+
+
+def by_role() -> IoByRole:
+    """What a job of 800 MB read and 200 MB written did in each role."""
+    return {
+        "data": role_io(400_000_000, 0),
+        "work": role_io(300_000_000, 120_000_000),
+        "util": role_io(100_000_000, 80_000_000),
+        "other": RoleIo(),
+    }
 
 
 def planned(name: str) -> PlannedJob:
@@ -118,6 +153,7 @@ def job(name: str, start: float, end: float, **changes: object) -> JobRecord:
     plan = planned(name)
     real = end - start - 0.5
     own = usage(real, real * (0.5 if plan.program == "wide_sort" else 1.0), 100)
+    waits = waits_of(real, own.cpu_seconds, real / 16, by_role())
     values: dict[str, object] = {
         **{field: getattr(plan, field) for field in plan.__struct_fields__},
         "outcome": "finished",
@@ -132,6 +168,10 @@ def job(name: str, start: float, end: float, **changes: object) -> JobRecord:
         "total": usage(real + 0.6, (own.cpu_seconds or 0.0) + 0.58, 100),
         "steps": 2,
         "answer": {"rows": 1000, "checksum": "ab12"},
+        "io": by_role(),
+        "waits": waits,
+        "counted_read_bytes": 800_000_000,
+        "counted_written_bytes": 200_000_000,
     }
     return JobRecord(**{**values, **changes})  # type: ignore[arg-type]
 

@@ -58,6 +58,7 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
             system_cpu_seconds=101 / TICKS_PER_SECOND,
             resident_bytes=3 * 10 * PAGE,
             processes=3,
+            run_delay_seconds=0.0,
         )
     }
 

@@ -14,6 +14,8 @@ from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
+from mawl.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
+from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
@@ -23,7 +25,7 @@ from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, jobs
 
 ROOT = Path(__file__).parents[2]
-SPREAD = ("real_time", "read_await", "write_await")
+SPREAD = ("real_time", "read_await", "write_await", "latency", "blocked")
 """Durations whose mean, peak, median and so on have names of their own."""
 NAMES = [metric.name for metric in METRICS]
 
@@ -50,6 +52,11 @@ def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
     assert [metric.name for metric in USAGE_METRICS] == list(FIELDS)
 
 
+def test_every_figure_of_a_role_and_every_wait_has_an_entry() -> None:
+    found = {metric.name for metric in ROLE_COLUMNS}
+    assert found >= {f"ROLE_{name}" for name in IO_FIELDS} | set(WAIT_FIELDS)
+
+
 def test_every_leaf_of_the_summary_has_an_entry() -> None:
     summary = judged_summary()
     named = {
@@ -60,10 +67,11 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 
 def test_no_entry_is_about_nothing() -> None:
-    in_summary = {name for name in NAMES if "." in name}
+    in_summary = {name for name in NAMES if "." in name} - {metric.name for metric in ROLE_SERIES}
     whole = judged_summary()
     few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
-    nothing = summary_of(facts(outside_cpu=None), jobs())
+    uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
+    nothing = summary_of(facts(outside_cpu=None), uncounted)
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for summary in (whole, few, nothing)

@@ -13,11 +13,15 @@ LATENCIES = {"p50": 0.5, "p99": 0.99}
 
 
 def by_role_block(
-    jobs: Sequence[JobRecord], volumes: Mapping[Role, Sequence[str]], missing: Missing
+    jobs: Sequence[JobRecord],
+    volumes: Mapping[Role, Sequence[str]],
+    peaks: Mapping[str, Mapping[str, float | None]],
+    missing: Missing,
 ) -> Block | None:
     """Sums of the jobs that count and whose calls were counted; None where none was.
 
-    A job that could not be counted has a remark, and ``coverage_ratio`` falls by its bytes.
+    ``peaks`` are the highest window means of the latency, by role and direction.  A job that could
+    not be counted has a remark, and ``coverage_ratio`` falls by its bytes.
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
@@ -25,7 +29,10 @@ def by_role_block(
     sums = sum_by_role(known)
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
     return {
-        role: _role(sums[role], every, list(volumes.get(role, [])) if role != "other" else [], role, missing)
+        role: {
+            **_role(sums[role], every, peaks.get(role, {}), missing),
+            "volumes": list(volumes.get(role, [])) if role != "other" else [],
+        }
         for role in FILE_ROLES
     }
 
@@ -50,18 +57,21 @@ def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
     return ratio(counted, sum(whole), path, missing)
 
 
-def io_remarks(jobs: Sequence[JobRecord]) -> Block:
-    """What the counters could not see: each sentence, and in how many jobs (numbers are the first's)."""
+def io_remarks(jobs: Sequence[JobRecord]) -> list[str]:
+    """What the counters could not see: each kind of sentence once, with its first job's numbers."""
     found: dict[str, list[str]] = {}
     for job in jobs:
         for sentence in (job.io_remark or "").split("; "):
             if sentence:
                 kind = "".join(letter for letter in sentence if not letter.isdigit())
                 found.setdefault(kind, []).append(sentence)
-    return {sentences[0]: len(sentences) for sentences in found.values()}
+    return [
+        sentences[0] if len(sentences) == 1 else f"{sentences[0]} (and in {len(sentences) - 1} more jobs)"
+        for sentences in found.values()
+    ]
 
 
-def _role(io: RoleIo, every: int, volumes: list[str], role: str, missing: Missing) -> Block:
+def _role(io: RoleIo, every: int, peaks: Mapping[str, float | None], missing: Missing) -> Block:
     path = "io.by_role.*"
     moved = io.read_bytes + io.written_bytes
     sequential = io.sequential_read_bytes + io.sequential_written_bytes
@@ -74,17 +84,24 @@ def _role(io: RoleIo, every: int, volumes: list[str], role: str, missing: Missin
         "share_ratio": ratio(moved, every, f"{path}.share_ratio", missing),
         "sequential_ratio": ratio(sequential, moved, f"{path}.sequential_ratio", missing),
         "read_latency_seconds": _latency(
-            io.reads, io.read_seconds, io.longest_read_seconds, io.read_nanoseconds_histogram
+            io.reads,
+            io.read_seconds,
+            io.longest_read_seconds,
+            io.read_nanoseconds_histogram,
+            peaks.get("read"),
         ),
         "write_latency_seconds": _latency(
-            io.writes, io.write_seconds, io.longest_write_seconds, io.write_nanoseconds_histogram
+            io.writes,
+            io.write_seconds,
+            io.longest_write_seconds,
+            io.write_nanoseconds_histogram,
+            peaks.get("write"),
         ),
         "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
-        "volumes": volumes,
     }
 
 
-def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -> Block:
+def _latency(calls: int, seconds: float, longest: float, histogram: Histogram, peak: float | None) -> Block:
     """Mean and maximum as they were; quantiles out of buckets, within 6 %."""
     values = {name: quantile(histogram, share) for name, share in LATENCIES.items()}
     return {
@@ -94,5 +111,5 @@ def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -
             for name, value in values.items()
         },
         "max": longest if calls else None,
-        "peak": None,
+        "peak": peak,
     }

@@ -41,7 +41,7 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
 
 
 def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
-    values = [getattr(job.waits, field) for job in jobs]
+    values: list[float | None] = [getattr(job.waits, field) for job in jobs]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         missing[path] = f"{len(values) - len(known)} of the {len(values)} jobs that count have no such figure"

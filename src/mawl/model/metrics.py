@@ -27,6 +27,7 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
+from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_METRICS, ROLE_SERIES
 from mawl.model.summary_metrics import (
     IO_METRICS,
     JOB_METRICS,
@@ -184,5 +185,8 @@ METRICS: tuple[Metric, ...] = (
     *JUDGEMENT_METRICS,
     *HOST_METRICS,
     *LATER_METRICS,
+    *ROLE_METRICS,
+    *ROLE_COLUMNS,
     *SAMPLE_METRICS,
+    *ROLE_SERIES,
 )

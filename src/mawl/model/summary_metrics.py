@@ -91,8 +91,8 @@ JOB_METRICS: tuple[Metric, ...] = (
     ratio_metric("cpu_real_ratio.range", "Largest less smallest of the jobs' own ratios.", RATIO),
     ratio_metric(
         "cpu_real_ratio.without_run_queue",
-        "Summed CPU time over summed real time less run-queue time.",
-        LATER,
+        "Summed CPU time over summed real time less the time that jobs waited for a CPU.",
+        RATIO,
     ),
     count_metric("programs.*.jobs", "Jobs of the program."),
     count_metric("programs.*.counted", "Those of them whose figures are summed."),
@@ -211,14 +211,12 @@ IO_METRICS: tuple[Metric, ...] = (
             text_metric(f"io.{side}.windows_source", "Whose counters the figures over windows are.", WINDOWS),
         )
     ),
-    object_metric("io.by_role", "Bytes, latencies and shares of data, work and util."),
     ratio_metric("io.reach.read_ratio", "Bytes read from devices over bytes that programs read.", BYTES),
     ratio_metric(
         "io.reach.write_ratio",
         "Bytes written to devices (io.device.written_bytes) over bytes that programs wrote.",
         BYTES,
     ),
-    ratio_metric("io.coverage_ratio", "Share of the kernel's byte count that is known by role.", LATER),
 )
 
 WINDOW_METRICS: tuple[Metric, ...] = (
@@ -299,5 +297,4 @@ SIGNATURE_METRICS: tuple[Metric, ...] = (
 
 LATER_METRICS: tuple[Metric, ...] = (
     object_metric("host", "CPU, memory, devices and network of the nodes.", HOST),
-    object_metric("wait", "Where jobs' time went: on CPU, waiting for one, blocked by role."),
 )

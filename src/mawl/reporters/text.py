@@ -11,6 +11,7 @@ from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
 from mawl.reporters.host import host
 from mawl.reporters.judgement import grounds, headlines
+from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.reporters.throughput import throughput
@@ -31,11 +32,12 @@ def render(summary: Block) -> str:
     """
     parts = (
         _head(summary),
-        times(summary),
+        [*times(summary), *waits(summary)],
         programs(summary),
         program_waits(summary),
         io(summary),
         throughput(summary),
+        roles(summary),
         host(summary),
         signature(summary),
         cpu_account(summary),

@@ -81,12 +81,12 @@ class JobRun:
         )
         return self._make("failed", reason, nothing)
 
-    def lost(self, reason: str, at: float) -> JobRecord:
+    def lost(self, reason: str, at: float, count: JobCount | None = None) -> JobRecord:
         """The record of a job whose launcher died, so that nobody could account for it."""
         gone = Reaped(
             job=self.plan.job, ended_at=at, exit_code=None, signal=None, usage=Usage(), leftover_processes=0
         )
-        return self._make("lost", reason, gone)
+        return self._make("lost", reason, gone, count)
 
     def _outcome(self, reaped: Reaped) -> tuple[JobOutcome, str | None]:
         if self.stopping is not None and (reaped.signal is not None or self.answered is None):

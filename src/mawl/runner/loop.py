@@ -7,8 +7,6 @@ import selectors
 import time
 from collections.abc import Callable
 
-import msgspec
-
 from mawl.formats.saslog_write import job_log
 from mawl.launch.interface import JobLauncher
 from mawl.model.messages import (
@@ -27,7 +25,6 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
-from mawl.runner.counting import Counting
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import Listener, RunRequest, Status
@@ -52,7 +49,6 @@ class RunLoop:
         writer: RunWriter,
         volumes: Volumes,
         sampling: Sampling,
-        counting: Counting | None = None,
         look_at_host: Callable[[float], None] = lambda _: None,
         listener: Listener,
         interrupts: Interrupts,
@@ -66,7 +62,6 @@ class RunLoop:
         self.writer = writer
         self.volumes = volumes
         self.sampling = sampling
-        self.counting = counting
         self.look_at_host = look_at_host
         self.listener = listener
         self.interrupts = interrupts
@@ -199,9 +194,8 @@ class RunLoop:
         run = self.jobs.get(name)
         if run is None or name not in self.progress.running:
             return
-        if isinstance(message, StepEnded) and self.counting is not None:
-            io = self.counting.step_io(name, message.step.number)
-            message = StepEnded(step=msgspec.structs.replace(message.step, io=io))
+        if isinstance(message, StepEnded):
+            message = self.sampling.roles.with_io(message)
         run.take(message)
         match message:
             case Forked(pid=pid):
@@ -219,11 +213,9 @@ class RunLoop:
         run = self.jobs.get(message.job)
         if run is None or message.job not in self.progress.running:
             return
-        seen = self.sampling.last_seen(message.job)
-        taken = None if self.counting is None else self.counting.take(message.job)
-        count, rows = (None, []) if taken is None else taken
-        record = run.record(message, count, 0.0 if seen is None else seen.run_delay_seconds)
-        self.sampling.roles.job_ended(rows, record.total.cpu_seconds, run.run_delay_seconds)
+        count = self.sampling.roles.take(message.job)
+        record = run.record(message, count, self.sampling.last_run_delay_seconds(message.job))
+        self.sampling.roles.job_ended(record.total.cpu_seconds, run.run_delay_seconds)
         self._job_ended(run, record)
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:
@@ -255,8 +247,8 @@ class RunLoop:
             # A full or broken role costs the jobs that need it, and nothing else.
             self._job_ended(run, run.not_made(self._no_place(error), self.now()))
             return
-        counters = None if self.counting is None else self.counting.make(job.job)
-        self.launcher.send(Start(gate=job.gate, assignment=assignment(self.request, job, places, counters)))
+        told = assignment(self.request, job, places, self.sampling.roles.counters(job.job))
+        self.launcher.send(Start(gate=job.gate, assignment=told))
 
     def _no_place(self, error: OSError) -> str:
         role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"
@@ -317,7 +309,9 @@ class RunLoop:
         self._event("launcher_lost", detail=reason)
         self.progress.stop(f"the launcher was lost: {reason}")
         for run in self._running():
-            self._job_ended(run, run.lost(f"the job was lost with its launcher: {reason}", self.now()))
+            sentence = f"the job was lost with its launcher: {reason}"
+            count = self.sampling.roles.take(run.plan.job)
+            self._job_ended(run, run.lost(sentence, self.now(), count))
 
     def _tick(self) -> None:
         """The look once a second: samples into the journal, status to whoever watches."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from mawl.measure.preload.counters import live_sums
 from mawl.measure.preload.layout import sum_word
 from mawl.measure.process import TreeSample
+from mawl.model.messages import StepEnded
 from mawl.model.role_io import FILE_ROLES
-from mawl.runner.counting import Counting
+from mawl.runner.counting import Counting, JobCount
 
 Series = list[tuple[str, float]]
 
@@ -35,11 +38,28 @@ class RoleSampling:
         self._seconds = {"jobs.on_cpu_seconds": 0.0, "jobs.run_queue_seconds": 0.0}
         self._last = dict(self._seconds)
 
-    def job_ended(
-        self, rows: Sequence[Sequence[int]], cpu_seconds: float | None, run_delay_seconds: float | None
-    ) -> None:
-        """A job's last word; its live figures end with it."""
+    def counters(self, job: str) -> str | None:
+        """A counter file for a job that is about to start; None where it goes without."""
+        return None if self._counting is None else self._counting.make(job)
+
+    def with_io(self, message: StepEnded) -> StepEnded:
+        """A step with its I/O by role, which the job wrote down beside its counters."""
+        if self._counting is None:
+            return message
+        io = self._counting.step_io(message.step.job, message.step.number)
+        return StepEnded(step=msgspec.structs.replace(message.step, io=io))
+
+    def take(self, job: str) -> JobCount | None:
+        """The last word of an ended job's counters, which stays in the series; the file goes."""
+        taken = None if self._counting is None else self._counting.take(job)
+        if taken is None:
+            return None
+        count, rows = taken
         self._ended = [live_sums([*self._ended, *rows])]
+        return count
+
+    def job_ended(self, cpu_seconds: float | None, run_delay_seconds: float | None) -> None:
+        """What an ended job used in the end: its live figures end with it."""
         self._seconds["jobs.on_cpu_seconds"] += cpu_seconds or 0.0
         self._seconds["jobs.run_queue_seconds"] += run_delay_seconds or 0.0
 

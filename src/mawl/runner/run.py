@@ -111,7 +111,6 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
-            counting=counting,
             look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,

@@ -49,9 +49,10 @@ class Sampling:
         """A job's process exists."""
         self._pids[job] = pid
 
-    def last_seen(self, job: str) -> TreeSample | None:
-        """The last look at a job's tree; None when it was over before one."""
-        return self._live.get(job)
+    def last_run_delay_seconds(self, job: str) -> float:
+        """What a job's tree had waited for a CPU at the last look; 0 when it was over before one."""
+        tree = self._live.get(job)
+        return 0.0 if tree is None else tree.run_delay_seconds
 
     def remove(self, job: str, final: Usage) -> None:
         """A job's process tree is gone; ``final`` is the kernel's account of it."""

@@ -1,0 +1,178 @@
+"""Definitions of I/O by role and of waits: in the summary, in jobs and steps, and in samples."""
+
+from __future__ import annotations
+
+from mawl.model.metric import (
+    Metric,
+    bytes_metric,
+    count_metric,
+    object_metric,
+    ratio_metric,
+    seconds_metric,
+)
+from mawl.model.role_io import FILE_ROLES
+
+ROLE_PAGE = "docs/design/io-by-role.md"
+CALLS = f"{ROLE_PAGE}, Which calls count"
+SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
+LATENCY = f"{ROLE_PAGE}, Latency and sizes"
+WAITS = f"{ROLE_PAGE}, Waits"
+COVERAGE = f"{ROLE_PAGE}, What is not seen"
+FALLBACKS = f"{ROLE_PAGE}, Where the library cannot be used"
+
+_ONE = "of jobs and steps, ROLE is data, work, util or other (files under none of them)"
+
+ROLE_COLUMNS: tuple[Metric, ...] = (
+    *(
+        count_metric(f"ROLE_{name}", f"{words}; {_ONE}.", CALLS)
+        for name, words in (
+            ("reads", "Read calls, failed ones included"),
+            ("writes", "Write calls, failed ones included"),
+            ("syncs", "Calls of fsync, fdatasync, sync_file_range and syncfs"),
+            ("opens", "Files opened"),
+            ("failed_reads", "Read calls that ended with an error"),
+            ("failed_writes", "Write calls that ended with an error"),
+        )
+    ),
+    *(
+        bytes_metric(f"ROLE_{name}", f"{words}; {_ONE}.", source)
+        for name, words, source in (
+            ("read_bytes", "Bytes that read calls returned", CALLS),
+            ("written_bytes", "Bytes that write calls took", CALLS),
+            ("sequential_read_bytes", "Bytes of reads that continue a stream of their file", SEQUENTIAL),
+            ("sequential_written_bytes", "Bytes of writes that continue a stream of their file", SEQUENTIAL),
+            ("mapped_bytes", "Bytes mapped into memory, touched or not", COVERAGE),
+            ("submitted_read_bytes", "Bytes asked of asynchronous reads, not in read_bytes", COVERAGE),
+            ("submitted_written_bytes", "Bytes given to asynchronous writes, not in written_bytes", COVERAGE),
+        )
+    ),
+    *(
+        seconds_metric(f"ROLE_{name}_seconds", f"{words}; {_ONE}.", LATENCY)
+        for name, words in (
+            ("read", "Time inside read calls"),
+            ("write", "Time inside write calls"),
+            ("sync", "Time inside syncs"),
+            ("open", "Time inside opens, closes and changes of a file's length"),
+            ("longest_read", "The longest read call"),
+            ("longest_write", "The longest write call"),
+        )
+    ),
+    *(
+        seconds_metric(
+            f"ROLE_{name}_waited_seconds",
+            f"The part of ROLE_{name}_seconds that was neither CPU nor waiting for a CPU.",
+            WAITS,
+        )
+        for name in ("read", "write", "sync", "open")
+    ),
+    *(
+        object_metric(f"ROLE_{name}_histogram", f"{words}: lower bound of a bucket to calls.", LATENCY)
+        for name, words in (
+            ("read_nanoseconds", "Latency of read calls"),
+            ("write_nanoseconds", "Latency of write calls"),
+            ("read_size_bytes", "Bytes of read calls"),
+            ("write_size_bytes", "Bytes of write calls"),
+        )
+    ),
+    bytes_metric("counted_read_bytes", "Bytes that all counted calls of a job read, files or not.", COVERAGE),
+    bytes_metric(
+        "counted_written_bytes", "Bytes that all counted calls of a job wrote, files or not.", COVERAGE
+    ),
+    Metric("io_remark", "text", "text", "What of a job's I/O could not be counted.", COVERAGE),
+    *(
+        seconds_metric(f"{name}_seconds", f"{words}, in thread-seconds.", WAITS)
+        for name, words in (
+            ("on_cpu", "Time of a job or step on a CPU"),
+            ("run_queue", "Time of a job or step waiting for a CPU"),
+            *((f"blocked_{role}", f"Time of a job or step blocked in {role}") for role in FILE_ROLES[:-1]),
+            ("blocked_other", "Time of a job or step blocked in anything else"),
+        )
+    ),
+)
+
+_LATENCIES = (
+    ("mean", "Mean time inside"),
+    ("p50", "Median time inside"),
+    ("p99", "99th percentile of the time inside"),
+    ("max", "Longest of the"),
+    ("peak", "Highest window mean of the time inside"),
+)
+
+ROLE_METRICS: tuple[Metric, ...] = (
+    object_metric("io.by_role", "Calls, bytes, shares and latencies of data, work, util and other.", CALLS),
+    count_metric("io.by_role.*.reads", "Read calls.", CALLS),
+    count_metric("io.by_role.*.writes", "Write calls.", CALLS),
+    count_metric("io.by_role.*.syncs", "Syncs.", CALLS),
+    bytes_metric("io.by_role.*.read_bytes", "Bytes that read calls returned.", CALLS),
+    bytes_metric("io.by_role.*.written_bytes", "Bytes that write calls took.", CALLS),
+    ratio_metric(
+        "io.by_role.*.share_ratio", "Bytes read and written over those of all roles and other.", CALLS
+    ),
+    ratio_metric(
+        "io.by_role.*.sequential_ratio",
+        "Bytes of requests that continue one of the last 16 streams on their file, over all bytes.",
+        SEQUENTIAL,
+    ),
+    *(
+        Metric(
+            f"io.by_role.*.{direction}_latency_seconds.{name}",
+            "seconds",
+            "float",
+            f"{words} {direction} calls, page-cache hits included.",
+            LATENCY,
+        )
+        for direction in ("read", "write")
+        for name, words in _LATENCIES
+    ),
+    Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
+    Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
+    ratio_metric(
+        "io.coverage_ratio",
+        "Bytes that counted calls moved, files or not, over the kernel's account of all jobs that count.",
+        COVERAGE,
+    ),
+    Metric("io.unseen", "-", "list", "What of the jobs' I/O could not be counted, in sentences.", COVERAGE),
+    object_metric("wait", "Where the time of the jobs that count went, in thread-seconds.", WAITS),
+    seconds_metric("wait.on_cpu_seconds", "On a CPU.", WAITS),
+    seconds_metric("wait.run_queue_seconds", "Waiting for a CPU.", WAITS),
+    *(
+        Metric(f"wait.blocked_seconds.{role}", "seconds", "float", f"Blocked in {words}.", WAITS)
+        for role, words in (
+            ("data", "I/O of data"),
+            ("work", "I/O of work"),
+            ("util", "I/O of util"),
+            ("other", "anything else"),
+        )
+    ),
+)
+
+ROLE_SERIES: tuple[Metric, ...] = (
+    *(
+        metric
+        for role in FILE_ROLES
+        for metric in (
+            count_metric(f"role.{role}.reads", f"Read calls in {role}; cumulative.", CALLS),
+            count_metric(f"role.{role}.writes", f"Write calls in {role}; cumulative.", CALLS),
+            bytes_metric(f"role.{role}.read_bytes", f"Bytes read in {role}; cumulative.", CALLS),
+            bytes_metric(f"role.{role}.written_bytes", f"Bytes written in {role}; cumulative.", CALLS),
+            seconds_metric(
+                f"role.{role}.read_seconds", f"Time inside read calls in {role}; cumulative.", LATENCY
+            ),
+            seconds_metric(
+                f"role.{role}.write_seconds",
+                f"Time inside write calls and syncs in {role}; cumulative.",
+                LATENCY,
+            ),
+            seconds_metric(
+                f"role.{role}.waited_seconds",
+                f"Time inside calls in {role} that was neither CPU nor waiting for a CPU; cumulative.",
+                WAITS,
+            ),
+        )
+    ),
+    seconds_metric("jobs.on_cpu_seconds", "CPU time of all jobs so far; cumulative.", WAITS),
+    seconds_metric(
+        "jobs.run_queue_seconds", "Time that all jobs so far waited for a CPU; cumulative.", WAITS
+    ),
+)
+"""Series of ``samples``; all jobs, start-up and verify included."""

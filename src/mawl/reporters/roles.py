@@ -1,0 +1,77 @@
+"""The lines of the one-screen report about I/O by role and about waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import figure, figures
+from mawl.units import format_bytes, format_latency, format_ratio, format_seconds
+
+Block = dict[str, Any]
+
+_HEAD = ("role", "read", "written", "share", "sequential", "reads: mean", "p50", "p99", "max",
+         "writes: mean", "p99")  # fmt: skip
+WHOLE = 0.995
+
+
+def roles(summary: Block) -> list[str]:
+    """A row per role, and what could not be counted; nothing where I/O by role was not measured."""
+    by_role = summary["io"]["by_role"]
+    if by_role is None:
+        reason = summary["missing"].get("io.by_role")
+        return [] if reason is None else wrap(f"I/O by role: {one_line(reason)}", LINE_WIDTH)
+    rows: list[Sequence[str]] = [_HEAD]
+    for name, role in by_role.items():
+        if name == "other" and not role["reads"] and not role["writes"]:
+            continue
+        read, written = role["read_latency_seconds"], role["write_latency_seconds"]
+        rows.append(
+            (
+                name,
+                *figures(
+                    (role["read_bytes"], format_bytes),
+                    (role["written_bytes"], format_bytes),
+                    (role["share_ratio"], format_ratio),
+                    (role["sequential_ratio"], format_ratio),
+                    *((read[figure_], format_latency) for figure_ in ("mean", "p50", "p99", "max")),
+                    *((written[figure_], format_latency) for figure_ in ("mean", "p99")),
+                ),
+            )
+        )
+    return [*aligned(rows), *_coverage(summary["io"])]
+
+
+def _coverage(io: Block) -> list[str]:
+    ratio = io["coverage_ratio"]
+    if ratio is not None and ratio >= WHOLE and not io["unseen"]:
+        return []
+    sentences = [f"counted: {figure(ratio, format_ratio)} of the bytes that the kernel saw"]
+    sentences += [one_line(sentence) for sentence in io["unseen"]]
+    return wrap("; ".join(sentences), LINE_WIDTH)
+
+
+def waits(summary: Block) -> list[str]:
+    """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
+    block = summary["wait"]
+    if block is None:
+        return []
+    parts = [
+        ("on CPU", block["on_cpu_seconds"]),
+        ("waiting for a CPU", block["run_queue_seconds"]),
+        *((f"blocked in {role}", seconds) for role, seconds in block["blocked_seconds"].items()),
+    ]
+    whole = sum(seconds for _, seconds in parts if seconds is not None)
+    shown = [
+        f"{name} {figure(seconds, format_seconds)}"
+        + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
+        for name, seconds in parts
+    ]
+    text = f"waits     {', '.join(shown)}"
+    queue = summary["cpu_real_ratio"]["without_run_queue"]
+    if queue is not None:
+        text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
+    return wrap(text, LINE_WIDTH, subsequent_indent=" " * 10)
