@@ -75,9 +75,6 @@ def carry_out(
         _facts_before(request, volumes, machine, node, command, generate_seconds),
         volumes=volume_facts(volumes.directories, node),
         cache=cache,
-        alone=list(request.alone),
-        load_before=request.load_before,
-        free_space=list(request.free_space),
     )
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
@@ -233,6 +230,9 @@ def _facts_before(
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
         phases=Phases(generate_seconds=generate_seconds),
+        alone=list(request.alone),
+        load_before=request.load_before,
+        free_space=list(request.free_space),
     )
 
 
