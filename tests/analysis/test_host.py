@@ -11,7 +11,7 @@ from mawl.analysis.summary import summary_of
 from mawl.model.run import RunFacts
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
-from tests.fakes.stored_run import facts
+from tests.fakes.stored_run import facts, job
 
 SECONDS = 60
 
@@ -102,6 +102,12 @@ def test_the_extremes_of_memory_are_those_of_a_second() -> None:
         return 1e9 if second == 30 else 8e9
 
     assert host(IDLE | {"host.memory_available_bytes": dip})["least_memory_available_bytes"] == 1e9
+
+
+def test_a_run_between_two_looks_has_the_extremes_of_both() -> None:
+    known = samples(2, {"host.memory_available_bytes": lambda second: 3e9 if second else 5e9})
+    block = summary_of(facts(), [job("s1-1", 0.25, 0.75)], samples=known)["host"]
+    assert block["least_memory_available_bytes"] == 3e9
 
 
 def test_pressure_is_a_share_of_the_time() -> None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from mawl.advice.evidence import Reading
+from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
+from mawl.analysis.summary import summary_of
+from mawl.analysis.throughput import device_counters
+from mawl.analysis.timeline import timeline
+from mawl.analysis.windows import windows_of
 from mawl.model.records import JobRecord, SampleRecord
+from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.store.columns import to_table
-from tests.fakes.stored_run import START, job
+from tests.fakes.stored_run import START, facts, job
+
+WORKLOAD = WorkloadFacts(name="four", title="", sessions=4, jobs=4, scale=0.05, scale_name="standard")
 
 Rate = float | Callable[[float], float]
 """Growth of a counter per second, or the value of a gauge: constant, or by the second."""
@@ -26,6 +35,10 @@ IDLE: dict[str, Rate] = {
         f"host.pressure_{name}_seconds": 0.0
         for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
     },
+    "mawl_cpu_seconds": 0.01,
+    "host.cpu_iowait_seconds": 0.0,
+    "host.cpu_steal_seconds": 0.0,
+    "host.frequency_hertz": 2.5e9,
     "host.swap_read_bytes": 0.0,
     "host.swap_written_bytes": 0.0,
     "application_read_bytes": 100e6,
@@ -57,3 +70,34 @@ def samples(
 def four_jobs(seconds: float) -> list[JobRecord]:
     """Four jobs of the first stage that run side by side from the start to ``seconds``."""
     return [job(f"s{number}-1", 0.0, seconds) for number in range(1, 5)]
+
+
+def reading_of(
+    changes: Mapping[str, Rate] | None = None,
+    *,
+    seconds: int = 60,
+    of: RunFacts | None = None,
+    jobs: list[JobRecord] | None = None,
+    skip: Sequence[int] = (),
+    without: str = " ",
+) -> Reading:
+    """What the rules read: four jobs of ``seconds`` with the samples of :data:`IDLE`, with ``changes``.
+
+    Series that begin with ``without`` are left out.
+    """
+    every = {**IDLE, **(changes or {})}
+    rates = {name: rate for name, rate in every.items() if not name.startswith(without)}
+    some = samples(seconds, rates, skip=skip)
+    of = of or facts(outcome="completed", workload=WORKLOAD)
+    jobs = jobs or four_jobs(float(seconds))
+    line = timeline(jobs, of.workload.sessions)
+    assert line is not None
+    windows = windows_of(line)
+    return Reading(
+        facts=of,
+        jobs=jobs,
+        summary=summary_of(of, jobs, samples=some),
+        samples=some,
+        windows=windows,
+        moments=moments(some, windows, device_counters(of, some)),
+    )

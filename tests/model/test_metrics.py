@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mawl.advice.judge import judge
 from mawl.analysis.missing import generalised
 from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
@@ -15,6 +16,7 @@ from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.records import SampleRecord
 from mawl.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
+from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
@@ -38,6 +40,14 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield from leaves(member, (*path, str(name)))
 
 
+def judged_summary() -> dict[str, Any]:
+    """The whole summary of a run with samples of everything, and a time alone."""
+    alone = [Alone(program="wide_sort", jobs=["s1-1"], real_time_seconds=10.0, run_id="solo")]
+    of = msgspec.structs.replace(host_facts(), alone=alone)
+    some = samples(60, IDLE | PARTS)
+    return judge(of, jobs(), summary_of(of, jobs(), samples=some), some)
+
+
 def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
     assert [metric.name for metric in USAGE_METRICS] == list(FIELDS)
 
@@ -48,7 +58,7 @@ def test_every_figure_of_a_role_and_every_wait_has_an_entry() -> None:
 
 
 def test_every_leaf_of_the_summary_has_an_entry() -> None:
-    summary = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
+    summary = judged_summary()
     named = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
         for path in leaves(summary)
@@ -58,7 +68,7 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 def test_no_entry_is_about_nothing() -> None:
     in_summary = {name for name in NAMES if "." in name} - {metric.name for metric in ROLE_SERIES}
-    whole = summary_of(host_facts(), jobs(), samples=samples(60, IDLE | PARTS))
+    whole = judged_summary()
     few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
     uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
     nothing = summary_of(facts(outside_cpu=None), uncounted)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.summary import summarise, summary_of
+from mawl.advice.judge import judge, judged
+from mawl.analysis.summary import summary_of
 from mawl.reporters import json, saslog, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts, jobs, write_run
@@ -34,16 +35,17 @@ def interrupted() -> str:
         ended_at=None,
         remarks=["jobs.jsonl, line 3: torn when the run was stopped, left out"],
     )
-    return text.render(summary_of(some, jobs()[2:3], {"steps": 2, "samples": 6, "events": 4}))
+    summary = summary_of(some, jobs()[2:3], {"steps": 2, "samples": 6, "events": 4})
+    return text.render(judge(some, jobs()[2:3], summary))
 
 
 def render(name: str, run: Run) -> str:
     """One of the golden reports."""
     match name:
         case "report.txt":
-            return text.render(summarise(run))
+            return text.render(judged(run))
         case "report.json":
-            return json.render(summarise(run))
+            return json.render(judged(run))
         case "report.saslog":
             return saslog.render(run, ["s1-1", "s3-1"])
         case _:

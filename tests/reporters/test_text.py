@@ -7,7 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.advice.judge import judge
 from mawl.analysis.summary import summarise, summary_of
+from mawl.model.role_io import Waits
 from mawl.model.run import WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
@@ -17,6 +19,7 @@ from mawl.reporters.figure import figure
 from mawl.reporters.text import MOST_FAILURES, render
 from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
+from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts, job, jobs, write_run
 
 
@@ -27,8 +30,8 @@ def test_it_fits_a_screen() -> None:
     records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason="why") for name in CATALOGUE] * 5
     long = facts(outcome="interrupted", outcome_reason="because " * 20)
     lines = render(summary_of(long, records)).splitlines()
-    lines_of_tables = len(CATALOGUE) + len(SIGNATURE)
-    assert len(lines) - lines_of_tables < 46, "a line for each program and row, and a screen for the rest"
+    lines_of_tables = 2 * len(CATALOGUE) + len(SIGNATURE)
+    assert len(lines) - lines_of_tables < 50, "lines for each program and row, and a screen for the rest"
     assert max(map(len, lines)) <= LINE_WIDTH
 
 
@@ -138,3 +141,28 @@ def test_a_killed_run_shows_what_it_has_and_a_completed_one_need_not(tmp_path: P
     assert "outcome   interrupted" in text
     assert "recorded  6 jobs, 12 steps, 6 samples, 13 events in the run folder\n" in text
     assert "recorded  " not in render(summary_of(facts(outcome="completed"), jobs(), {"steps": 1}))
+
+
+def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
+    rates = IDLE | {"jobs.on_cpu_seconds": 1.0, "role.work.waited_seconds": 3.0}
+    of = facts(outcome="completed", workload=WORKLOAD)
+    waits = Waits(
+        on_cpu_seconds=15.0,
+        run_queue_seconds=0.0,
+        blocked_data_seconds=0.0,
+        blocked_work_seconds=44.0,
+        blocked_util_seconds=0.0,
+        blocked_other_seconds=1.0,
+    )
+    records = [msgspec.structs.replace(record, waits=waits) for record in four_jobs(60.0)]
+    some = samples(60, rates)
+    text = render(judge(of, records, summary_of(of, records, samples=some), some))
+    assert "carried   not known: all 4 jobs finished; stretch is not known" in text
+    assert "limit     storage (work); shares of the active time: storage 1.00" in text
+    assert "validity  indicative: reach, duration, repeats" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["wide_sort", "4", "min", "00", "s", "0.25", "0.00", "0.00", "0.73", "0.00", "0.02", "-"] in lines
+    assert any(line[:3] == ["windows", "of", "5.00"] for line in lines)
+    assert ["device", *["135", "MB/s"] * 4, "67.5", "MB/s"] in lines
+    assert "why: jobs were blocked in I/O" in text
+    assert max(map(len, text.splitlines())) <= LINE_WIDTH

@@ -9,6 +9,7 @@ from mawl.analysis.blocks import Block, Missing, counted, ratio, total
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
+from mawl.model.role_io import WAIT_FIELDS
 from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
 
@@ -130,8 +131,15 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
             **sums,
             "memory_bytes": max(memory, default=None),
             "stretch": None,
+            "wait": _waits(good),
         }
     return programs
+
+
+def _waits(jobs: Sequence[JobRecord]) -> Block:
+    """Where the time of these jobs went, in sums; null where one of them lacks the figure."""
+    columns = {field: [getattr(job.waits, field) for job in jobs] for field in WAIT_FIELDS}
+    return {field: None if not jobs or None in column else sum(column) for field, column in columns.items()}
 
 
 def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block:

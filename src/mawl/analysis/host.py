@@ -18,6 +18,9 @@ BUSY_KINDS = ("user", "system", "interrupt")
 PRESSURE = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 COUNTERS = ("context_switches", "major_faults", "swap_read_bytes", "swap_written_bytes")
 
+SECONDS_AROUND = 1.0
+"""A run may be over between two looks: those just outside stand for it."""
+
 NO_SAMPLES = "the run holds no samples of the host (mawl 0.1 before format 1.1, or an imported run)"
 
 
@@ -119,13 +122,14 @@ def _gauge(samples: Samples, name: str, span: tuple[float, float]) -> float | No
 
 
 def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: bool) -> float | None:
-    """The smallest or largest sample of any node within the span."""
+    """The smallest or largest sample of any node within the span, or within a second around it."""
+    first, last = span[0] - SECONDS_AROUND, span[1] + SECONDS_AROUND
     values = []
     for node in _nodes(samples):
         series = samples.series(node, name)
         if series is not None:
             pairs = zip(series.times, series.values, strict=True)
-            values += [value for time, value in pairs if span[0] <= time <= span[1]]
+            values += [value for time, value in pairs if first <= time <= last]
     return (min if least else max)(values, default=None)
 
 

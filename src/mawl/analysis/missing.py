@@ -13,18 +13,6 @@ NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jo
 
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
-    "io.by_role": NO_ROLES,
-    "io.coverage_ratio": NO_ROLES,
-    **{
-        f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
-        for direction in ("read", "write", "sync")
-        for figure in ("mean", "p50", "p99", "max")
-    },
-    **{
-        f"io.by_role.*.{direction}_latency_seconds.peak": "no such call in any window, or no samples"
-        for direction in ("read", "write")
-    },
-    "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
     "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
     "volumes.*.reason": "its devices are known",
     "volumes.*": "no mount above the directory is known",
@@ -33,10 +21,22 @@ LATER: Missing = {
     "inputs.resident_ratio": "there were no inputs",
     "nodes.*.virtual": "nothing shows that it is a virtual machine",
     "nodes.*": "the kernel does not say, or the run is older than format 1.1",
-    "programs.*.stretch": "the jobs were not run alone, which this version cannot",
-    "capacity": "capacity is not judged by this version",
-    "limit": "the limit is not judged by this version",
-    "validity": "validity is not judged by this version",
+    "io.by_role": NO_ROLES,
+    "io.coverage_ratio": NO_ROLES,
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
+        for direction in ("read", "write", "sync")
+        for figure in ("mean", "p50", "p99", "max")
+    },
+    **{
+        f"io.by_role.*.{direction}_latency_seconds.peak": "no window has such a call, or no samples cover it"
+        for direction in ("read", "write")
+    },
+    "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
+    "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
+    "capacity": "the summary alone does not judge; mawl report does",
+    "limit": "the summary alone does not judge; mawl report does",
+    "validity": "the summary alone does not judge; mawl report does",
     "outside_cpu": "no account outside mawl was at hand (a control group that mawl may use)",
     "outside_cpu.cpu_seconds": "that account gives no sum",
     "outside_cpu.user_cpu_seconds": "that account only samples the split into user and system",
@@ -55,8 +55,9 @@ LATER: Missing = {
 }
 """What this version does not fill, and nulls that say something themselves."""
 
-NESTED = ("io", "by_role")
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
+NESTED = {("limit", "evidence"), ("validity", "findings"), ("io", "by_role")}
+BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
 Path = tuple[str, ...]
@@ -96,8 +97,8 @@ def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def generalised(path: Path) -> Path:
     """The path with ``*`` for the member of a collection."""
-    if path[:2] == NESTED and len(path) > 2:
-        return (*NESTED, "*", *path[3:])
-    if len(path) > 2 and path[0] == "host" and path[1] in HOST_COLLECTIONS:
+    if len(path) > 2 and (path[:2] in NESTED or (path[0] == "host" and path[1] in HOST_COLLECTIONS)):
         return (*path[:2], "*", *path[3:])
+    if path[:3] == BY_JOB and len(path) > 3:
+        return (*path[:3], "*", *path[4:])
     return (path[0], "*", *path[2:]) if len(path) > 1 and path[0] in COLLECTIONS else path

@@ -17,11 +17,11 @@ from mawl.analysis.figures import (
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
-from mawl.analysis.moments import as_plain, busy_cores, moments, peak_latencies
+from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
-from mawl.analysis.throughput import APPLICATION, CHARGED, side_in_time
+from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.timeline import timeline
 from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
@@ -32,8 +32,16 @@ from mawl.store import Run
 from mawl.units import format_instant
 
 
-def summarise(run: Run) -> Block:
-    """The summary of a stored run; see :func:`summary_of`."""
+def sampled(run: Run) -> Samples | None:
+    """The samples of a stored run; None where it has none, or none that can be read."""
+    try:
+        return Samples(run.samples) if run.samples.num_rows else None
+    except UnreadableRunError:
+        return None
+
+
+def summarise(run: Run, samples: Samples | None = None) -> Block:
+    """The summary of a stored run; see :func:`summary_of`.  ``samples`` where they were read before."""
     jobs = run.job_records()
     rows: dict[str, int] = {}
     missing: Missing = {}
@@ -42,8 +50,7 @@ def summarise(run: Run) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    samples = Samples(run.samples) if rows.get("samples") else None
-    return summary_of(run.facts, jobs, rows, missing, samples)
+    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run))
 
 
 def summary_of(
@@ -65,11 +72,12 @@ def summary_of(
     good = counted(jobs)
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
+    device = device_counters(facts, samples)
+    course = moments(samples, windows, device) if samples and windows else []
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
-        for name, counters in (("application", APPLICATION), ("device", CHARGED))
+        for name, counters in (("application", APPLICATION), ("device", device))
     }
-    in_windows = moments(samples, windows, CHARGED) if samples and windows else []
     summary: Block = {
         "run_id": facts.run_id,
         "format_version": facts.format_version,
@@ -91,7 +99,7 @@ def summary_of(
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
             **io_block(good, time["elapsed_seconds"], in_time, found),
-            "by_role": by_role_block(good, facts.roles, peak_latencies(in_windows), found),
+            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
         },
@@ -100,7 +108,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in in_windows],
+        "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),
         "host": host_block(facts, samples, windows.edges if windows else None, found),

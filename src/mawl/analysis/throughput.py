@@ -39,6 +39,37 @@ APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("applica
 CHARGED = Counters("jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",))
 
 
+def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
+    """The counters of the device side: the block devices under the roles, where the run knows them all.
+
+    They count what reached the device when it did, whoever asked; what the kernel charged to the
+    jobs' processes, the fallback, counts a page written when it became dirty and may be cancelled.
+    """
+    if samples is None or not facts.volumes or not all(volume.devices for volume in facts.volumes):
+        return CHARGED
+    devices = role_devices(facts)
+    names = {
+        figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
+    }
+    there = {name for node in samples.nodes for name in samples.names(node)}
+    if not there.issuperset(names["read"] + names["written"]):
+        return CHARGED
+    return Counters(f"block devices {', '.join(devices)}", names["read"], names["written"])
+
+
+def role_devices(facts: RunFacts) -> list[str]:
+    """The block devices under the roles, each byte once.
+
+    Those that the file systems name; where one of them lies below another (an image file on a role's
+    own disk), the disks at the bottom instead.
+    """
+    named = {device for volume in facts.volumes for device in volume.devices}
+    below = {layer for volume in facts.volumes for layer in volume.layers if layer not in volume.devices}
+    if named & below:
+        return sorted({disk for volume in facts.volumes for disk in volume.disks})
+    return sorted(named)
+
+
 def side_in_time(
     path: str,
     counters: Counters,

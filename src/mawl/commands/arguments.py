@@ -6,12 +6,14 @@ import argparse
 import os
 from pathlib import Path
 
+from mawl.advice.capacity.bounds import Bounds
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.model.options import Role
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import parse_scale
 from mawl.plan.workload import DEFAULT_SAVING, DEFAULT_SEED, Plan, load_workload, make_plan
+from mawl.units import parse_size
 from mawl.volumes import Volumes
 
 DEFAULT_WORKLOAD = "starter"
@@ -85,6 +87,21 @@ def plan_of(arguments: argparse.Namespace, chosen: Settings) -> Plan:
         seed=seed,
         saving=saving,
     )
+
+
+def bounds_of(chosen: Settings) -> Bounds:
+    """What a system must keep to carry its sessions, from the settings."""
+    defaults = Bounds()
+    return Bounds(
+        most_stretch=chosen.number("most_stretch", None, defaults.most_stretch),
+        warn_bytes_per_second_per_core=_rate(chosen, "gate_warn", defaults.warn_bytes_per_second_per_core),
+        good_bytes_per_second_per_core=_rate(chosen, "gate_good", defaults.good_bytes_per_second_per_core),
+    )
+
+
+def _rate(chosen: Settings, name: str, default: float) -> float:
+    text = chosen.optional_text(name, None)
+    return default if text is None else float(parse_size(text))
 
 
 def volumes_of(arguments: argparse.Namespace, chosen: Settings) -> Volumes:

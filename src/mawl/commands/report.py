@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from mawl.analysis.summary import summarise
-from mawl.commands.arguments import settings
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
 from mawl.reporters import json, saslog, text
 from mawl.store import Run, open_run
@@ -39,15 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report; the output file is opened first, so that a bad path fails before any work."""
     if arguments.job and arguments.format != "saslog":
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
-    runs = settings().runs(arguments.runs)
+    chosen = settings()
+    runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     if arguments.output is None:
-        sys.stdout.write(_report(open_run(arguments.run, runs), arguments))
+        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments))
         return 0
     output = Path(arguments.output)
     new = not output.exists()
     with output.open("a", encoding="utf-8") as file:
         try:
-            report = _report(open_run(arguments.run, runs), arguments)
+            report = _report(open_run(arguments.run, runs), bounds, arguments)
         except BaseException:
             if new:
                 output.unlink()
@@ -58,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(stored: Run, arguments: argparse.Namespace) -> str:
+def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
     render = json.render if arguments.format == "json" else text.render
-    return render(summarise(stored)) + "\n"
+    return render(judged(stored, bounds)) + "\n"

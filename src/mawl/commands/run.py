@@ -13,15 +13,27 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mawl.analysis.summary import summarise
-from mawl.commands.arguments import add_role_arguments, add_workload_arguments, plan_of, settings, volumes_of
-from mawl.commands.inputs import check_space, make_inputs
+import msgspec
+
+from mawl.advice.judge import judged
+from mawl.commands.arguments import (
+    add_role_arguments,
+    add_workload_arguments,
+    bounds_of,
+    plan_of,
+    settings,
+    volumes_of,
+)
+from mawl.commands.before import free_space, load_before
+from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
+from mawl.commands.solo import Times
 from mawl.config.settings import Settings
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.options import OnFailure, StartMode
+from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
@@ -31,6 +43,7 @@ from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.store import open_run
 from mawl.units import format_memory, parse_size
+from mawl.volumes import Volumes
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
@@ -75,6 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--drop-caches",
         action="store_true",
         help="with --cache cold: drop the caches of the whole machine, too (root; it disturbs others)",
+    )
+    parser.add_argument(
+        "--solo",
+        action="store_true",
+        help="first run each program of the workload alone, one job at a time, as far as that is not known; "
+        "with these times the report says how much the mix stretches its jobs, and whether it is carried",
     )
     parser.add_argument(
         "--dry-run",
@@ -126,19 +145,40 @@ def run(arguments: argparse.Namespace) -> int:
         cache=arguments.cache,
         drop_caches=arguments.drop_caches,
     )
+    latest = None if arguments.output else runs
+    times = Times(request, volumes, runs, read_machine())
+    if arguments.solo:
+        alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None))
+        if alone is not None and alone.outcome == "interrupted":
+            return EXIT_OF_OUTCOME["interrupted"]
+    facts = _carry(
+        msgspec.structs.replace(
+            request,
+            alone=times.alone(),
+            load_before=load_before(),
+            free_space=free_space(volumes, needed),
+        ),
+        volumes,
+        inputs,
+        latest,
+    )
+    print(render(judged(open_run(folder), bounds_of(chosen))))
+    print(f"\nrun folder: {shlex.quote(str(folder))}")
+    return EXIT_OF_OUTCOME[facts.outcome]
+
+
+def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path | None) -> RunFacts:
+    """Carry a request out and show how far it is; ``latest`` is where the link to the newest run goes."""
     with contextlib.closing(view()) as watcher:
-        facts = carry_out(
+        return carry_out(
             request,
             volumes,
             watcher,
             command=sys.argv,
             generate_seconds=inputs.seconds,
             generate_cpu_seconds=inputs.cpu_seconds,
-            runs=None if arguments.output else runs,
+            runs=latest,
         )
-    print(render(summarise(open_run(folder))))
-    print(f"\nrun folder: {shlex.quote(str(folder))}")
-    return EXIT_OF_OUTCOME[facts.outcome]
 
 
 def check_memory(needed: Needs, memory_limit: int | None) -> None:

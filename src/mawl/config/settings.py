@@ -33,6 +33,9 @@ class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     seed: int | None = None
     saving: float | None = None
     processes: int | None = None
+    most_stretch: float | None = None
+    gate_warn: int | str | None = None
+    gate_good: int | str | None = None
     options: dict[str, int | str | bool] = {}
 
 

@@ -20,6 +20,7 @@ class FileSystem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: str | None
+    size_bytes: int
     free_bytes: int
     needed_bytes: int | None
     roles: list[Role]
@@ -47,6 +48,7 @@ def file_systems(
             space = os.statvfs(place)
             here = found.get(device) or FileSystem(
                 kind=kinds.get(f"{os.major(device)}:{os.minor(device)}"),
+                size_bytes=space.f_blocks * space.f_frsize,
                 free_bytes=space.f_bavail * space.f_frsize,
                 needed_bytes=None if share is None else 0,
                 roles=[],

@@ -8,6 +8,7 @@ here; a source that is a page of docs/ names the heading there.
 from __future__ import annotations
 
 from mawl.model.host_metrics import HOST_METRICS, NODE_METRICS
+from mawl.model.judgement_metrics import JUDGEMENT_METRICS
 from mawl.model.metric import (
     FACTS,
     MEMORY,
@@ -181,6 +182,7 @@ METRICS: tuple[Metric, ...] = (
     *IO_METRICS,
     *WINDOW_METRICS,
     *SIGNATURE_METRICS,
+    *JUDGEMENT_METRICS,
     *HOST_METRICS,
     *LATER_METRICS,
     *ROLE_METRICS,

@@ -127,6 +127,27 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
 
 
+class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine did for others just before the run, over ``seconds``.
+
+    ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` names the processes
+    that used most, the heaviest first.
+    """
+
+    seconds: float
+    busy_ratio: float | None = None
+    heavy: list[str] = []
+
+
+class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):
+    """A file system under the roles before the jobs; ``needed_bytes`` the plan would put there."""
+
+    roles: list[Role]
+    size_bytes: int
+    free_bytes: int
+    needed_bytes: int | None = None
+
+
 class Phases(msgspec.Struct, frozen=True, kw_only=True):
     """Wall seconds: making inputs; starting the launcher until jobs could start; running jobs."""
 
@@ -188,6 +209,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     overhead: Overhead = Overhead()
     outside_cpu: OutsideCpu | None = None
     alone: list[Alone] = []
+    load_before: LoadBefore | None = None
+    free_space: list[FreeSpace] = []
+    repeats: int = 1
+    """Runs of the same workload made for one answer, this one included."""
     missing: dict[str, str] = {}
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""

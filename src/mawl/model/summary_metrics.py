@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.model.judgement_metrics import STRETCH
 from mawl.model.metric import (
     AT_ONCE,
     BYTES,
@@ -18,6 +19,7 @@ from mawl.model.metric import (
     SIGNATURE_PAGE,
     TABLES,
     THROUGHPUT,
+    WAITS,
     WINDOWS,
     Metric,
     bytes_metric,
@@ -27,6 +29,7 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
+from mawl.model.options import ROLES
 from mawl.model.signature import SIGNATURE
 
 JOB_METRICS: tuple[Metric, ...] = (
@@ -101,7 +104,16 @@ JOB_METRICS: tuple[Metric, ...] = (
     bytes_metric("programs.*.application_read_bytes", "Sum of the jobs' application bytes read."),
     bytes_metric("programs.*.application_written_bytes", "Sum of the jobs' application bytes written."),
     bytes_metric("programs.*.memory_bytes", "Largest memory of a job that counts.", MEMORY),
-    ratio_metric("programs.*.stretch", "Median of a job's real time in the mix over alone.", LATER),
+    ratio_metric("programs.*.stretch", "Median of a job's real time in the mix over alone.", STRETCH),
+    *(
+        seconds_metric(f"programs.*.wait.{field}", f"Sum over the jobs that count: {what}.", WAITS)
+        for field, what in (
+            ("on_cpu_seconds", "time on a processor"),
+            ("run_queue_seconds", "time waiting for one"),
+            *((f"blocked_{role}_seconds", f"time blocked in I/O of {role}") for role in ROLES),
+            ("blocked_other_seconds", "time blocked elsewhere"),
+        )
+    ),
     *(
         seconds_metric(f"cpu_account.{name}.{mode}cpu_seconds", f"{title} CPU time of {what}.", CPU_ACCOUNT)
         for name, what in (
@@ -285,7 +297,4 @@ SIGNATURE_METRICS: tuple[Metric, ...] = (
 
 LATER_METRICS: tuple[Metric, ...] = (
     object_metric("host", "CPU, memory, devices and network of the nodes.", HOST),
-    object_metric("capacity", "Whether the system carries the sessions."),
-    object_metric("limit", "What limits the system."),
-    object_metric("validity", "Whether the run may be published."),
 )

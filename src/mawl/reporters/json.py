@@ -8,5 +8,5 @@ import msgspec
 
 
 def render(summary: dict[str, Any]) -> str:
-    """The summary of :func:`mawl.analysis.summary.summarise` as indented JSON."""
+    """The summary of :func:`mawl.advice.judge.judged` as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(summary, order="sorted"), indent=2).decode()

@@ -10,20 +10,23 @@ from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
 from mawl.reporters.host import host
+from mawl.reporters.judgement import grounds, headlines
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
+from mawl.reporters.throughput import throughput
+from mawl.reporters.waits import program_waits
 from mawl.units import format_memory, format_ratio, format_seconds
 
 MOST_FAILURES = 5
-NO_FIGURES = ("nodes", "outcome_reason", "signature")
-"""Blocks whose nulls say something themselves: no limit, nothing to explain, a reason in the table."""
+NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "windows", "inputs.mode", "inputs.reason")
+"""Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 Block = dict[str, Any]
 
 
 def render(summary: Block) -> str:
-    """The summary of :func:`mawl.analysis.summary.summarise` as text for a terminal.
+    """The summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
     A figure that is missing is ``-``; the last line names them and says where the reasons are.
     """
@@ -31,11 +34,14 @@ def render(summary: Block) -> str:
         _head(summary),
         [*times(summary), *waits(summary)],
         programs(summary),
+        program_waits(summary),
         io(summary),
         roles(summary),
+        throughput(summary),
         host(summary),
         signature(summary),
         cpu_account(summary),
+        grounds(summary),
         _ends(summary),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -54,6 +60,7 @@ def _head(summary: Block) -> list[str]:
         ("jobs", _jobs(summary)),
         *([] if summary["outcome"] == "completed" else [("recorded", _recorded(summary))]),
         ("at once", _concurrency(summary["jobs"])),
+        *headlines(summary),
     ]
     return [
         line
@@ -126,7 +133,7 @@ def _ends(summary: Block) -> list[str]:
         jobs = counted_noun(more, "more job")
         sentences.append(f"and {jobs} that did not finish (--format json lists all)")
     sentences += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
-    figures = [path for path in summary["missing"] if path.split(".")[0] not in NO_FIGURES]
+    figures = [path for path in summary["missing"] if not {path, path.split(".")[0]} & {*NO_FIGURES}]
     if figures:
         names = ", ".join(_grouped(figures))
         sentences.append(f"null, reasons with --format json: {names}")

@@ -10,13 +10,14 @@ from mawl.store.folder import RunWriter
 class HostSampling:
     """Writes what a collector reads; the first look, at the gate, is what later ones differ from."""
 
-    def __init__(self, node: str, collector: HostCollector) -> None:
+    def __init__(self, node: str, collector: HostCollector, writer: RunWriter) -> None:
         self.node = node
         self.collector = collector
+        self.writer = writer
 
-    def look(self, now: float, writer: RunWriter) -> None:
+    def look(self, now: float) -> None:
         """One row for each series that the host has at this moment (seconds since the epoch)."""
-        writer.samples(
+        self.writer.samples(
             [
                 SampleRecord(node=self.node, sampled_at=now, series=name, value=value)
                 for name, value in self.collector.read().items()

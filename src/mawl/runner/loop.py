@@ -25,7 +25,6 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
-from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import Listener, RunRequest, Status
@@ -50,7 +49,7 @@ class RunLoop:
         writer: RunWriter,
         volumes: Volumes,
         sampling: Sampling,
-        host: HostSampling | None = None,
+        look_at_host: Callable[[float], None] = lambda _: None,
         listener: Listener,
         interrupts: Interrupts,
         monotonic: Callable[[], float] = time.monotonic,
@@ -63,7 +62,7 @@ class RunLoop:
         self.writer = writer
         self.volumes = volumes
         self.sampling = sampling
-        self.host = host
+        self.look_at_host = look_at_host
         self.listener = listener
         self.interrupts = interrupts
         self.monotonic = monotonic
@@ -97,6 +96,7 @@ class RunLoop:
             while not self.progress.finished:
                 self._start_what_may()
                 self._turn(self._pause())
+            self.look_at_host(self.now())  # the last part of a second, too; a short run has nothing else
         finally:
             self._selector.close()
         for plan, reason in self.progress.skipped():
@@ -136,8 +136,7 @@ class RunLoop:
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
-        if self.host is not None:
-            self.host.look(self.released_at, self.writer)
+        self.look_at_host(self.released_at)
         self._next_tick = self._zero + TICK_SECONDS
         self.launcher.send(Release(gate=START_GATE))
         self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")
@@ -320,8 +319,7 @@ class RunLoop:
             self._next_tick += TICK_SECONDS
         now = self.now()
         rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
-        if self.host is not None:
-            self.host.look(now, self.writer)
+        self.look_at_host(now)
         states = list(self.progress.state.values())
         self.listener.status(
             Status(

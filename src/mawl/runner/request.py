@@ -10,6 +10,7 @@ import msgspec
 
 from mawl.model.options import CacheMode, OnFailure, StartMode
 from mawl.model.records import JobRecord
+from mawl.model.run import Alone, FreeSpace, LoadBefore
 from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
 
@@ -37,6 +38,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of the input tables in the page cache before the start; None: nothing."""
     drop_caches: bool = False
     """With ``cold``: drop the caches of the whole machine, too (root)."""
+    alone: tuple[Alone, ...] = ()
+    """Times alone of the plan's jobs, as far as they are known."""
+    load_before: LoadBefore | None = None
+    free_space: tuple[FreeSpace, ...] = ()
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):

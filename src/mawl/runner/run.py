@@ -75,6 +75,9 @@ def carry_out(
         _facts_before(request, volumes, machine, node, command, generate_seconds),
         volumes=volume_facts(volumes.directories, node),
         cache=cache,
+        alone=list(request.alone),
+        load_before=request.load_before,
+        free_space=list(request.free_space),
     )
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
@@ -108,7 +111,7 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
-            host=HostSampling(node, collector),
+            look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,
         )

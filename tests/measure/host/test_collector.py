@@ -152,6 +152,22 @@ def test_a_listing_in_an_unknown_form_ends_nothing(tmp_path: Path) -> None:
     assert "not in the form that mawl knows" in source.reasons()["host.x"]
 
 
+@pytest.mark.parametrize("text", ["", "\n", "odd\n", "cpu 1\n", "some\n", "a b c d e f g h i j k l m n\n"])
+def test_nothing_that_a_kernel_prints_ends_a_run(tmp_path: Path, text: str) -> None:
+    kept = ("proc/self/mountinfo", "proc/self/cgroup", "sys/devices/system/cpu/online")
+    plant(tmp_path, {name: told if name in kept else text for name, told in MACHINE.items()})
+    figures, reasons = read(tmp_path)
+    assert "host.cpu_user_seconds" not in figures
+    assert all(isinstance(reason, str) and reason for reason in reasons.values())
+
+
+def test_the_run_s_own_group_comes_before_the_container_s(tmp_path: Path) -> None:
+    plant(tmp_path, MACHINE | {"own/memory.current": "77\n"})
+    figures = read(tmp_path, groups=[tmp_path / "own"])[0]
+    assert figures["group.memory_bytes"] == 77
+    assert figures["group.cpu_throttled_seconds"] == 3.5, "what the run's group does not count"
+
+
 def test_a_listing_longer_than_one_read_is_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,8 +24,9 @@ from mawl.measure.mounts import read_mounts
 class HostCollector:
     """Reads all sources; cheap enough for once a second (docs/design/host.md).
 
-    ``devices`` are block devices that are reported also while idle, ``groups`` the control groups of
-    the jobs (this process's own without).  ``root`` stands above ``proc`` and ``sys``.
+    ``devices`` are block devices that are reported also while idle, ``groups`` control groups made for
+    the jobs: what these do not count is taken from this process's own.  ``root`` stands above ``proc``
+    and ``sys``.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class HostCollector:
             Devices(proc, sys, devices),
             network_source(proc),
             Fabric(sys),
-            Groups(groups or own_groups(proc, sys)),
+            Groups([*own_groups(proc, sys), *groups]),
             Frequency(sys),
         ]
+        self._odd: dict[str, str] = {}
         if any(mount.file_system in NETWORK_TYPES for mount in mounts):
             self._sources.append(Nfs(proc))
         if lustre:
@@ -56,12 +58,17 @@ class HostCollector:
         """Series to value at this moment; what cannot be read is left out."""
         figures: Figures = {}
         for source in self._sources:
-            source.read(figures)
+            try:
+                source.read(figures)
+            except (ValueError, IndexError) as error:
+                # A kernel that prints something else costs its figures, never the run.
+                name = type(source).__name__.lower()
+                self._odd[f"host.{name}"] = f"not in the form that mawl knows ({str(error)[:80]})"
         return figures
 
     def reasons(self) -> dict[str, str]:
         """Paths of the summary that stay null for want of a source, and why."""
-        found: dict[str, str] = {}
+        found = dict(self._odd)
         for source in self._sources:
             found |= source.reasons()
         return found

@@ -51,7 +51,9 @@ FILES: tuple[tuple[str, Callable[[bytes], Figures]], ...] = (
 
 
 class Groups:
-    """The source; ``directories`` are the groups, of either version, that hold the jobs."""
+    """The source; ``directories`` are the groups, of either version, that hold the jobs.
+
+    Where two of them count the same figure, the later one's stands."""
 
     def __init__(self, directories: Sequence[Path]) -> None:
         self._files = [
@@ -65,10 +67,7 @@ class Groups:
         """Whatever the groups have."""
         for file, parse in self._files:
             text = file.read()
-            try:
-                into.update(parse(text) if text is not None else {})
-            except ValueError:
-                continue
+            into.update(parse(text) if text is not None else {})
 
     def reasons(self) -> dict[str, str]:
         """No group is nothing missing."""

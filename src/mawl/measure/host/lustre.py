@@ -59,13 +59,10 @@ class Lustre:
                 self._reasons["host.mount"] = f"no readable statistics of Lustre {name} (debugfs wants root)"
 
     def read(self, into: Figures) -> None:
-        """Every mount; a listing in another form gives nothing."""
+        """Every mount."""
         for mount_point, file in self._files:
             text = file.read()
-            try:
-                into.update(parse_llite(text, mount_point) if text is not None else {})
-            except ValueError:
-                continue
+            into.update(parse_llite(text, mount_point) if text is not None else {})
 
     def reasons(self) -> dict[str, str]:
         """Why the mounts have no figures."""

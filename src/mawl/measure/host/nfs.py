@@ -73,13 +73,10 @@ class Nfs:
         self._file = KeptFile(proc / "self" / "mountstats")
 
     def read(self, into: Figures) -> None:
-        """Every NFS mount; a listing in another form gives nothing."""
+        """Every NFS mount."""
         text = self._file.read()
         if text is not None:
-            try:
-                into.update(parse_mountstats(text))
-            except (ValueError, IndexError):
-                return
+            into.update(parse_mountstats(text))
 
     def reasons(self) -> dict[str, str]:
         """Why the mounts have no figures."""

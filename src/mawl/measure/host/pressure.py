@@ -23,8 +23,8 @@ def parse_pressure(text: bytes, resource: str) -> Figures:
         kind, *fields = line.split()
         name = kind.decode()
         if name in KINDS[resource]:
-            microseconds = next(field for field in fields if field.startswith(b"total="))[6:]
-            figures[f"host.pressure_{resource}_{name}_seconds"] = int(microseconds) / 1e6
+            total = fields[-1].removeprefix(b"total=")
+            figures[f"host.pressure_{resource}_{name}_seconds"] = int(total) / 1e6
     return figures
 
 

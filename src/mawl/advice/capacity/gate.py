@@ -1,0 +1,55 @@
+"""The throughput-per-core gate: what the papers' publisher asks of storage for each core."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.evidence import Reading
+from mawl.analysis.blocks import Missing
+from mawl.analysis.io import cached_directions
+
+PER_CORE = "sustained_bytes_per_second_per_core"
+
+Standing = Literal["good", "warn", "below"]
+
+
+def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, Any]:
+    """``capacity.gate``: sustained device throughput per core against the two bounds.
+
+    ``met`` is null where the run cannot tell: no figure, or less than was asked for because the page
+    cache served it.  Throughput that meets the gate meets it whatever limited the run.
+    """
+    device = reading.summary["io"]["device"]
+    value = device[PER_CORE]
+    standing: Standing | None = None
+    met: bool | None = None
+    if value is None:
+        reason = reading.summary["missing"][f"io.device.{PER_CORE}"]
+        missing |= {
+            f"capacity.gate.{name}": reason for name in ("bytes_per_second_per_core", "standing", "met")
+        }
+    else:
+        standing = (
+            "good"
+            if value >= bounds.good_bytes_per_second_per_core
+            else "warn"
+            if value >= bounds.warn_bytes_per_second_per_core
+            else "below"
+        )
+        met = standing != "below"
+        if not met and cached_directions(reading.summary["io"]):
+            met = None
+            missing["capacity.gate.met"] = (
+                "the page cache served the load, so the storage was not asked for more"
+            )
+    missing["capacity.gate.core_basis"] = "the nodes' cores are not known in one basis"
+    bases = {node.core_basis for node in reading.facts.nodes}
+    return {
+        "bytes_per_second_per_core": value,
+        "warn_bytes_per_second_per_core": bounds.warn_bytes_per_second_per_core,
+        "good_bytes_per_second_per_core": bounds.good_bytes_per_second_per_core,
+        "core_basis": bases.pop() if len(bases) == 1 else None,
+        "standing": standing,
+        "met": met,
+    }

@@ -1,0 +1,67 @@
+"""The whole summary of a stored run: its figures, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.carried import capacity_block
+from mawl.advice.capacity.stretch import by_program, stretches
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.verdict import limit_block
+from mawl.advice.validity.status import validity_block
+from mawl.analysis.blocks import Missing
+from mawl.analysis.missing import reasons
+from mawl.analysis.moments import moments
+from mawl.analysis.series import Samples
+from mawl.analysis.summary import sampled, summarise
+from mawl.analysis.throughput import device_counters
+from mawl.analysis.timeline import timeline
+from mawl.analysis.windows import windows_of
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.store import Run
+
+
+def judged(run: Run, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The summary of a stored run with ``capacity``, ``limit`` and ``validity`` filled.
+
+    ``bounds`` are those of the capacity; None for the defaults.  Raises
+    :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
+    """
+    samples = sampled(run)
+    return judge(run.facts, run.job_records(), summarise(run, samples), samples, bounds)
+
+
+def judge(
+    facts: RunFacts,
+    jobs: list[JobRecord],
+    summary: dict[str, Any],
+    samples: Samples | None = None,
+    bounds: Bounds | None = None,
+) -> dict[str, Any]:
+    """The summary with its judgement; ``summary`` is that of the same facts, jobs and samples."""
+    line = timeline(jobs, facts.workload.sessions)
+    windows = windows_of(line) if line else None
+    reading = Reading(
+        facts=facts,
+        jobs=jobs,
+        summary=summary,
+        samples=samples,
+        windows=windows,
+        moments=moments(samples, windows, device_counters(facts, samples)) if samples and windows else [],
+    )
+    found: Missing = dict(summary["missing"])
+    whole = {name: value for name, value in summary.items() if name != "missing"}
+    whole["limit"] = limit_block(reading, found)
+    whole["capacity"] = capacity_block(reading, bounds or Bounds(), found)
+    whole["programs"] = _stretched(whole["programs"], reading)
+    whole["validity"] = validity_block(reading)
+    whole["missing"] = reasons(whole, found, facts.missing)
+    return whole
+
+
+def _stretched(programs: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The programs with their stretch, where they were run alone."""
+    found = by_program(stretches(reading.jobs, reading.facts.alone))
+    return {name: {**program, "stretch": found.get(name)} for name, program in programs.items()}

@@ -1,0 +1,44 @@
+"""cpu: jobs wait for a processor."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.rule import Line, Rule, pressure_line
+from mawl.analysis.moments import Moment
+from mawl.units import format_ratio
+
+
+def _loss(moment: Moment, _: Reading) -> float | None:
+    """Time in the run queue.  Busy processors alone are no limit: nobody may be waiting for them."""
+    return moment.share(moment.jobs_in_run_queue)
+
+
+def _evidence(reading: Reading) -> list[Line]:
+    queued = reading.mean(lambda moment: moment.share(moment.jobs_in_run_queue))
+    on_cpu = reading.mean(lambda moment: moment.share(moment.jobs_on_cpu))
+    lines = []
+    if queued is not None and on_cpu is not None:
+        lines.append(
+            Line(
+                kind="evidence",
+                sentence=f"jobs waited for a processor in {format_ratio(queued)} of their time and "
+                f"were on one in {format_ratio(on_cpu)}",
+            )
+        )
+    lines += pressure_line(reading, "cpu_some", "some task waited for a processor")
+    busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
+    if busy is not None:
+        lines.append(Line(kind="support", sentence=f"processors were busy for {format_ratio(busy)} of it"))
+    throttled = reading.mean(lambda moment: moment.throttled_ratio)
+    if throttled:
+        lines.append(
+            Line(
+                kind="support",
+                sentence=f"the control group of this system held its processes back for "
+                f"{format_ratio(throttled)} s in a second",
+            )
+        )
+    return lines
+
+
+RULE = Rule(resource="cpu", loss=_loss, evidence=_evidence)

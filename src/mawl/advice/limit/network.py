@@ -1,0 +1,47 @@
+"""network: jobs are blocked in I/O on a role whose storage is another machine's."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.plateau import plateau_lines
+from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
+from mawl.analysis.moments import Moment
+from mawl.units import format_rate, format_ratio
+
+
+def _loss(moment: Moment, reading: Reading) -> float | None:
+    """Time blocked in I/O of roles on network file systems: the fabric and the server behind it are one."""
+    if moment.jobs_blocked is None:
+        return None
+    roles = reading.network_roles()
+    share = moment.share(sum(moment.jobs_blocked[role] for role in roles))
+    return None if share is None else share * (1.0 - memory_part(moment))
+
+
+def _evidence(reading: Reading) -> list[Line]:
+    loss = reading.mean(lambda moment: _loss(moment, reading))
+    systems = sorted(
+        {
+            f"{volume.role} on {volume.file_system or 'a network file system'}"
+            for volume in reading.facts.volumes
+            if volume.network
+        }
+    )
+    lines = []
+    if loss is not None and systems:
+        lines.append(
+            Line(
+                kind="evidence",
+                sentence=f"jobs were blocked in I/O over the network ({', '.join(systems)}) in "
+                f"{format_ratio(loss)} of their time",
+            )
+        )
+    lines += pressure_line(reading, "io_some", "some task waited for I/O")
+    lines += plateau_lines(reading)
+    moved = reading.mean(lambda moment: moment.network_bytes_per_second)
+    if moved is not None:
+        lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))
+    return lines
+
+
+RULE = Rule(resource="network", loss=_loss, evidence=_evidence)

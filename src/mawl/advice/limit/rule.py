@@ -1,0 +1,60 @@
+"""What the rules of the resources have in common: the losses of a window, and lines of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from mawl.advice.evidence import Reading
+from mawl.analysis.moments import Moment
+from mawl.units import format_ratio
+
+Resource = Literal["storage", "cpu", "memory", "network"]
+
+LEAST_LOSS_RATIO = 0.2
+"""A window is limited by what costs its jobs at least this share of their time: relieving it altogether
+would shorten the window by as much."""
+
+LEAST_MEMORY_PRESSURE = 0.05
+"""Below this share of time under memory pressure nothing is put down to memory: reclaim alone makes some."""
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of evidence.  ``kind`` support means: it never decides, it only agrees or does not."""
+
+    kind: Literal["evidence", "support"]
+    sentence: str
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """A resource that may limit a run.
+
+    ``loss`` is the share (0 to 1) of the jobs' time in a window that waiting for the resource cost;
+    None where the window does not tell.  ``evidence`` quotes the figures when it is named.
+    """
+
+    resource: Resource
+    loss: Callable[[Moment, Reading], float | None]
+    evidence: Callable[[Reading], list[Line]]
+
+
+def memory_part(moment: Moment) -> float:
+    """The share of blocked time that was for memory: its pressure beside that of I/O.
+
+    Swapping and pages that come back soon after they were reclaimed count in both pressures, so
+    what is left of the larger one is I/O proper (Linux Documentation/accounting/psi.rst).
+    """
+    memory, io = moment.pressure["memory_some"], moment.pressure["io_some"]
+    if memory is None or memory < LEAST_MEMORY_PRESSURE:
+        return 0.0
+    return memory / max(memory, io or 0.0)
+
+
+def pressure_line(reading: Reading, name: str, words: str) -> list[Line]:
+    """The pressure of a resource over the active phase as evidence, where the kernel told."""
+    value = reading.mean(lambda moment: moment.pressure[name])
+    if value is None:
+        return []
+    return [Line(kind="evidence", sentence=f"pressure: in {format_ratio(value)} of the active phase {words}")]

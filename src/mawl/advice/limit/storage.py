@@ -1,0 +1,94 @@
+"""storage: jobs are blocked in I/O on a role whose storage is this machine's, or not near a full network."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Reading, weighted_mean
+from mawl.advice.limit.plateau import plateau_lines
+from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
+from mawl.analysis.moments import Moment
+from mawl.model.options import ROLES, Role
+from mawl.units import format_ratio, format_seconds
+
+
+def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
+    """Share of the jobs' time blocked in I/O of each role, less memory's part."""
+    if moment.jobs_blocked is None or not moment.jobs_running:
+        return None
+    part = 1.0 - memory_part(moment)
+    elsewhere = reading.network_roles()
+    return {
+        role: 0.0 if role in elsewhere else (moment.share(moment.jobs_blocked[role]) or 0.0) * part
+        for role in ROLES
+    }
+
+
+def place(reading: Reading, windows: list[Moment]) -> tuple[Role | None, str | None]:
+    """The role that cost most in these windows, and the device that holds it where that is one.
+
+    Where the role shares its device the device is what limits, and the role is only who asked most.
+    """
+    sums = {
+        role: sum((role_losses(moment, reading) or {}).get(role, 0.0) * moment.seconds for moment in windows)
+        for role in ROLES
+    }
+    role = max(ROLES, key=lambda name: sums[name])
+    if not sums[role]:
+        return None, None
+    devices = {device for volume in reading.volumes(role) for device in volume.devices}
+    return role, devices.pop() if len(devices) == 1 else None
+
+
+def _loss(moment: Moment, reading: Reading) -> float | None:
+    losses = role_losses(moment, reading)
+    return None if losses is None else min(sum(losses.values()), 1.0)
+
+
+def _evidence(reading: Reading) -> list[Line]:
+    shares = {
+        role: reading.mean(lambda moment, role=role: (role_losses(moment, reading) or {}).get(role))  # type: ignore[misc]
+        for role in ROLES
+    }
+    known = {role: share for role, share in shares.items() if share is not None}
+    lines = []
+    if known:
+        by_role = ", ".join(f"{role} {format_ratio(share)}" for role, share in known.items())
+        lines.append(
+            Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
+        )
+    lines += pressure_line(reading, "io_some", "some task waited for I/O")
+    lines += plateau_lines(reading)
+    role, device = place(reading, reading.active)
+    return lines + (_device_lines(reading, device) if role and device else [])
+
+
+def _device_lines(reading: Reading, device: str) -> list[Line]:
+    """Await and utilisation of the device: they only support, since a throttled device can look idle."""
+    if reading.samples is None or reading.windows is None:
+        return []
+    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
+    sums = {}
+    for name in ("reads", "writes", "read_seconds", "write_seconds", "busy_seconds"):
+        changes = [
+            change
+            for node in reading.samples.nodes
+            if (change := reading.samples.changes(node, f"device.{device}.{name}", edges)[0])
+        ]
+        sums[name] = (
+            sum(change.amount for change in changes),
+            weighted_mean([(change.per_second, 1.0) for change in changes]),
+        )
+    requests = sums["reads"][0] + sums["writes"][0]
+    busy = sums["busy_seconds"][1]
+    if not requests or busy is None:
+        return []
+    wait = (sums["read_seconds"][0] + sums["write_seconds"][0]) / requests
+    return [
+        Line(
+            kind="support",
+            sentence=f"a request to {device} took {format_seconds(wait)} on average, and it was in use for "
+            f"{format_ratio(min(busy, 1.0))} of the time",
+        )
+    ]
+
+
+RULE = Rule(resource="storage", loss=_loss, evidence=_evidence)

@@ -1,0 +1,133 @@
+"""The verdict: every window of the active phase named by what limited it, and one name only above half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit import cpu, memory, network, storage
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
+from mawl.analysis.blocks import Missing
+from mawl.analysis.moments import Moment
+from mawl.analysis.windows import gauges
+
+RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
+
+NAMED_RATIO = 0.5
+"""Above this share of the active time one name is given; else the run is mixed."""
+
+SECOND_RATIO = 0.02
+"""A second limit that costs less of the jobs' time than this is none."""
+
+NOT_TOLD = "no window of the active phase tells what its jobs waited for: not measured, or no samples"
+
+
+def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
+    """``limit`` of the summary; None, with the reason, where no window tells what limited it.
+
+    ``shares`` are of the active time that is told (they add up to 1); ``losses`` the mean share of
+    the jobs' time that waiting for each resource cost: more than that relieving it cannot save.
+    """
+    told = [(name, moment) for moment in reading.active if (name := classify(moment, reading)) is not None]
+    if not told:
+        missing["limit"] = NOT_TOLD
+        return None
+    active = sum(moment.seconds for moment in reading.active)
+    seconds = sum(moment.seconds for _, moment in told)
+    shares = {
+        name: sum(moment.seconds for found, moment in told if found == name) / seconds
+        for name in (*(rule.resource for rule in RULES), "none")
+    }
+    losses = {rule.resource: _mean_loss(rule, reading) for rule in RULES}
+    verdict = named(shares)
+    role, device = None, None
+    if verdict == "storage":
+        role, device = storage.place(reading, [moment for found, moment in told if found == "storage"])
+    missing |= {
+        "limit.role": "the limit is not storage, or no single role",
+        "limit.device": "the limit is not storage, or its role is not on one device",
+        "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
+        **{
+            f"limit.headroom.{name}_ratio": "its figures were not measured"
+            for name in ("cpu", "device", "memory")
+        },
+    }
+    return {
+        "verdict": verdict,
+        "role": role,
+        "device": device,
+        "shares": shares,
+        "losses": losses,
+        "told_ratio": seconds / active,
+        "second": second(verdict, losses),
+        "headroom": headroom(reading),
+        "evidence": _evidence(verdict, shares, reading),
+    }
+
+
+def _mean_loss(rule: Rule, reading: Reading) -> float:
+    """The mean share of the jobs' time in the active phase that a resource cost."""
+    return reading.mean(lambda moment: rule.loss(moment, reading)) or 0.0
+
+
+def classify(moment: Moment, reading: Reading) -> Resource | str | None:
+    """What limited a window: the resource that cost its jobs most, ``none`` below
+    :data:`LEAST_LOSS_RATIO`; None where the window does not tell."""
+    losses = {rule.resource: rule.loss(moment, reading) for rule in RULES}
+    known = {name: loss for name, loss in losses.items() if loss is not None}
+    if len(known) < len(losses):
+        return None
+    first = max(known, key=lambda name: known[name])
+    return first if known[first] >= LEAST_LOSS_RATIO else "none"
+
+
+def named(shares: dict[str, float]) -> str:
+    """The one name above half of the time, else ``mixed``."""
+    first = max(shares, key=lambda name: shares[name])
+    return first if shares[first] > NAMED_RATIO else "mixed"
+
+
+def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
+    """The resource that would limit next: the costliest beside the verdict (of a mixed run the second)."""
+    order = sorted((name for name in losses if name != verdict), key=lambda name: -losses[name])
+    if verdict == "mixed":
+        order = order[1:]
+    return order[0] if losses[order[0]] >= SECOND_RATIO else None
+
+
+def headroom(reading: Reading) -> dict[str, float | None]:
+    """What was left, as shares: processors idle; device throughput below its peak; memory available at least.
+
+    The peak is what this run saw the devices do, so their true headroom may be larger.
+    """
+    busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
+    device = reading.summary["io"]["device"]
+    peak = device["peak"]["total_bytes_per_second"]
+    sustained = device["sustained"]["total_bytes_per_second"]
+    return {
+        "cpu_ratio": None if busy is None else 1.0 - busy,
+        "device_ratio": None if not peak or sustained is None else 1.0 - sustained / peak,
+        "memory_ratio": _memory_headroom(reading),
+    }
+
+
+def _memory_headroom(reading: Reading) -> float | None:
+    sizes = [node.memory_bytes for node in reading.facts.nodes]
+    if reading.samples is None or reading.windows is None or not sizes or None in sizes:
+        return None
+    available = gauges(reading.samples, "host.memory_available_bytes", reading.windows.active_edges)
+    known = [value for value in available if value is not None]
+    return min(known) / sum(size for size in sizes if size) if known else None
+
+
+def _evidence(verdict: str, shares: dict[str, float], reading: Reading) -> list[dict[str, str]]:
+    """The lines of the rule that is named; of a mixed run of those with a share; else of the costliest."""
+    chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
+    if not chosen:
+        chosen = [rule for rule in RULES if shares[rule.resource] > 0]
+    if not chosen:
+        chosen = [max(RULES, key=lambda rule: _mean_loss(rule, reading))]
+    lines = {line.sentence: line.kind for rule in chosen for line in rule.evidence(reading)}
+    ordered = sorted(lines.items(), key=lambda item: item[1] == "support")
+    return [{"kind": kind, "sentence": sentence} for sentence, kind in ordered]

@@ -1,0 +1,52 @@
+"""clock: nobody set the wall clock while the run lasted."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_seconds
+
+NAME = "clock"
+LEAST_STEP_SECONDS = 1.0
+MOST_SLEW_RATIO = 0.001
+"""A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Durations come from a clock that nobody sets; samples and starts do not, and would lie askew."""
+    steps = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step]
+    if not steps:
+        return []
+    largest = max(steps, key=abs)
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
+            f"{format_seconds(abs(largest))} during the run, so that samples and jobs lie askew in time",
+            cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
+        )
+    ]
+
+
+def _step(wall: float, true: float) -> float:
+    """How far two clocks disagree about a duration; 0 within what drawing in may make."""
+    off = wall - true
+    return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
+
+
+def _of_the_run(reading: Reading) -> float:
+    facts = reading.facts
+    startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
+    if facts.ended_at is None or startup is None or run is None:
+        return 0.0
+    return _step(facts.ended_at - facts.started_at, startup + run)
+
+
+def _of_jobs(reading: Reading) -> list[float]:
+    return [
+        _step(
+            job.ended_at - job.started_at, job.usage.real_time_seconds + (job.verify.real_time_seconds or 0.0)
+        )
+        for job in reading.jobs
+        if job.started_at is not None and job.ended_at is not None and job.usage.real_time_seconds is not None
+    ]

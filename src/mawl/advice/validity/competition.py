@@ -1,0 +1,94 @@
+"""competition: nobody else loaded the machine, before or during the run."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.analysis.throughput import CHARGED, device_counters
+from mawl.analysis.windows import added, rates
+from mawl.units import format_rate, format_ratio
+
+NAME = "competition"
+MOST_FOREIGN_RATIO = 0.1
+"""Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
+
+MOST_FOREIGN_BYTES_RATIO = 0.25
+LEAST_FOREIGN_BYTES_PER_SECOND = 5e6
+"""Bytes at the roles' devices beyond those of the jobs; journals and metadata are in them."""
+
+CURE = "end other programs, and run on a machine that does nothing else"
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Load before the start, processor time and device bytes that are nobody's of this run."""
+    return [*_before(reading), *_processors(reading), *_devices(reading)]
+
+
+def _before(reading: Reading) -> list[Finding]:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
+        return []
+    names = f" ({', '.join(before.heavy)})" if before.heavy else ""
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"processors were busy for {format_ratio(before.busy_ratio)} of the time just before "
+            f"the start{names}",
+            cure=CURE,
+        )
+    ]
+
+
+def _processors(reading: Reading) -> list[Finding]:
+    foreign = foreign_cpu_ratio(reading)
+    if foreign is None or foreign <= MOST_FOREIGN_RATIO:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"others used {format_ratio(foreign)} of all processor time during the run",
+            cure=CURE,
+        )
+    ]
+
+
+def foreign_cpu_ratio(reading: Reading) -> float | None:
+    """Share of all processor time that neither the jobs nor mawl used; None where it is not known."""
+    if reading.samples is None or reading.windows is None:
+        return None
+    edges = (reading.windows.edges[0], reading.windows.edges[-1])
+
+    def rate(*names: str) -> float | None:
+        return rates(reading.samples, names, edges)[0] if reading.samples else None
+
+    busy = rate("host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds")
+    rest = rate("host.cpu_idle_seconds", "host.cpu_iowait_seconds", "host.cpu_steal_seconds")
+    own = added((rate("jobs.on_cpu_seconds"), rate("mawl_cpu_seconds")))
+    if busy is None or rest is None or own is None or busy + rest <= 0:
+        return None
+    return max(busy - own, 0.0) / (busy + rest)
+
+
+def _devices(reading: Reading) -> list[Finding]:
+    if reading.samples is None or reading.windows is None:
+        return []
+    device = device_counters(reading.facts, reading.samples)
+    if device is CHARGED:
+        return []
+    edges = (reading.windows.edges[0], reading.windows.edges[-1])
+    moved, own = (side.flow(reading.samples, edges)["total"][0] for side in (device, CHARGED))
+    if moved is None or own is None:
+        return []
+    foreign = moved - own
+    if foreign <= max(MOST_FOREIGN_BYTES_RATIO * moved, LEAST_FOREIGN_BYTES_PER_SECOND):
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"the {device.source} moved {format_rate(moved)}, of which the jobs "
+            f"asked for {format_rate(own)}",
+            cure=CURE,
+        )
+    ]

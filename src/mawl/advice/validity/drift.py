@@ -1,0 +1,49 @@
+"""drift: storage was in the last third what it was in the first."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.advice.validity.thirds import thirds
+from mawl.model.options import ROLES
+from mawl.units import format_rate, format_ratio
+
+NAME = "drift"
+LEAST_KEPT_RATIO = 0.7
+"""Throughput that falls below this share of the first third's."""
+
+LEAST_WAITING_RATIO = 1.0
+"""... while at least as many jobs were blocked in I/O: they asked for as much, and got less."""
+
+LEAST_BLOCKED_JOBS = 0.2
+
+
+def check(reading: Reading) -> list[Finding]:
+    """A write cache that was full, burst credits that were used up, heat: less throughput, no fewer waits.
+
+    A mix of programs changes by itself over a run; throughput that falls because less was asked for
+    shows in fewer blocked jobs, and is no finding.
+    """
+    active = reading.active
+    moved = thirds([moment.device["total"] for moment in active])
+    blocked = thirds(
+        [
+            None if moment.jobs_blocked is None else sum(moment.jobs_blocked[role] for role in ROLES)
+            for moment in active
+        ]
+    )
+    if moved is None or blocked is None:
+        return []
+    if moved[1] >= LEAST_KEPT_RATIO * moved[0] or blocked[1] < LEAST_BLOCKED_JOBS:
+        return []
+    if blocked[1] < LEAST_WAITING_RATIO * blocked[0]:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"devices moved {format_rate(moved[1])} in the last third of the active phase, after "
+            f"{format_rate(moved[0])} in the first, while {format_ratio(blocked[1])} jobs were blocked "
+            f"in I/O (before: {format_ratio(blocked[0])})",
+            cure="run longer, past write caches and burst credits, and give the later part's figure",
+        )
+    ]

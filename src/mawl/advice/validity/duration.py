@@ -1,0 +1,26 @@
+"""duration: an active phase of 20 minutes."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_seconds
+
+NAME = "duration"
+LEAST_ACTIVE_SECONDS = 20 * 60.0
+"""Write caches, burst credits and heat show within minutes, not within seconds."""
+
+
+def check(reading: Reading) -> list[Finding]:
+    """A shorter active phase may lie within what a cache, a credit or a cool machine can hide."""
+    active = reading.summary["time"]["active_seconds"]
+    if active is not None and active >= LEAST_ACTIVE_SECONDS:
+        return []
+    lasted = "is not known" if active is None else f"lasted {format_seconds(active)}"
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"the active phase {lasted}; {format_seconds(LEAST_ACTIVE_SECONDS)} are asked for",
+            cure="choose a larger --scale or more sessions",
+        )
+    ]

@@ -1,0 +1,39 @@
+"""jobs: every job finished, and its answer was checked."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+
+NAME = "jobs"
+
+
+def check(reading: Reading) -> list[Finding]:
+    """A job that did not finish well makes a run invalid, an unchecked answer indicative."""
+    jobs, facts = reading.summary["jobs"], reading.facts
+    bad = max(jobs["total"], facts.workload.jobs) - jobs["counted"]
+    if facts.outcome == "running":
+        return [
+            _finding("invalid", "the run goes on: its figures are of what ended so far", "wait for its end")
+        ]
+    if bad or facts.outcome != "completed":
+        sentence = (
+            f"{bad} of {max(jobs['total'], facts.workload.jobs)} jobs did not finish with a right answer"
+        )
+        if not bad:
+            sentence = f"the run did not complete: {facts.outcome_reason or facts.outcome}"
+        return [
+            _finding("invalid", sentence, "mend what the failures say (mawl report lists them) and run again")
+        ]
+    if jobs["unverified"]:
+        return [
+            _finding(
+                "indicative",
+                f"{jobs['unverified']} jobs finished with an answer that nobody checked",
+                "run programs of the catalogue, which check theirs",
+            )
+        ]
+    return []
+
+
+def _finding(severity: str, sentence: str, cure: str) -> Finding:
+    return Finding(rule=NAME, severity=severity, sentence=sentence, cure=cure)  # type: ignore[arg-type]

@@ -1,0 +1,29 @@
+"""overhead: mawl itself did not disturb the run."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_ratio
+
+NAME = "overhead"
+MOST_OVERHEAD_RATIO = 0.02
+
+
+def check(reading: Reading) -> list[Finding]:
+    """CPU time of runner, collectors and launcher while jobs ran, beside that of the jobs."""
+    overhead = reading.summary["overhead"]
+    own, startup = overhead["cpu_seconds"], overhead["startup_cpu_seconds"]
+    jobs = reading.summary["cpu_account"]["jobs"]["cpu_seconds"]
+    if own is None or startup is None or not jobs:
+        return []
+    share = max(own - startup, 0.0) / jobs
+    if share <= MOST_OVERHEAD_RATIO:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"mawl itself used {format_ratio(share)} of the jobs' CPU time while they ran",
+            cure="choose a larger --scale, so that jobs last longer",
+        )
+    ]

@@ -1,0 +1,40 @@
+"""reach: what programs moved reached the devices."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
+from mawl.units import format_ratio
+
+NAME = "reach"
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Below a reach of 0.8 in a direction the page cache made its figures; direct I/O reaches 1."""
+    io = reading.summary["io"]
+    directions = cached_directions(io)
+    if directions:
+        shares = " and ".join(
+            f"{format_ratio(io['reach'][f'{name}_ratio'])} of the bytes {verb}"
+            for name, verb in (("read", "read"), ("write", "written"))
+            if name in directions
+        )
+        return [
+            Finding(
+                rule=NAME,
+                severity="indicative",
+                sentence=f"only {shares} reached a device (at least {REACHES_STORAGE_RATIO} should): "
+                "the page cache served the rest",
+                cure="choose a larger --scale or a lower --memory-limit: the load must not fit the cache",
+            )
+        ]
+    if any(value is None for value in io["reach"].values()):
+        return [
+            Finding(
+                rule=NAME,
+                severity="indicative",
+                sentence="how much of the load reached a device is not known",
+                cure="run on a kernel that accounts for I/O (CONFIG_TASK_IO_ACCOUNTING)",
+            )
+        ]
+    return []

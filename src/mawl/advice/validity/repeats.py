@@ -1,0 +1,24 @@
+"""repeats: five runs of the same."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+
+NAME = "repeats"
+FEWEST_REPEATS = 5
+
+
+def check(reading: Reading) -> list[Finding]:
+    """One run does not show how far its figures scatter."""
+    repeats = reading.facts.repeats
+    if repeats >= FEWEST_REPEATS:
+        return []
+    runs = "a single run" if repeats == 1 else f"one of {repeats} runs"
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} are asked for",
+            cure=f"run it {FEWEST_REPEATS} times under the same conditions and give median and range",
+        )
+    ]

@@ -1,0 +1,36 @@
+"""residency: the input tables were not in memory before the start."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_ratio
+
+NAME = "residency"
+MOST_RESIDENT_RATIO = 0.1
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Inputs that are in the page cache at the start are read from memory the first time, too."""
+    cache = reading.facts.cache
+    if cache is None or (cache.input_bytes and cache.resident_bytes is None):
+        reason = "it was not looked at" if cache is None else cache.reason or "the kernel would not tell"
+        return [
+            Finding(
+                rule=NAME,
+                severity="remark",
+                sentence=f"how much of the inputs was in memory before the start is not known: {reason}",
+                cure="run with --cache cold",
+            )
+        ]
+    resident = cache.resident_bytes or 0
+    if cache.mode == "warm" or not cache.input_bytes or resident <= MOST_RESIDENT_RATIO * cache.input_bytes:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"{format_ratio(resident / cache.input_bytes)} of the inputs was in memory before "
+            "the start",
+            cure="run with --cache cold, or say that the start was warm (--cache warm)",
+        )
+    ]

@@ -1,0 +1,47 @@
+"""sampling: the host was looked at once a second throughout."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_ratio, format_seconds
+
+NAME = "sampling"
+LONGEST_STEP_SECONDS = 3.0
+MOST_MISSED_RATIO = 0.02
+CURE = "leave the runner a processor (--cores), and keep the run folder off the loaded file systems (--runs)"
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Gaps of more than 3 s that together make more than 2 % of the run."""
+    elapsed = reading.summary["time"]["elapsed_seconds"]
+    if reading.samples is None or reading.windows is None or not elapsed:
+        return [
+            Finding(
+                rule=NAME,
+                severity="indicative",
+                sentence="the run holds no samples: nothing is known of its course in time",
+                cure="run it again; if that repeats, see the remarks of the report",
+            )
+        ]
+    start, end = reading.windows.edges[0], reading.windows.edges[-1]
+    missed, longest = 0.0, 0.0
+    for node in reading.samples.nodes:
+        series = reading.samples.series(node, "jobs_running")
+        times = [] if series is None else [time for time in series.times if start <= time <= end]
+        for before, after in pairwise([start, *times, end]):
+            longest = max(longest, after - before)
+            missed += after - before if after - before > LONGEST_STEP_SECONDS else 0.0
+    share = missed / (elapsed * len(reading.samples.nodes))
+    if share <= MOST_MISSED_RATIO:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"{format_ratio(share)} of the run lies in gaps between samples, the longest of "
+            f"{format_seconds(longest)}",
+            cure=CURE,
+        )
+    ]

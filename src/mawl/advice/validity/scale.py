@@ -1,0 +1,30 @@
+"""scale: standard or larger."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.plan.scale import SCALES
+
+NAME = "scale"
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Below scale standard fixed costs and smaller memory options make part of every time."""
+    scale = reading.facts.workload.scale
+    if scale is not None and scale >= SCALES["standard"]:
+        return []
+    standard = plain(SCALES["standard"])
+    what = "is not known" if scale is None else f"{plain(scale)} is below standard ({standard})"
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"the scale {what}",
+            cure="run with --scale standard or larger",
+        )
+    ]
+
+
+def plain(scale: float) -> str:
+    """A scale in plain decimals: ``0.00005``, never ``5e-05``."""
+    return f"{scale:.12f}".rstrip("0").rstrip(".")

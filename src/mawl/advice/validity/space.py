@@ -1,0 +1,30 @@
+"""space: the file systems under the roles were not nearly full."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.units import format_bytes, format_ratio
+
+NAME = "space"
+LEAST_FREE_RATIO = 0.1
+"""File systems and flash slow down when less than about a tenth is free."""
+
+
+def check(reading: Reading) -> list[Finding]:
+    """What was free at the start, less what the run was planned to put there, beside the size."""
+    findings = []
+    for space in reading.facts.free_space:
+        left = space.free_bytes - (space.needed_bytes or 0)
+        if space.size_bytes <= 0 or left >= LEAST_FREE_RATIO * space.size_bytes:
+            continue
+        findings.append(
+            Finding(
+                rule=NAME,
+                severity="indicative",
+                sentence=f"the file system of {', '.join(space.roles)} had {format_bytes(max(left, 0))} to "
+                f"spare, {format_ratio(max(left, 0) / space.size_bytes)} of its size",
+                cure="free space there, or name larger directories with "
+                + ", ".join(f"--{role}" for role in space.roles),
+            )
+        )
+    return findings

@@ -1,0 +1,25 @@
+"""swap: the system did not swap."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Finding, Reading, weighted_mean
+from mawl.units import format_bytes
+
+NAME = "swap"
+MOST_SWAPPED_BYTES = 10e6
+
+
+def check(reading: Reading) -> list[Finding]:
+    """Swapped pages make times of disks out of times of memory."""
+    rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
+    seconds = sum(moment.seconds for moment in reading.moments)
+    if rate is None or rate * seconds <= MOST_SWAPPED_BYTES:
+        return []
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
+            cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
+        )
+    ]

@@ -1,0 +1,102 @@
+"""Times of a workload's programs alone: found beside the runs, measured with ``mawl run --solo``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.analysis.blocks import counted
+from mawl.measure.machine import Machine
+from mawl.model.run import Alone, RunFacts
+from mawl.plan.solo import JobKind, kind_of, kinds, solo_plan
+from mawl.runner.request import RunRequest
+from mawl.store import open_run
+from mawl.store.solo import Condition, Solo, read_solo, write_solo
+from mawl.volumes import Volumes
+
+
+def conditions(
+    kind: JobKind, request: RunRequest, volumes: Volumes, machine: Machine
+) -> dict[str, Condition]:
+    """Everything that a time alone depends on, by name."""
+    plan = request.plan
+    return {
+        "scale": kind.scale,
+        **{f"option_{name}": value for name, value in msgspec.structs.asdict(kind.options).items()},
+        "seed": plan.seed,
+        "saving_ratio": plan.saving,
+        "start_mode": request.start_mode,
+        "cache": request.cache,
+        "cpus": None if request.cpus is None else [str(cpu) for cpu in request.cpus],
+        "memory_limit_bytes": request.memory_limit_bytes,
+        **{role: [str(place.absolute()) for place in places] for role, places in volumes.directories.items()},
+        "node": machine.name,
+        "cpu_model": machine.cpu_model,
+        "cores": machine.cores,
+        "memory_bytes": machine.memory_bytes,
+        "kernel": machine.kernel,
+        "mawl_version": __version__,
+    }
+
+
+class Times:
+    """The times alone of one request's jobs, kept in the directory of run folders."""
+
+    def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:
+        self._runs, self._request = runs, request
+        self._jobs = kinds(request.plan)
+        self._conditions = {kind: conditions(kind, request, volumes, machine) for kind in self._jobs}
+
+    def known(self) -> dict[JobKind, Solo]:
+        """Those that were measured before under the same conditions."""
+        found = {kind: read_solo(self._runs, kind.program, self._conditions[kind]) for kind in self._jobs}
+        return {kind: solo for kind, solo in found.items() if solo is not None}
+
+    def alone(self) -> tuple[Alone, ...]:
+        """What a run takes into its facts."""
+        return tuple(
+            Alone(
+                program=kind.program,
+                jobs=self._jobs[kind],
+                real_time_seconds=solo.real_time_seconds,
+                run_id=solo.run_id,
+            )
+            for kind, solo in self.known().items()
+        )
+
+    def measure(self, carry: Callable[[RunRequest], RunFacts]) -> RunFacts | None:
+        """Run each program alone whose time is not known, and keep it; None where all are known.
+
+        ``carry`` carries a request out.  A job that failed leaves no time.
+        """
+        wanted = set(self._jobs) - set(self.known())
+        if not wanted:
+            print("times alone are known for all jobs", file=sys.stderr)
+            return None
+        plan = solo_plan(self._request.plan, wanted)
+        run_id = f"{self._request.run_id}-alone"
+        folder = self._request.folder.with_name(f"{self._request.folder.name}-alone")
+        print(f"kinds of jobs to run alone first: {len(wanted)}", file=sys.stderr)
+        facts = carry(
+            msgspec.structs.replace(self._request, plan=plan, run_id=run_id, folder=folder, alone=())
+        )
+        self._keep({job.job: kind_of(job) for job in plan.jobs()}, folder, run_id)
+        return facts
+
+    def _keep(self, made: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
+        for job in counted(open_run(folder).job_records()):
+            kind, seconds = made[job.job], job.usage.real_time_seconds
+            if seconds:
+                write_solo(
+                    self._runs,
+                    Solo(
+                        program=kind.program,
+                        real_time_seconds=seconds,
+                        run_id=run_id,
+                        conditions=self._conditions[kind],
+                    ),
+                )

@@ -1,0 +1,88 @@
+"""Definitions of what a summary concludes: capacity, limit and validity."""
+
+from __future__ import annotations
+
+from mawl.model.metric import Metric, count_metric, object_metric, ratio_metric, text_metric
+
+VERDICT = "docs/design/verdict.md, The verdict"
+LOSSES = "docs/design/verdict.md, What a resource cost"
+EVIDENCE = "docs/design/verdict.md, Evidence"
+CARRIED = "docs/design/capacity.md, Carried or not"
+STRETCH = "docs/design/capacity.md, Stretch"
+GATE = "docs/design/capacity.md, The gate"
+VALIDITY = "docs/design/validity.md, Status"
+
+RESOURCES = ("storage", "cpu", "memory", "network")
+
+CAPACITY_METRICS: tuple[Metric, ...] = (
+    Metric(
+        "capacity.carried",
+        "-",
+        "boolean",
+        "Whether the system carries the sessions: null where only a part is not known.",
+        CARRIED,
+    ),
+    Metric(
+        "capacity.reasons", "-", "list", "A sentence for each of the three parts, with its figures.", CARRIED
+    ),
+    ratio_metric("capacity.stretch.median", "Median over jobs of real time in the mix over alone.", STRETCH),
+    ratio_metric("capacity.stretch.p90", "The same, 90th percentile.", STRETCH),
+    ratio_metric("capacity.stretch.longest", "The same, of the job that was stretched most.", STRETCH),
+    ratio_metric("capacity.stretch.most", "The bound of the median.", STRETCH),
+    ratio_metric("capacity.stretch.by_job.*", "Real time in the mix over alone of one job.", STRETCH),
+    count_metric("capacity.stretch.jobs", "Jobs that count and have a time alone.", STRETCH),
+    count_metric("capacity.stretch.counted", "Jobs that count.", STRETCH),
+    *(
+        Metric(f"capacity.gate.{name}", "bytes per second", "float", definition, GATE)
+        for name, definition in (
+            ("bytes_per_second_per_core", "Sustained throughput at the device per core."),
+            ("warn_bytes_per_second_per_core", "Below it the gate is not met."),
+            ("good_bytes_per_second_per_core", "From it on the gate is met without a warning."),
+        )
+    ),
+    text_metric("capacity.gate.core_basis", "What the cores are: physical core or vCPU.", GATE),
+    text_metric("capacity.gate.standing", "good, warn or below.", GATE),
+    Metric("capacity.gate.met", "-", "boolean", "Whether the throughput is at least the lower bound.", GATE),
+)
+
+LIMIT_METRICS: tuple[Metric, ...] = (
+    object_metric("limit", "What limits the system; null where no window tells.", VERDICT),
+    text_metric("limit.verdict", "storage, cpu, memory, network, none, or mixed.", VERDICT),
+    text_metric("limit.role", "The role whose I/O cost most, where the verdict is storage.", VERDICT),
+    text_metric("limit.device", "The device that holds that role, where it is one.", VERDICT),
+    *(
+        ratio_metric(
+            f"limit.shares.{name}",
+            f"Share of the active time that tells in windows limited by {name}."
+            if name != "none"
+            else "Share of the active time that tells in windows that nothing limited.",
+            VERDICT,
+        )
+        for name in (*RESOURCES, "none")
+    ),
+    *(
+        ratio_metric(
+            f"limit.losses.{name}", f"Mean share of the jobs' time that waiting for {name} cost.", LOSSES
+        )
+        for name in RESOURCES
+    ),
+    ratio_metric(
+        "limit.told_ratio", "Share of the active time whose windows tell what limited them.", VERDICT
+    ),
+    text_metric("limit.second", "The resource that cost most beside the verdict.", VERDICT),
+    ratio_metric("limit.headroom.cpu_ratio", "Mean share of processor time that was idle.", VERDICT),
+    ratio_metric("limit.headroom.device_ratio", "1 less sustained over peak device throughput.", VERDICT),
+    ratio_metric("limit.headroom.memory_ratio", "Least memory that was available, over all.", VERDICT),
+    text_metric("limit.evidence.*.kind", "evidence, or support, which never decides.", EVIDENCE),
+    text_metric("limit.evidence.*.sentence", "The line, with the figures it used.", EVIDENCE),
+)
+
+VALIDITY_METRICS: tuple[Metric, ...] = (
+    text_metric("validity.status", "publishable, indicative or invalid.", VALIDITY),
+    text_metric("validity.findings.*.rule", "The rule that found it.", VALIDITY),
+    text_metric("validity.findings.*.severity", "invalid, indicative or remark.", VALIDITY),
+    text_metric("validity.findings.*.sentence", "What it found, with the figures it used.", VALIDITY),
+    text_metric("validity.findings.*.cure", "What to do about it.", VALIDITY),
+)
+
+JUDGEMENT_METRICS: tuple[Metric, ...] = (*CAPACITY_METRICS, *LIMIT_METRICS, *VALIDITY_METRICS)

@@ -1,0 +1,200 @@
+"""The verdict on runs whose limit is known by construction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.verdict import classify, limit_block, named, second
+from mawl.model.run import VolumeFacts
+from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
+from tests.fakes.stored_run import facts
+
+CPU: dict[str, Rate] = {"jobs.on_cpu_seconds": 2.0, "jobs.run_queue_seconds": 2.0}
+STORAGE: dict[str, Rate] = {
+    "jobs.on_cpu_seconds": 1.0,
+    "role.work.waited_seconds": 2.5,
+    "role.util.waited_seconds": 0.5,
+    "host.pressure_io_some_seconds": 0.9,
+}
+
+
+def limit(reading: Reading) -> dict[str, Any]:
+    block = limit_block(reading, {})
+    assert block is not None
+    return block
+
+
+def sentences(block: dict[str, Any], kind: str) -> str:
+    return "\n".join(line["sentence"] for line in block["evidence"] if line["kind"] == kind)
+
+
+def test_jobs_that_wait_for_nothing_have_no_limit() -> None:
+    block = limit(reading_of())
+    assert (block["verdict"], block["second"]) == ("none", None)
+    assert block["shares"]["none"] == pytest.approx(1.0)
+    assert block["headroom"]["cpu_ratio"] == pytest.approx(0.5)
+
+
+def test_a_full_run_queue_is_a_limit_and_busy_processors_alone_are_none() -> None:
+    block = limit(reading_of(CPU))
+    assert block["verdict"] == "cpu"
+    assert block["losses"]["cpu"] == pytest.approx(0.5)
+    assert "0.50 of their time" in sentences(block, "evidence")
+    busy = limit(reading_of({"host.cpu_user_seconds": 8.0, "host.cpu_idle_seconds": 0.0}))
+    assert busy["verdict"] == "none"
+
+
+def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> None:
+    block = limit(reading_of(STORAGE))
+    assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", None)
+    assert block["losses"]["storage"] == pytest.approx(0.75)
+    evidence = sentences(block, "evidence")
+    assert "work 0.62" in evidence and "util 0.12" in evidence
+    assert "in 0.90 of the active phase some task waited for I/O" in evidence
+
+
+def volume(role: str, **changes: object) -> VolumeFacts:
+    return VolumeFacts(role=role, node="bench1", directory=role, **changes)  # type: ignore[arg-type]
+
+
+def test_the_device_under_the_role_is_named_and_its_await_only_supports() -> None:
+    of = facts(
+        workload=WORKLOAD,
+        outcome="completed",
+        volumes=[
+            volume(role, devices=["sdb"], layers=["sdb"], disks=["sdb"]) for role in ("data", "work", "util")
+        ],
+    )
+    device: dict[str, Rate] = {
+        "device.sdb.reads": 90.0,
+        "device.sdb.writes": 10.0,
+        "device.sdb.read_seconds": 0.9,
+        "device.sdb.write_seconds": 0.1,
+        "device.sdb.busy_seconds": 0.3,
+    }
+    block = limit(reading_of(STORAGE | device, of=of))
+    assert (block["verdict"], block["device"]) == ("storage", "sdb")
+    assert "a request to sdb took 0.01 s" in sentences(block, "support")
+    assert "sdb" not in sentences(block, "evidence")
+
+
+def test_blocked_time_on_a_network_file_system_is_network() -> None:
+    of = facts(
+        workload=WORKLOAD,
+        outcome="completed",
+        volumes=[
+            volume("work", network=True, file_system="nfs4"),
+            volume("util", network=True, file_system="nfs4"),
+        ],
+    )
+    block = limit(reading_of(STORAGE, of=of))
+    assert (block["verdict"], block["losses"]["storage"]) == ("network", 0.0)
+    assert "work on nfs4" in sentences(block, "evidence")
+
+
+def test_memory_pressure_takes_its_part_of_what_was_blocked() -> None:
+    block = limit(reading_of(STORAGE | {"host.pressure_memory_some_seconds": 0.9}))
+    assert block["verdict"] == "memory"
+    assert block["losses"]["memory"] == pytest.approx(0.75)
+    assert block["losses"]["storage"] == pytest.approx(0.0)
+    little = limit(reading_of(STORAGE | {"host.pressure_memory_some_seconds": 0.04}))
+    assert little["verdict"] == "storage"
+
+
+def test_iowait_and_utilisation_decide_nothing() -> None:
+    block = limit(reading_of({"host.cpu_iowait_seconds": 4.0, "device.sdb.busy_seconds": 1.0}))
+    assert block["verdict"] == "none"
+
+
+def half(second_half: float) -> Any:
+    return lambda second: second_half if second >= 30 else 0.0
+
+
+def test_halves_of_two_kinds_are_mixed() -> None:
+    block = limit(
+        reading_of(
+            {
+                "jobs.on_cpu_seconds": 1.0,
+                "jobs.run_queue_seconds": half(3.0),
+                "role.work.waited_seconds": lambda second: 3.0 if second < 30 else 0.0,
+            }
+        )
+    )
+    assert block["verdict"] == "mixed"
+    assert (block["shares"]["cpu"], block["shares"]["storage"]) == pytest.approx((0.5, 0.5), abs=0.01)
+    assert block["second"] in ("cpu", "storage")
+
+
+def test_the_second_limit_is_the_next_costly() -> None:
+    block = limit(reading_of(STORAGE | {"jobs.on_cpu_seconds": 0.5, "jobs.run_queue_seconds": 0.5}))
+    assert (block["verdict"], block["second"]) == ("storage", "cpu")
+
+
+def test_a_plateau_needs_waits_that_grow() -> None:
+    waits: dict[str, Rate] = {
+        "jobs_running": 8.0,
+        "jobs.on_cpu_seconds": lambda second: 6.0 if second < 30 else 1.0,
+        "role.work.waited_seconds": lambda second: 2.0 if second < 30 else 7.0,
+    }
+    assert "plateau" in sentences(limit(reading_of(waits)), "evidence")
+    assert "plateau" not in sentences(limit(reading_of(STORAGE)), "evidence")
+
+
+def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
+    missing: dict[str, str] = {}
+    assert limit_block(reading_of(without="jobs."), missing) is None
+    assert "tells what its jobs waited for" in missing["limit"]
+
+
+def test_the_tail_has_no_say() -> None:
+    reading = reading_of(CPU)
+    assert all(classify(moment, reading) == "cpu" for moment in reading.moments)
+    tail = msgspec.structs.replace(reading.moments[0], active=False)
+    reading.moments.append(tail)
+    assert limit(reading)["told_ratio"] == 1.0
+
+
+waited = st.floats(0.0, 4.0)
+
+
+@given(waited, waited, waited, waited, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_losses_are_shares_of_one_whole(
+    queued: float, data: float, work: float, util: float, memory: float, io: float
+) -> None:
+    reading = reading_of(
+        {
+            "jobs.on_cpu_seconds": 1.0,
+            "jobs.run_queue_seconds": queued,
+            "role.data.waited_seconds": data,
+            "role.work.waited_seconds": work,
+            "role.util.waited_seconds": util,
+            "host.pressure_memory_some_seconds": memory,
+            "host.pressure_io_some_seconds": io,
+        },
+        seconds=20,
+    )
+    block = limit(reading)
+    assert all(0.0 <= loss <= 1.0 for loss in block["losses"].values())
+    assert block["losses"]["storage"] + block["losses"]["memory"] <= 1.0 + 1e-9
+    assert sum(block["shares"].values()) == pytest.approx(1.0)
+
+
+@given(st.lists(st.floats(0.001, 1.0), min_size=5, max_size=5))
+def test_one_name_only_above_half(weights: list[float]) -> None:
+    whole = sum(weights)
+    shares = dict(
+        zip(("storage", "cpu", "memory", "network", "none"), [w / whole for w in weights], strict=True)
+    )
+    name = named(shares)
+    assert name == "mixed" if max(shares.values()) <= 0.5 else shares[name] > 0.5
+
+
+def test_no_second_limit_that_costs_next_to_nothing() -> None:
+    assert second("storage", {"storage": 0.9, "cpu": 0.01, "memory": 0.0, "network": 0.0}) is None
+    assert second("mixed", {"storage": 0.4, "cpu": 0.3, "memory": 0.0, "network": 0.0}) == "cpu"

@@ -1,0 +1,295 @@
+"""Each rule finds what it is for, in a run that is publishable but for that, and says how to cure it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.advice.validity.status import RULES, findings, status, validity_block
+from mawl.advice.validity.thirds import thirds
+from mawl.model.records import JobRecord
+from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.model.usage import Usage
+from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
+from tests.fakes.stored_run import START, facts, job
+
+SECONDS = 1300
+
+
+def good_facts(**changes: object) -> RunFacts:
+    """A run at standard scale, one of five, from a cold start on an idle machine."""
+    values: dict[str, object] = {
+        "outcome": "completed",
+        "outcome_reason": None,
+        "workload": WORKLOAD,
+        "started_at": START - 2.0,
+        "ended_at": START + SECONDS,
+        "phases": Phases(startup_seconds=2.0, run_seconds=float(SECONDS)),
+        "cache": CacheFacts(mode="cold", input_bytes=10**9, resident_bytes=0),
+        "load_before": LoadBefore(seconds=0.5, busy_ratio=0.01),
+        "free_space": [FreeSpace(roles=["work"], size_bytes=10**12, free_bytes=9 * 10**11)],
+        "repeats": 5,
+    }
+    return facts(**{**values, **changes})
+
+
+def good_jobs() -> list[JobRecord]:
+    """Four jobs whose bytes reached the device, long enough that mawl's own cost is nothing."""
+    return [
+        msgspec.structs.replace(
+            record,
+            usage=msgspec.structs.replace(
+                record.usage,
+                device_read_bytes=record.usage.application_read_bytes,
+                device_written_bytes=record.usage.application_written_bytes,
+                cancelled_written_bytes=0,
+            ),
+        )
+        for record in four_jobs(float(SECONDS))
+    ]
+
+
+def run_of(
+    of: RunFacts | None = None,
+    rates: dict[str, Rate] | None = None,
+    jobs: list[JobRecord] | None = None,
+    coverage: float | None = 1.0,
+    **changes: Any,
+) -> Reading:
+    reading = reading_of(rates, seconds=SECONDS, of=of or good_facts(), jobs=jobs or good_jobs(), **changes)
+    reading.summary["io"]["coverage_ratio"] = coverage
+    return reading
+
+
+def only(reading: Reading) -> Finding:
+    """The one finding of a run."""
+    found = findings(reading)
+    assert len(found) == 1, found
+    assert found[0].cure
+    return found[0]
+
+
+def test_a_run_without_fault_is_publishable() -> None:
+    assert validity_block(run_of()) == {"status": "publishable", "findings": []}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "words"),
+    [
+        ({"repeats": 1}, "repeats", "a single run of its workload; 5 are asked for"),
+        (
+            {"workload": msgspec.structs.replace(WORKLOAD, scale=0.005)},
+            "scale",
+            "0.005 is below standard (0.05)",
+        ),
+        (
+            {"cache": CacheFacts(input_bytes=10**9, resident_bytes=8 * 10**8)},
+            "residency",
+            "0.80 of the inputs was in memory",
+        ),
+        (
+            {"load_before": LoadBefore(seconds=0.5, busy_ratio=0.6, heavy=["compiler"])},
+            "competition",
+            "busy for 0.60 of the time just before the start (compiler)",
+        ),
+        (
+            {
+                "free_space": [
+                    FreeSpace(roles=["util"], size_bytes=10**12, free_bytes=10**11, needed_bytes=5 * 10**10)
+                ]
+            },
+            "space",
+            "util had 50.0 GB to spare",
+        ),
+        ({"ended_at": START + SECONDS + 3600}, "clock", "set forward by about 1 h"),
+        ({"ended_at": START + SECONDS - 60}, "clock", "set back by about"),
+    ],
+)
+def test_what_the_facts_give_away(changes: dict[str, object], rule: str, words: str) -> None:
+    found = only(run_of(good_facts(**changes)))
+    assert (found.rule, found.severity) == (rule, "indicative")
+    assert words in found.sentence
+
+
+def test_a_warm_start_that_was_asked_for_is_no_finding() -> None:
+    of = good_facts(cache=CacheFacts(mode="warm", input_bytes=10**9, resident_bytes=10**9))
+    assert findings(run_of(of)) == []
+
+
+def late(value: float, before: float) -> Any:
+    return lambda second: value if second > 2 * SECONDS / 3 else before
+
+
+@pytest.mark.parametrize(
+    ("rates", "rule", "words"),
+    [
+        (
+            {"host.cpu_user_seconds": 6.0, "host.cpu_idle_seconds": 2.0},
+            "competition",
+            "others used 0.25 of all",
+        ),
+        ({"host.swap_read_bytes": 1e6}, "swap", "swapped 1.30 GB"),
+        ({"host.cpu_steal_seconds": 1.0}, "steal", "gave 0.11 of this machine's processor time"),
+        ({"host.frequency_hertz": late(2.0e9, 2.5e9)}, "frequency", "2.00 GHz in the last third, after 2.50"),
+        (
+            {
+                "jobs.on_cpu_seconds": 2.0,
+                "host.cpu_user_seconds": 2.0,
+                "role.work.waited_seconds": 2.0,
+                "device_read_bytes": late(40e6, 90e6),
+                "device_written_bytes": late(20e6, 45e6),
+            },
+            "drift",
+            "moved 60.0 MB/s in the last third of the active phase, after 135 MB/s in the first",
+        ),
+    ],
+)
+def test_what_the_samples_give_away(rates: dict[str, Rate], rule: str, words: str) -> None:
+    found = only(run_of(rates=rates))
+    assert (found.rule, found.severity) == (rule, "indicative")
+    assert words in found.sentence
+
+
+def test_throughput_that_falls_because_less_was_asked_for_is_no_drift() -> None:
+    rates: dict[str, Rate] = {
+        "jobs.on_cpu_seconds": late(4.0, 2.0),
+        "host.cpu_user_seconds": late(4.0, 2.0),
+        "role.work.waited_seconds": late(0.0, 2.0),
+        "device_read_bytes": late(40e6, 90e6),
+        "device_written_bytes": late(20e6, 45e6),
+    }
+    assert findings(run_of(rates=rates)) == []
+
+
+def test_bytes_at_the_device_that_no_job_asked_for() -> None:
+    volumes = [
+        VolumeFacts(role=role, node="bench1", directory=role, devices=["sdb"], layers=["sdb"], disks=["sdb"])
+        for role in ("data", "work", "util")
+    ]
+    device: dict[str, Rate] = {"device.sdb.read_bytes": 300e6, "device.sdb.written_bytes": 45e6}
+    found = only(run_of(good_facts(volumes=volumes), device))
+    assert found.rule == "competition"
+    assert "block devices sdb moved 345 MB/s, of which the jobs asked for 135 MB/s" in found.sentence
+
+
+def test_gaps_between_samples() -> None:
+    found = only(run_of(skip=range(100, 200)))
+    assert found.rule == "sampling"
+    assert "0.08 of the run lies in gaps" in found.sentence and "101.0 s" in found.sentence
+
+
+def test_a_run_from_the_page_cache_is_not_publishable_and_says_so() -> None:
+    reading = run_of(jobs=four_jobs(float(SECONDS)))
+    found = only(reading)
+    assert found.rule == "reach"
+    assert "only 0.50 of the bytes read and 0.50 of the bytes written reached a device" in found.sentence
+    assert status([found]) == "indicative"
+
+
+def test_a_short_active_phase() -> None:
+    short = facts(
+        **{name: getattr(good_facts(), name) for name in ("workload", "cache", "repeats")},
+        outcome="completed",
+    )
+    rules = {finding.rule for finding in findings(reading_of(of=short))}
+    assert "duration" in rules
+
+
+@pytest.mark.parametrize("coverage", [0.9, None])
+def test_bytes_by_role_that_are_of_a_part(coverage: float | None) -> None:
+    found = only(run_of(coverage=coverage))
+    assert found.rule == "coverage"
+    assert found.severity == ("remark" if coverage is None else "indicative")
+
+
+def test_a_remark_leaves_a_run_publishable() -> None:
+    assert validity_block(run_of(coverage=None))["status"] == "publishable"
+
+
+def test_a_failed_job_makes_a_run_invalid() -> None:
+    jobs = good_jobs()
+    jobs[1] = msgspec.structs.replace(jobs[1], outcome="failed", verified=False)
+    found = only(run_of(good_facts(outcome="failed"), jobs=jobs))
+    assert (found.rule, found.severity) == ("jobs", "invalid")
+    assert "1 of 4 jobs" in found.sentence
+    assert status([found]) == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "words"),
+    [
+        ("running", None, "the run goes on"),
+        ("interrupted", "stopped by SIGINT", "did not complete: stopped by SIGINT"),
+    ],
+)
+def test_a_run_that_was_cut_short_or_goes_on_is_invalid(outcome: str, reason: str | None, words: str) -> None:
+    found = only(run_of(good_facts(outcome=outcome, outcome_reason=reason)))
+    assert found.severity == "invalid" and words in found.sentence
+
+
+def test_a_job_that_the_plan_names_and_nobody_ran_is_missed() -> None:
+    workload = WorkloadFacts(name="five", title="", sessions=4, jobs=5, scale=0.05)
+    assert "1 of 5 jobs" in only(run_of(good_facts(workload=workload))).sentence
+
+
+def test_answers_that_nobody_checked_are_indicative() -> None:
+    jobs = [msgspec.structs.replace(record, verified=None) for record in good_jobs()]
+    found = only(run_of(jobs=jobs))
+    assert (found.severity, "4 jobs finished with an answer" in found.sentence) == ("indicative", True)
+
+
+def test_a_job_whose_clock_was_set() -> None:
+    jobs = good_jobs()
+    own = job("s1-1", 0.0, 100.0)
+    assert own.ended_at is not None
+    jobs[0] = msgspec.structs.replace(jobs[0], started_at=START + 900.0)
+    assert "clock" in {finding.rule for finding in findings(run_of(jobs=jobs))}
+
+
+def test_mawls_own_cost() -> None:
+    jobs = [
+        msgspec.structs.replace(
+            record, usage=msgspec.structs.replace(record.usage, user_cpu_seconds=4.0, system_cpu_seconds=0.5)
+        )
+        for record in good_jobs()
+    ]
+    found = only(run_of(jobs=jobs))
+    assert (found.rule, "0.03 of the jobs' CPU time" in found.sentence) == ("overhead", True)
+
+
+def test_without_samples_and_facts_nothing_passes_by_being_unknown() -> None:
+    bare = msgspec.structs.replace(
+        run_of(good_facts(cache=None, load_before=None, free_space=[])),
+        samples=None,
+        windows=None,
+        moments=[],
+    )
+    assert {(finding.rule, finding.severity) for finding in findings(bare)} == {
+        ("residency", "remark"),
+        ("sampling", "indicative"),
+    }
+
+
+def test_bytes_that_nobody_counted_do_not_pass() -> None:
+    jobs = [
+        msgspec.structs.replace(
+            record, usage=Usage(real_time_seconds=1299.5, user_cpu_seconds=900.0, system_cpu_seconds=9.0)
+        )
+        for record in good_jobs()
+    ]
+    assert only(run_of(jobs=jobs)).sentence == "how much of the load reached a device is not known"
+
+
+def test_thirds_need_windows_and_a_value_in_both() -> None:
+    assert thirds([1.0, 1.0, 5.0, 5.0, 3.0, 3.0]) == (1.0, 3.0)
+    assert thirds([1.0] * 5) is None
+    assert thirds([None, None, 1.0, 1.0, 2.0, 2.0]) is None
+
+
+def test_every_rule_is_in_the_document() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "design" / "validity.md").read_text()
+    assert [name for name in RULES if f"| `{name}` |" not in page] == []
