@@ -167,6 +167,25 @@ def peak_latencies(some: Sequence[Moment]) -> dict[str, dict[str, float | None]]
     }
 
 
+def with_peaks(by_role: Block | None, course: Sequence[Moment]) -> Block | None:
+    """``io.by_role`` with the peaks of its latencies over the windows of the run."""
+    if by_role is None or not course:
+        return by_role
+    peaks = peak_latencies(course)
+    return {
+        role: block
+        if role not in peaks
+        else {
+            **block,
+            **{
+                f"{direction}_latency_seconds": {**block[f"{direction}_latency_seconds"], "peak": peak}
+                for direction, peak in peaks[role].items()
+            },
+        }
+        for role, block in by_role.items()
+    }
+
+
 def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
     """Mean seconds of a role's calls in each window: time inside them over their number."""
     return {

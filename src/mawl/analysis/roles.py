@@ -15,13 +15,12 @@ LATENCIES = {"p50": 0.5, "p99": 0.99}
 def by_role_block(
     jobs: Sequence[JobRecord],
     volumes: Mapping[Role, Sequence[str]],
-    peaks: Mapping[str, Mapping[str, float | None]],
     missing: Missing,
 ) -> Block | None:
     """Sums of the jobs that count and whose calls were counted; None where none was.
 
-    ``peaks`` are the highest window means of the latency, by role and direction.  A job that could
-    not be counted has a remark, and ``coverage_ratio`` falls by its bytes.
+    A job that could not be counted has a remark, and ``coverage_ratio`` falls by its bytes.  The peak
+    latencies, which are of windows, are left null.
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
@@ -30,7 +29,7 @@ def by_role_block(
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
     return {
         role: {
-            **_role(sums[role], every, peaks.get(role, {}), missing),
+            **_role(sums[role], every, missing),
             "volumes": list(volumes.get(role, [])) if role != "other" else [],
         }
         for role in FILE_ROLES
@@ -71,7 +70,7 @@ def io_remarks(jobs: Sequence[JobRecord]) -> list[str]:
     ]
 
 
-def _role(io: RoleIo, every: int, peaks: Mapping[str, float | None], missing: Missing) -> Block:
+def _role(io: RoleIo, every: int, missing: Missing) -> Block:
     path = "io.by_role.*"
     moved = io.read_bytes + io.written_bytes
     sequential = io.sequential_read_bytes + io.sequential_written_bytes
@@ -88,20 +87,18 @@ def _role(io: RoleIo, every: int, peaks: Mapping[str, float | None], missing: Mi
             io.read_seconds,
             io.longest_read_seconds,
             io.read_nanoseconds_histogram,
-            peaks.get("read"),
         ),
         "write_latency_seconds": _latency(
             io.writes,
             io.write_seconds,
             io.longest_write_seconds,
             io.write_nanoseconds_histogram,
-            peaks.get("write"),
         ),
         "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
     }
 
 
-def _latency(calls: int, seconds: float, longest: float, histogram: Histogram, peak: float | None) -> Block:
+def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -> Block:
     """Mean and maximum as they were; quantiles out of buckets, within 6 %."""
     values = {name: quantile(histogram, share) for name, share in LATENCIES.items()}
     return {
@@ -111,5 +108,5 @@ def _latency(calls: int, seconds: float, longest: float, histogram: Histogram, p
             for name, value in values.items()
         },
         "max": longest if calls else None,
-        "peak": peak,
+        "peak": None,
     }

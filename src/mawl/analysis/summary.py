@@ -17,7 +17,7 @@ from mawl.analysis.figures import (
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
-from mawl.analysis.moments import as_plain, busy_cores, moments, peak_latencies
+from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
@@ -99,7 +99,7 @@ def summary_of(
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
             **io_block(good, time["elapsed_seconds"], in_time, found),
-            "by_role": by_role_block(good, facts.roles, peak_latencies(course), found),
+            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
         },

@@ -62,7 +62,10 @@ def waits(summary: Block) -> list[str]:
     parts = [
         ("on CPU", block["on_cpu_seconds"]),
         ("waiting for a CPU", block["run_queue_seconds"]),
-        *((f"blocked in {role}", seconds) for role, seconds in block["blocked_seconds"].items()),
+        *(
+            ("blocked elsewhere" if role == "other" else f"blocked in {role}", seconds)
+            for role, seconds in block["blocked_seconds"].items()
+        ),
     ]
     whole = sum(seconds for _, seconds in parts if seconds is not None)
     shown = [
