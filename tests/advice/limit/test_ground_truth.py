@@ -1,4 +1,4 @@
-"""The verdict on real runs whose limit was made: a rate limit on a device, too few processors, a competitor."""
+"""The verdict on real runs whose limit was made: a limited device, too few processors, a competitor."""
 
 from __future__ import annotations
 
