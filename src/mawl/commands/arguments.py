@@ -49,8 +49,9 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_role_arguments(parser: argparse.ArgumentParser) -> None:
-    """--data, --work, --util: where the roles lie."""
+def add_role_arguments(parser: argparse.ArgumentParser, *, own: bool = True) -> None:
+    """--data, --work, --util: where the roles lie; ``own`` where mawl itself puts files there."""
+    use = "several directories are used in rotation" if own else "one directory or several"
     for role, holds in (
         ("data", "input tables and results"),
         ("work", "temporary tables"),
@@ -60,7 +61,7 @@ def add_role_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{role}",
             nargs="+",
             metavar="DIR",
-            help=f"{holds}; several directories are used in rotation (default: ./mawl-{role})",
+            help=f"{holds}; {use} (default: ./mawl-{role})",
         )
 
 

@@ -36,7 +36,8 @@ class Launcher:
     ``modules`` are imported by a zygote before its first job (``plan.catalogue`` names them),
     ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
     ``log`` takes its own output.  ``library`` counts I/O by role in jobs whose assignment names
-    counters.  ``execute`` names what runs a job.
+    counters.  ``stdio`` are three descriptors that a command gets as its own instead of a log.
+    ``execute`` names what runs a job.
     Errors: OSError when the log cannot be written or the interpreter cannot be started.
     """
 
@@ -50,11 +51,14 @@ class Launcher:
         log: Path,
         cgroups: Sequence[Path] = (),
         library: Library | None = None,
+        stdio: Sequence[int] | None = None,
         execute: str = EXECUTE,
     ) -> None:
         self._name = f"{run_id}/{uuid.uuid4().hex}"
         self._reports, reports_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._reports, False)
+        # Copies: the launcher's own first three are other ones.
+        handed = [] if stdio is None else [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in stdio]
         setup = Setup(
             mode=mode,
             run_id=run_id,
@@ -64,6 +68,7 @@ class Launcher:
             cpus=None if cpus is None else list(cpus),
             cgroups=[str(group) for group in cgroups],
             execute=execute,
+            stdio=handed or None,
         )
         command = [
             *_joining(cgroups),
@@ -80,7 +85,7 @@ class Launcher:
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=output,
-                    pass_fds=(reports_write,),
+                    pass_fds=(reports_write, *handed),
                     env=(library or Library(None)).environment(_environment(mode, run_id, self._name)),
                     start_new_session=True,
                     bufsize=0,
@@ -89,7 +94,8 @@ class Launcher:
             os.close(self._reports)
             raise
         finally:
-            os.close(reports_write)
+            for descriptor in (reports_write, *handed):
+                os.close(descriptor)
         assert self._process.stdin is not None
         self._to_launcher = self._process.stdin
         # So that many starts fit while a zygote still imports, and many reports while the runner writes.

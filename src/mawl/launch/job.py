@@ -96,12 +96,7 @@ def _settle(assignment: Assignment, setup: Setup) -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     gc.enable()  # the keeper had put it off
-    log = os.open(assignment.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for descriptor, standard in ((nothing, 0), (log, 1), (log, 2)):
-        os.dup2(descriptor, standard)
-    os.close(log)
-    os.close(nothing)
+    _take_stdio(assignment, setup.stdio)
     os.environ[JOB_VARIABLE] = assignment.job
     if assignment.counters is not None:
         os.environ[COUNTERS_VARIABLE] = assignment.counters  # for what is executed from here on
@@ -109,6 +104,19 @@ def _settle(assignment: Assignment, setup: Setup) -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as every Python program has it
         for variable in THREAD_VARIABLES:
             os.environ[variable] = str(assignment.options.cpucount)
+
+
+def _take_stdio(assignment: Assignment, stdio: list[int] | None) -> None:
+    """Standard input, output and error: nothing and the job's log, or what the launcher was handed."""
+    if stdio is None:
+        log = os.open(assignment.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        given = [os.open(os.devnull, os.O_RDONLY), log, log]
+    else:
+        given = stdio
+    for standard, descriptor in enumerate(given):
+        os.dup2(descriptor, standard)
+    for descriptor in set(given):
+        os.close(descriptor)
 
 
 def _exec_command(

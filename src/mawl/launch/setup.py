@@ -31,3 +31,5 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     cpus: list[int] | None
     cgroups: list[str]
     execute: str = EXECUTE
+    stdio: list[int] | None = None
+    """Descriptors that a job gets as its standard input, output and error instead of its log."""

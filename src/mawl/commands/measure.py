@@ -1,0 +1,130 @@
+"""Run one command under the measurement of a job: FULLSTIMER, I/O by role, waits.
+
+Like time(1), the report goes to standard error and the exit status is the command's. With --json
+standard output holds one JSON object, and what the command prints there goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mawl import __version__
+from mawl.analysis.summary import summary_of
+from mawl.commands.arguments import add_role_arguments, settings
+from mawl.errors import UsageError
+from mawl.formats.saslog_write import block
+from mawl.model.options import Role
+from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.reporters.json import render
+from mawl.reporters.roles import roles, waits
+from mawl.runner.command import Measured, measure_command
+
+NAME = "measure"
+HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"
+
+EXIT_BY_SIGNAL = 128
+"""As shells have it: this, and the number of the signal that killed the command."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl measure [OPTIONS] -- COMMAND``."""
+    add_role_arguments(parser, own=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON object to standard output")
+    parser.add_argument("--output", metavar="FILE", help="write the report there")
+    parser.add_argument(
+        "command", nargs="+", metavar="COMMAND", help="the command, after -- where it has options"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, print what it did; its exit status."""
+    given: dict[Role, list[str] | None] = {
+        "data": arguments.data,
+        "work": arguments.work,
+        "util": arguments.util,
+    }
+    directories = settings().roles(given)
+    _one_role_each(directories)
+    output = None if arguments.output is None else open(arguments.output, "w", encoding="utf-8")  # noqa: SIM115
+    try:
+        sys.stdout.flush()
+        errors = sys.stderr.fileno()
+        to = errors if arguments.json and output is None else sys.stdout.fileno()
+        measured = measure_command(arguments.command, directories, (_stdin(), to, errors))
+        summary = _summary(measured, directories)
+        text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
+        print(text, file=output or (sys.stdout if arguments.json else sys.stderr))
+    finally:
+        if output is not None:
+            output.close()
+    record = measured.record
+    return EXIT_BY_SIGNAL + record.signal if record.signal is not None else record.exit_code or 0
+
+
+def _stdin() -> int:
+    """Standard input, or nothing where there is none."""
+    try:
+        os.fstat(0)
+    except OSError:
+        return os.open(os.devnull, os.O_RDONLY)
+    return 0
+
+
+def _one_role_each(directories: dict[Role, list[Path]]) -> None:
+    """Each directory belongs to one role; the longest decides for what lies below."""
+    owners: dict[str, Role] = {}
+    for role, places in directories.items():
+        for place in places:
+            owner = owners.setdefault(os.path.realpath(place), role)
+            if owner != role:
+                raise UsageError(
+                    f"{place} is named by --{owner} and by --{role}", cure="name a directory for one role"
+                )
+
+
+def _summary(measured: Measured, directories: dict[Role, list[Path]]) -> dict[str, Any]:
+    """The summary of a run of this one job."""
+    record = measured.record
+    facts = RunFacts(
+        run_id="measure",
+        kind="measured",
+        mawl_version=__version__,
+        workload=WorkloadFacts(name="measure", title="one command", sessions=1, jobs=1),
+        outcome="completed",
+        started_at=record.started_at or time.time(),
+        roles={role: [str(place) for place in places] for role, places in directories.items()},
+        missing={} if measured.no_roles is None else {"io.by_role": f"not measured: {measured.no_roles}"},
+    )
+    return summary_of(facts, [record])
+
+
+def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> str:
+    record = measured.record
+    blocks = {name: summary[name] for name in ("io", "wait", "cpu_real_ratio")}
+    return render(
+        {
+            "command": command,
+            "exit_code": record.exit_code,
+            "signal": record.signal,
+            "leftover_processes": record.leftover_processes,
+            "usage": msgspec.to_builtins(record.usage),
+            **blocks,
+            "missing": {
+                path: reason for path, reason in summary["missing"].items() if path.split(".")[0] in blocks
+            },
+        }
+    )
+
+
+def _text(measured: Measured, summary: dict[str, Any]) -> str:
+    record = measured.record
+    figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
+    parts = [figures, roles(summary), waits(summary)]
+    return "\n\n".join("\n".join(part) for part in parts if part)

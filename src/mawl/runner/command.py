@@ -1,0 +1,160 @@
+"""One command under the same measurement as a job, through the bare launcher."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import selectors
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from mawl.errors import MawlError
+from mawl.launch.client import Launcher
+from mawl.launch.sweep import descendants, signal_all
+from mawl.model.messages import Assignment, Failed, Forked, Ready, Reaped, Start, Started
+from mawl.model.options import Options, Role
+from mawl.model.records import JobRecord
+from mawl.model.usage import Usage, difference
+from mawl.runner.counting import Counting
+from mawl.runner.job_io import own_io, run_delay_of
+
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+JOB = "command"
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """The command's record, and why I/O by role is missing from it where it is."""
+
+    record: JobRecord
+    no_roles: str | None
+
+
+def measure_command(
+    command: Sequence[str], roles: Mapping[Role, Sequence[Path]], stdio: tuple[int, int, int]
+) -> Measured:
+    """Run a command to its end with these three descriptors, and forward signals to it.
+
+    Raises :class:`~mawl.errors.MawlError` where it cannot be started.
+    """
+    run_id = f"measure-{secrets.token_hex(4)}"
+    with contextlib.ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mawl-measure-")))
+        counting = Counting(run_id, roles, folder, jobs=1)
+        cleanup.callback(counting.close)
+        launcher = Launcher(
+            "bare", run_id=run_id, log=folder / "launcher.log", library=counting.library, stdio=stdio
+        )
+        cleanup.callback(launcher.close)
+        watch = _Watch(launcher)
+        cleanup.enter_context(watch)
+        launcher.send(
+            Start(assignment=_assignment(run_id, folder, counting.make(JOB)), command=list(command))
+        )
+        return Measured(record=watch.record(command, counting), no_roles=counting.reason)
+
+
+class _Watch:
+    """What launcher and command say; while it is entered, signals go to the command."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self._said: dict[type, object] = {}
+        self._previous: dict[int, object] = {}
+
+    def __enter__(self) -> None:
+        for number in FORWARDED:
+            self._previous[number] = signal.signal(number, self._forward)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def _forward(self, number: int, _: FrameType | None) -> None:
+        forked = self._said.get(Forked)
+        if isinstance(forked, Forked):
+            signal_all(descendants(forked.pid), number)
+
+    def record(self, command: Sequence[str], counting: Counting) -> JobRecord:
+        """Wait for the command's end; its record."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._launcher.fileno(), selectors.EVENT_READ)
+            while Reaped not in self._said:
+                if self._launcher.lost is not None:
+                    raise MawlError("the command cannot be measured", why=self._launcher.lost)
+                selector.select(1.0)
+                self._said |= {type(message): message for message in self._launcher.receive()}
+        ready, started, reaped = (self._said.get(kind) for kind in (Ready, Started, Reaped))
+        failed = self._said.get(Failed)
+        if isinstance(failed, Failed):
+            raise MawlError(failed.sentence)
+        assert isinstance(ready, Ready) and isinstance(started, Started) and isinstance(reaped, Reaped)
+        return _record(command, started, reaped, counting)
+
+
+def _record(command: Sequence[str], started: Started, reaped: Reaped, counting: Counting) -> JobRecord:
+    startup = started.used or Usage()
+    real = None
+    if started.monotonic is not None and reaped.ended_monotonic is not None:
+        real = reaped.ended_monotonic - started.monotonic
+    usage = msgspec.structs.replace(
+        difference(reaped.usage, startup),
+        real_time_seconds=real,
+        os_memory_bytes=reaped.usage.os_memory_bytes,
+        memory_bytes=reaped.usage.os_memory_bytes,
+    )
+    taken = counting.take(JOB)
+    count = None if taken is None else taken[0]
+    own = own_io(
+        count,
+        [],
+        usage,
+        run_delay_seconds=run_delay_of(reaped, count, 0.0),
+        started_delay_seconds=started.run_delay_seconds,
+    )
+    return JobRecord(
+        job=JOB,
+        program=command[0],
+        program_class="io",
+        session=JOB,
+        stage=1,
+        node="localhost",
+        replica=0,
+        gate=None,
+        trail_out=False,
+        outcome="finished",
+        verified=None,
+        exit_code=reaped.exit_code,
+        signal=reaped.signal,
+        started_at=started.at,
+        ended_at=reaped.ended_at,
+        usage=usage,
+        startup=startup,
+        verify=Usage(),
+        total=reaped.usage,
+        steps=0,
+        leftover_processes=reaped.leftover_processes,
+        **{name: getattr(own, name) for name in own.__struct_fields__},
+    )
+
+
+def _assignment(run_id: str, folder: Path, counters: str | None) -> Assignment:
+    return Assignment(
+        run_id=run_id,
+        job=JOB,
+        program=JOB,
+        scale=1.0,
+        seed=0,
+        replica=0,
+        options=Options(),
+        inputs={},
+        results=str(folder),
+        work=[],
+        util=[],
+        log=str(folder / "command.log"),
+        counters=counters,
+    )
