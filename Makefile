@@ -38,7 +38,7 @@ check: $(STAMP)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/reference.py --check
+	$(BIN)/python -m tools.reference --check
 	$(MAKE) test
 	$(BIN)/python tools/documents.py
 
@@ -50,7 +50,7 @@ format: $(STAMP)
 	$(BIN)/ruff format $(SOURCES)
 
 reference: $(STAMP)
-	$(BIN)/python tools/reference.py
+	$(BIN)/python -m tools.reference
 
 clean-venv:
 	rm -rf .venv

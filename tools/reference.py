@@ -1,6 +1,6 @@
 """Print the pages of docs/reference from the code: commands, metrics, options, programs, workloads.
 
-``python tools/reference.py`` writes them; ``--check`` writes nothing and names the pages that the
+``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
 """
 
@@ -25,6 +25,7 @@ from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
 from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, load_workload, make_plan, shipped
 from mawl.units import format_bytes, format_memory
+from tools import measured
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
@@ -180,6 +181,9 @@ def programs_page() -> list[str]:
         "",
     ]
     lines += table(head, rows)
+    stored = measured.load()
+    if stored is not None:
+        lines += measured.page(stored)
     for program in CATALOGUE.values():
         lines += _program(program)
     return lines
