@@ -238,7 +238,7 @@ def _assignment(program: str, scale: float, place: Path, inputs: dict[str, str])
 
 
 def _measured_job(assignment: Assignment) -> Figures:
-    for module in CATALOGUE[assignment.program].modules:
+    for module in CATALOGUE[assignment.program].imports:
         importlib.import_module(module)
     counter = _Counter()
     _counters(counter)

@@ -338,6 +338,16 @@ STRESS_PROJECTION: dict[str, dict[str, Any]] = {
             lambda self, flows: np.pad(sums(self, flows[:-1]), ((0, 0), (0, 1)))
         )
     },
+    "the tables changed places": {
+        "context:JobContext.work": lambda work: (
+            lambda self, name: work(
+                self, {"paying.arrow": "paid_up.arrow", "paid_up.arrow": "paying.arrow"}.get(name, name)
+            )
+        ),
+        "stress_projection:_StressProjection._values": lambda values: (
+            lambda self, name: values(self, {"paying": "paid_up", "paid_up": "paying"}[name])
+        ),
+    },
     "values stand with the next policy": {
         "stress_projection:_Projector.present_values": lambda value: (
             lambda self, flows: np.roll(value(self, flows), 1, axis=1)

@@ -68,7 +68,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     seconds per GB of the first input (measured; docs/reference/programs.md says where), used for
     planning only.  A program has inputs, or ``own_rows``; :meth:`rows` is what its temporaries are
     in proportion to, and without inputs the GB are those of its first temporary.  ``modules`` are
-    imported by the zygote.
+    imported before a job begins (:attr:`imports`).
     """
 
     name: str
@@ -85,6 +85,14 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     memory_floor_bytes: int
     memory_per_memsize: float = 0.0
     memory_per_sortsize: float = 0.0
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """``modules``, and what these import by themselves at their first use: start-up, not work.
+
+        PyArrow imports pandas, which statsmodels brings, when it meets the first NumPy array.
+        """
+        return (*self.modules, "pandas") if "pyarrow" in self.modules else self.modules
 
     def rows(self, scale: float) -> int:
         """Rows of the first input at a scale, or those that the program makes by itself."""
