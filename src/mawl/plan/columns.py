@@ -144,6 +144,63 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     chances: tuple[int, ...]
 
 
+class GroupNumber(msgspec.Struct, frozen=True, tag="group_number"):
+    """Number of the group of ``rows`` rows that the row belongs to, from 0."""
+
+    rows: int
+
+
+class GroupPlace(msgspec.Struct, frozen=True, tag="group_place"):
+    """The row's place in its group of ``rows`` rows, from 0."""
+
+    rows: int
+
+
+class PerGroup(msgspec.Struct, frozen=True, tag="per_group"):
+    """``values`` drawn once for each group of ``rows`` rows; all of them have it."""
+
+    rows: int
+    values: Uniform | Bell
+
+
+class RepeatedOutcome(msgspec.Struct, frozen=True, tag="repeated_outcome"):
+    """As ``outcome``, whose chances hold for each row by itself, but the rows of a group hang together.
+
+    A row takes over the random draw of the row before, in its group of ``rows`` rows, with a chance of
+    ``kept`` in 256ths; so outcomes k rows apart correlate by about (kept / 256)**k.
+    """
+
+    rows: int
+    kept: int
+    outcome: Outcome
+
+
+class Term(msgspec.Struct, frozen=True):
+    """``coefficient`` times a numeric column of whole numbers of the same row."""
+
+    coefficient: int
+    column: Column
+
+
+class MixedResponse(msgspec.Struct, frozen=True, tag="mixed_response"):
+    """A linear response with a random level and trend for each group of ``group_rows`` rows.
+
+    intercept + sum of terms + level + (slope + trend) * time + noise, rounded to whole numbers; time goes
+    from -1 to 1 over a group.  ``level``, ``trend`` and ``noise`` are standard deviations (Irwin-Hall
+    normal); a group's trend has ``shared`` 16ths of its level added.
+    :func:`mawl.datagen.repeated.true_effects` gives the hidden levels and trends.
+    """
+
+    group_rows: int
+    intercept: int
+    slope: int
+    terms: tuple[Term, ...]
+    level: float
+    trend: float
+    shared: int
+    noise: float
+
+
 class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     """Text of standard phrases, one behind the other in slots of 24 bytes: as many as the column is wide.
 
@@ -168,6 +225,11 @@ Values = (
     | Text
     | Feature
     | Outcome
+    | GroupNumber
+    | GroupPlace
+    | PerGroup
+    | RepeatedOutcome
+    | MixedResponse
     | Phrases
     | HouseholdSize
     | HouseholdSerial

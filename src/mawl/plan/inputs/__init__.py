@@ -13,7 +13,9 @@ from mawl.plan.inputs import (
     notes,
     people,
     policies,
+    store_weeks,
     transactions,
+    visits,
 )
 from mawl.plan.tables import InputTable
 
@@ -32,5 +34,7 @@ INPUTS: dict[str, InputTable] = {
         customers.TABLE,
         notes.TABLE,
         candidates.TABLE,
+        visits.TABLE,
+        store_weeks.TABLE,
     )
 }
