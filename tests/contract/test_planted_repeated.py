@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from statsmodels.genmod.cov_struct import Autoregressive, Exchangeable, Independence
 
-from tests.contract.test_planted_answers import instead, run_with, without_first_row
+from tests.contract.planted_run import instead, run_with, without_first_row
 
 
 def changed(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
