@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households, outcomes, phrases, repeated
+from mawl.datagen import households, outcomes, phrases, repeated, responses
 from mawl.datagen.deviations import deviations
 from mawl.datagen.hashing import hashes, key
 from mawl.datagen.random_text import random_text
@@ -28,6 +28,8 @@ from mawl.plan.columns import (
     GroupPlace,
     HouseholdSerial,
     HouseholdSize,
+    Linear,
+    Logistic,
     MixedResponse,
     Outcome,
     Paired,
@@ -252,12 +254,28 @@ def _person_number(values: PersonNumber, source: Source, _: Column, start: int, 
     return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _chances(values: Outcome, source: Source, start: int, count: int) -> NDArray[np.int64]:
-    columns = {
-        named.name: _MAKERS[type(named.values)](named.values, source, named, start, count)
-        for named in outcomes.columns_of(values)
+def _made(columns: list[Column], source: Source, start: int, count: int) -> dict[str, Array]:
+    return {
+        column.name: _MAKERS[type(column.values)](column.values, source, column, start, count)
+        for column in columns
     }
-    return outcomes.true_chances(values, columns)
+
+
+def _linear(values: Linear, source: Source, column: Column, start: int, count: int) -> Array:
+    columns = _made(responses.columns_of(values.terms), source, start, count)
+    whole = responses.predictor(values.intercept, values.terms, columns)
+    whole += deviations(hashes(_column_key(source, column.name), start, count), values.noise)
+    return whole.astype(np.float64)
+
+
+def _logistic(values: Logistic, source: Source, column: Column, start: int, count: int) -> Array:
+    columns = _made(responses.columns_of(values.terms), source, start, count)
+    drawn = responses.draws(values, _column_key(source, column.name), start, count)
+    return (drawn < responses.logistic_chances(values, columns)).astype(np.float64)
+
+
+def _chances(values: Outcome, source: Source, start: int, count: int) -> NDArray[np.int64]:
+    return outcomes.true_chances(values, _made(outcomes.columns_of(values), source, start, count))
 
 
 def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
@@ -301,6 +319,8 @@ def _phrases(values: Phrases, source: Source, column: Column, start: int, count:
 _MAKERS: dict[type, Callable[..., Any]] = {
     RowNumber: _row_numbers,
     Uniform: _uniform,
+    Linear: _linear,
+    Logistic: _logistic,
     Paired: _paired,
     Repeated: _repeated,
     Bell: _bell,

@@ -160,7 +160,7 @@ class PerGroup(msgspec.Struct, frozen=True, tag="per_group"):
     """``values`` drawn once for each group of ``rows`` rows; all of them have it."""
 
     rows: int
-    values: Uniform | Bell
+    values: Uniform | Bell | Code | GroupPlace
 
 
 class RepeatedOutcome(msgspec.Struct, frozen=True, tag="repeated_outcome"):
@@ -215,9 +215,62 @@ class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     stray: int
 
 
+class Factor(msgspec.Struct, frozen=True):
+    """A numeric column of whole numbers less ``less``, or 1 where a character column holds ``value``."""
+
+    column: Column
+    less: int = 0
+    value: str = ""
+
+    @property
+    def name(self) -> str:
+        """What models call it."""
+        return f"{self.column.name}={self.value}" if self.value else self.column.name
+
+
+class Product(msgspec.Struct, frozen=True):
+    """``slope`` times the product of ``factors``, all of the same row."""
+
+    slope: int
+    factors: tuple[Factor, ...]
+
+    @property
+    def name(self) -> str:
+        """What models call the product."""
+        return "*".join(factor.name for factor in self.factors)
+
+
+class Linear(msgspec.Struct, frozen=True, tag="linear"):
+    """``intercept``, all ``terms`` and bell noise of ``noise`` standard deviations: a whole number."""
+
+    intercept: int
+    terms: tuple[Product, ...]
+    noise: int
+
+
+LOGIT_UNIT = 8192
+"""Slopes and intercept of :class:`Logistic` are in so-manieths of a logit."""
+
+
+class Logistic(msgspec.Struct, frozen=True, tag="logistic"):
+    """0 or 1: 1 with the chance whose logit is ``intercept`` and all ``terms``, in 1/:data:`LOGIT_UNIT`.
+
+    The logit is rounded to 1/256 and cut to +-12.  ``shared`` 256ths of the rows are decided by the one
+    draw of their block of ``block_rows`` rows, the others each by its own: rows of a block are alike, and
+    yet each has exactly its chance.
+    """
+
+    intercept: int
+    terms: tuple[Product, ...]
+    shared: int = 0
+    block_rows: int = 1
+
+
 Values = (
     RowNumber
     | Uniform
+    | Linear
+    | Logistic
     | Paired
     | Repeated
     | Bell
