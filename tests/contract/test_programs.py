@@ -34,6 +34,8 @@ SCALES = {
     "census_load_single": 0.00025,
     "census_query": 0.00025,
     "dimension_load": 0.0003,
+    "stepwise_selection": 0.00018,
+    "survey_logistic": 0.0004,
 }
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 

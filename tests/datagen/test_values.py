@@ -17,6 +17,7 @@ from mawl.plan.columns import (
     GroupNumber,
     GroupPlace,
     Paired,
+    PerGroup,
     Repeated,
     RowNumber,
     Text,
@@ -66,6 +67,8 @@ GOLDEN = {
     "customer_records": "d4472399e382ac6a",
     "visits": "e1d886d679c9735e",
     "store_weeks": "ef5a25b2ae67c447",
+    "measurements": "7c44b3d144841b54",
+    "respondents": "258ce4c97b3e9777",
 }
 
 
@@ -87,7 +90,8 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
             column_values(table, column, seed=seed, replica=replica, start=0, count=1000, filled=8).tobytes()
             for seed, replica in ((1, 0), (1, 1), (2, 0))
         ]
-        if isinstance(column.values, RowNumber | GroupNumber | GroupPlace):
+        values = column.values.values if isinstance(column.values, PerGroup) else column.values
+        if isinstance(values, RowNumber | GroupNumber | GroupPlace):
             assert len(set(made)) == 1
         else:
             assert len(set(made)) == 3, column.name
@@ -193,3 +197,14 @@ def test_clusters_have_their_shares_and_features_their_centres() -> None:
 def test_a_table_without_features_has_no_clusters() -> None:
     with pytest.raises(ValueError, match="sample has no feature columns"):
         true_cluster(EMPTY, seed=1, replica=0, start=0, count=1)
+
+
+@pytest.mark.parametrize("start", [0, 5, 2**32 + 3])
+def test_groups_share_a_value_and_their_places_come_back(start: int) -> None:
+    found = sample(PerGroup(32, Uniform(0, 999)), start=start, count=3200)
+    groups = np.arange(start, start + 3200) // 32
+    changes = np.flatnonzero(np.diff(found))
+    assert np.all(np.diff(groups)[changes] == 1)
+    assert len(np.unique(found)) > 80
+    strata = sample(PerGroup(32, GroupPlace(16)), start=start, count=3200)
+    assert np.array_equal(strata, groups % 16)

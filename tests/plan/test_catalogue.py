@@ -36,6 +36,8 @@ DESIGN = {
     "text_topics": (12, 0, 16, 8, 0, 0),
     "gee_repeated": (6, 0, 10, 5, 0, 0),
     "mixed_model": (10, 0, 14, 7, 0, 0),
+    "stepwise_selection": (10, 0, 16, 8, 0, 0),
+    "survey_logistic": (14, 0, 20, 10, 0, 0),
 }
 
 
