@@ -18,6 +18,7 @@ from mawl.plan.catalogue.portfolio_optimization import DERIVED
 from mawl.plan.inputs.candidates import FACTORS, MANDATE_ROWS, NUMERICS, SECTORS, TABLE
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.groups import whole_groups
 from mawl.programs.selection import CANDIDATES, Selection
 from mawl.tables import arrow
 
@@ -74,7 +75,7 @@ class _PortfolioOptimization:
             names = ["candidate", *_NAMES]
             size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MANDATE_ROWS * MANDATE_ROWS
             batches = self.context.read(self.input.directory, self.input_sum.add)
-            for block in _whole_mandates(batches, names, size):
+            for block in whole_groups(batches, names, size):
                 columns = [*block.values(), *_derive(block)]
                 writer.write(
                     pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
@@ -138,7 +139,7 @@ class _PortfolioOptimization:
     def _mandates(self) -> Iterator[Mandate]:
         """A pass over the prepared table, mandate by mandate; its word sum is checked."""
         total = TableSum()
-        yield from _whole_mandates(self.context.read(self.prepared, total.add), _SCHEMA.names, MANDATE_ROWS)
+        yield from whole_groups(self.context.read(self.prepared, total.add), _SCHEMA.names, MANDATE_ROWS)
         total.check("the prepared table", rows=self.rows, value=self.written)
 
     def _verify(self) -> None:
@@ -203,25 +204,3 @@ def _derive(block: Mandate) -> tuple[Numbers, ...]:
     variance = np.square(loadings).sum(axis=0) + np.square(block["own_risk"])
     coupon = block["price"] * block["coupon_per_mille"]
     return mandate, gain, rank, variance, loadings.mean(axis=0), coupon
-
-
-def _whole_mandates(
-    batches: Iterator[pa.RecordBatch], names: list[str], rows: int
-) -> Iterator[dict[str, Numbers]]:
-    """Columns of ``rows`` rows at a time (at the end fewer), a multiple of a mandate's."""
-    block = np.empty((len(names), rows))
-    filled = 0
-    for batch in batches:
-        columns = [arrow.numbers(batch.column(name)) for name in names]
-        done = 0
-        while done < batch.num_rows:
-            some = min(rows - filled, batch.num_rows - done)
-            for place, column in enumerate(columns):
-                block[place, filled : filled + some] = column[done : done + some]
-            filled, done = filled + some, done + some
-            if filled == rows:
-                yield dict(zip(names, block, strict=True))
-                block = np.empty((len(names), rows))
-                filled = 0
-    if filled:
-        yield dict(zip(names, block[:, :filled], strict=True))
