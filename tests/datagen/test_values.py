@@ -10,7 +10,19 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.datagen.values import cluster_centres, column_values, true_cluster
-from mawl.plan.columns import Bell, Code, Column, Paired, Repeated, RowNumber, Text, Uniform, Values
+from mawl.plan.columns import (
+    Bell,
+    Code,
+    Column,
+    GroupNumber,
+    GroupPlace,
+    Paired,
+    Repeated,
+    RowNumber,
+    Text,
+    Uniform,
+    Values,
+)
 from mawl.plan.inputs import INPUTS
 from mawl.plan.inputs.customers import CLUSTER_SHARES
 from mawl.plan.tables import InputTable
@@ -52,6 +64,8 @@ GOLDEN = {
     "households": "cf1f8da5cffa1fb2",
     "persons": "80be162e31c8d736",
     "customer_records": "d4472399e382ac6a",
+    "sales": "88c90fffe53c3c2e",
+    "experiment_runs": "85e172de20675548",
 }
 
 
@@ -73,7 +87,7 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
             column_values(table, column, seed=seed, replica=replica, start=0, count=1000, filled=8).tobytes()
             for seed, replica in ((1, 0), (1, 1), (2, 0))
         ]
-        if isinstance(column.values, RowNumber):
+        if isinstance(column.values, RowNumber | GroupNumber | GroupPlace):
             assert len(set(made)) == 1
         else:
             assert len(set(made)) == 3, column.name
@@ -81,6 +95,16 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
 
 def test_row_numbers_are_exact_past_four_thousand_million() -> None:
     assert sample(RowNumber(), start=2**32 + 1, count=3).tolist() == [2**32 + 1, 2**32 + 2, 2**32 + 3]
+
+
+@pytest.mark.parametrize("start", [0, 3 * 2**31 + 1])
+def test_groups_are_numbered_and_so_are_their_rows(start: int) -> None:
+    numbers, places = (
+        sample(GroupNumber(7), start=start, count=50),
+        sample(GroupPlace(7), start=start, count=50),
+    )
+    assert (numbers * 7 + places).tolist() == list(range(start, start + 50))
+    assert set(places.tolist()) == set(range(7))
 
 
 @pytest.mark.parametrize(

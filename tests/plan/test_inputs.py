@@ -29,6 +29,8 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("applications", 18 * GB, 360),
         ("candidates", 8 * GB, 320),
         ("notes", 12 * GB, 768),
+        ("sales", 10 * GB, 240),
+        ("experiment_runs", 4 * GB, 256),
         ("census_single", 45 * GB, 231),
         ("households", people.HOUSEHOLDS.full_bytes, 248),
         ("persons", people.PERSONS.full_bytes, 504),

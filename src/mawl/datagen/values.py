@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import bisect
 import functools
-import math
 from collections.abc import Callable
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households, outcomes, phrases
+from mawl.datagen import experiments, households, outcomes, phrases, series
+from mawl.datagen.bells import deviations
 from mawl.datagen.hashing import hashes, key
 from mawl.plan.columns import (
     Bell,
     Code,
     Column,
     Feature,
+    GroupNumber,
+    GroupPlace,
     HouseholdSerial,
     HouseholdSize,
     Outcome,
@@ -29,7 +31,9 @@ from mawl.plan.columns import (
     PersonNumber,
     Phrases,
     Repeated,
+    Response,
     RowNumber,
+    Series,
     Text,
     Uniform,
 )
@@ -40,17 +44,12 @@ Array = NDArray[np.generic]
 
 _BLANKS = np.uint64(0x2020_2020_2020_2020)
 _CHARACTERS = np.uint64(0xBFBF_BFBF_BFBF_BFBF)
-_LOW_LANES = np.uint64(0x0000_FFFF_0000_FFFF)
-_LANES_TO_TOP = np.uint64(0x0000_0001_0000_0001)
 _LOW_HALF = np.uint64(0xFFFF_FFFF)
 _SCATTER = (
     (np.uint64(0x85EB_CA6B), np.uint64(16)),
     (np.uint64(0xC2B2_AE35), np.uint64(13)),
     (np.uint64(0x9E37_79B1), np.uint64(16)),
 )
-_BELL_MEAN = 2 * 0xFFFF
-_BELL_DEVIATION = math.sqrt(4 * (2**32 - 1) / 12)
-_BELL_SHIFT = 24
 _TABLE_BITS = 12
 _TABLE_CHOICES = 256
 _FEATURE_STEPS = 4
@@ -171,6 +170,14 @@ def _row_numbers(_: RowNumber, __: Source, ___: Column, start: int, count: int) 
     return np.arange(start, start + count, dtype=np.float64)
 
 
+def _group_numbers(values: GroupNumber, _: Source, __: Column, start: int, count: int) -> Array:
+    return np.arange(start, start + count, dtype=np.int64) // values.group + np.float64(0.0)
+
+
+def _group_places(values: GroupPlace, _: Source, __: Column, start: int, count: int) -> Array:
+    return np.arange(start, start + count, dtype=np.int64) % values.group + np.float64(0.0)
+
+
 def _uniform(values: Uniform, source: Source, column: Column, start: int, count: int) -> Array:
     random = hashes(_column_key(source, column.name), start, count)
     if values.choices <= _TABLE_CHOICES:
@@ -238,31 +245,15 @@ def _scattered(numbers: NDArray[np.uint64], random_key: int) -> NDArray[np.uint6
     return (numbers & ~_LOW_HALF) | low
 
 
-def _deviations(random: NDArray[np.uint64], steps: float) -> NDArray[np.int64]:
-    """Centred Irwin-Hall sums of each hash's four 16-bit parts, times ``steps`` standard deviations."""
-    lanes = random & _LOW_LANES
-    random >>= np.uint64(16)
-    random &= _LOW_LANES
-    lanes += random
-    lanes *= _LANES_TO_TOP
-    lanes >>= np.uint64(32)
-    centred = lanes.view(np.int64)
-    centred -= _BELL_MEAN
-    centred *= round(steps / _BELL_DEVIATION * 2**_BELL_SHIFT)
-    centred += 1 << (_BELL_SHIFT - 1)
-    centred >>= _BELL_SHIFT
-    return centred
-
-
 def _bell(values: Bell, source: Source, column: Column, start: int, count: int) -> Array:
     steps = values.steps_per_unit
-    whole = _deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
+    whole = deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
     whole += round(values.mean * steps)
     return whole / np.float64(steps)
 
 
 def _feature(values: Feature, source: Source, column: Column, start: int, count: int) -> Array:
-    noise = _deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
+    noise = deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
     found = noise / np.float64(_FEATURE_STEPS)
     found += _centres(source, values)[_clusters(source, values.shares, start, count)]
     return found
@@ -311,8 +302,21 @@ def _phrases(values: Phrases, source: Source, column: Column, start: int, count:
     return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
+def _series(values: Series, source: Source, column: Column, start: int, count: int) -> Array:
+    return series.observations(values, _column_key(source, column.name), start, count)
+
+
+def _response(values: Response, source: Source, column: Column, start: int, count: int) -> Array:
+    levels = [
+        _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
+    ]
+    return experiments.responses(values, _column_key(source, column.name), levels, start, count)
+
+
 _MAKERS: dict[type, Callable[..., Array]] = {
     RowNumber: _row_numbers,
+    GroupNumber: _group_numbers,
+    GroupPlace: _group_places,
     Uniform: _uniform,
     Paired: _paired,
     Repeated: _repeated,
@@ -322,6 +326,8 @@ _MAKERS: dict[type, Callable[..., Array]] = {
     Feature: _feature,
     Outcome: _outcome,
     Phrases: _phrases,
+    Series: _series,
+    Response: _response,
     HouseholdSize: _household_size,
     HouseholdSerial: _household_serial,
     PersonNumber: _person_number,

@@ -14,6 +14,18 @@ class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
     """The row number itself, from 0."""
 
 
+class GroupNumber(msgspec.Struct, frozen=True, tag="group_number"):
+    """The number of the row's group, from 0, where each ``group`` rows in a row are one."""
+
+    group: int
+
+
+class GroupPlace(msgspec.Struct, frozen=True, tag="group_place"):
+    """The row's place in its group of ``group`` rows, from 0."""
+
+    group: int
+
+
 class Uniform(msgspec.Struct, frozen=True, tag="uniform"):
     """``low``, ``low + step``, ... up to ``high`` (included); ``skew`` > 1 makes low ones common.
 
@@ -91,6 +103,54 @@ class Feature(msgspec.Struct, frozen=True, tag="feature"):
     noise: float
 
 
+class SeriesKind(msgspec.Struct, frozen=True, kw_only=True):
+    """How series of a kind move: the smoothing of level, slope and season, and what damps the slope.
+
+    ``share`` of the series in 256ths; ``level_weight``, ``slope_weight``, ``season_weight`` (what of an
+    innovation stays) and ``damping`` in 256ths.  At first the slope is ``slopes[0]`` to ``slopes[1]`` a
+    month, up or down, and the season has a standard deviation of ``swing``.
+    """
+
+    name: str
+    share: int
+    level_weight: int
+    slope_weight: int = 0
+    damping: int = 256
+    season_weight: int = 0
+    slopes: tuple[int, int] = (0, 0)
+    swing: int = 0
+
+
+class Series(msgspec.Struct, frozen=True, tag="series"):
+    """Monthly series of ``months`` rows each, one behind the other, with additive innovations.
+
+    A hidden kind of ``kinds`` says how a series moves; innovations have a standard deviation of ``noise``.
+    All is computed in 256ths and rounded to whole numbers.
+    :func:`mawl.datagen.series.true_kinds` and ``true_forecasts`` give the truth.
+    """
+
+    months: int
+    noise: int
+    kinds: tuple[SeriesKind, ...]
+
+
+class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
+    """What runs of experiments gave: ``mean``, effects of factors, and bell noise, a whole number.
+
+    Each ``group`` rows in a row are one study.  ``factors`` hold levels from 1 to 3; in a study each has
+    its ``effects`` by level (they add up to 0) or none, at even chances, and each pair of factors, with a
+    chance of a quarter, ``interaction`` times the product of their levels less 2.
+    :func:`mawl.datagen.experiments.true_active` and ``true_means`` give the truth.
+    """
+
+    group: int
+    factors: tuple[Column, ...]
+    mean: int
+    effects: tuple[tuple[int, int, int], ...]
+    interaction: int
+    noise: int
+
+
 class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
     """Persons in the household whose number the row number is.
 
@@ -160,6 +220,8 @@ class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
 
 Values = (
     RowNumber
+    | GroupNumber
+    | GroupPlace
     | Uniform
     | Paired
     | Repeated
@@ -169,6 +231,8 @@ Values = (
     | Feature
     | Outcome
     | Phrases
+    | Series
+    | Response
     | HouseholdSize
     | HouseholdSerial
     | PersonNumber

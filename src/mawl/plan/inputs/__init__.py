@@ -9,10 +9,12 @@ from mawl.plan.inputs import (
     census_single,
     customer_records,
     customers,
+    experiment_runs,
     ledger,
     notes,
     people,
     policies,
+    sales,
     transactions,
 )
 from mawl.plan.tables import InputTable
@@ -32,5 +34,7 @@ INPUTS: dict[str, InputTable] = {
         customers.TABLE,
         notes.TABLE,
         candidates.TABLE,
+        sales.TABLE,
+        experiment_runs.TABLE,
     )
 }
