@@ -11,6 +11,8 @@ from mawl.plan.catalogue import (
     census_query,
     customer_profile,
     dimension_load,
+    factorial_design,
+    forecasting,
     ledger_update,
     pension_cube,
     portfolio_optimization,
@@ -40,5 +42,7 @@ CATALOGUE: dict[str, Program] = {
         segmentation,
         text_topics,
         portfolio_optimization,
+        forecasting,
+        factorial_design,
     )
 }
