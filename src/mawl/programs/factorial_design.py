@@ -21,6 +21,7 @@ from mawl.programs.context import JobContext, check_equal
 from mawl.programs.factorial import CELL_LEVELS, CELLS, DESIGN, LEVELS, TERMS, Analysis, analyse
 from mawl.programs.factorial_checks import EffectTally, SampledDesign, check_design, check_variance
 from mawl.programs.groups import as_batch, rows_of, whole_groups
+from mawl.programs.limits import one_thread
 from mawl.programs.optimal_design import Candidates, model_terms
 from mawl.programs.prepared import PreparedTable, WorkTable
 from mawl.tables import arrow
@@ -89,6 +90,7 @@ class _FactorialDesign:
         done = 0
         with (
             self.context.steps.step("analyse") as step,
+            one_thread(),
             self.effects.writing() as writer,
         ):
             for block in self._passed("study", "cell", *_RESPONSES):
@@ -132,7 +134,7 @@ class _FactorialDesign:
         seed = self.prepared.input.manifest.seed
         terms = 0
         determinants = 0.0
-        with self.context.steps.step("design") as step:
+        with self.context.steps.step("design") as step, one_thread():
             for study, row in enumerate(self._effect_rows()):
                 check_equal("the study of effects", int(row[0]), study)
                 candidates = _candidates(row)

@@ -19,6 +19,7 @@ from mawl.plan.inputs.sales import HELD_OUT, MONTHS, NUMERICS, SERIES, TABLE
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.forecast_checks import SAMPLE_SERIES, check_error, check_models, check_sample
 from mawl.programs.groups import as_batch, rows_of, whole_groups
+from mawl.programs.limits import one_thread
 from mawl.programs.prepared import PreparedTable, WorkTable
 from mawl.programs.smoothing import MODELS, SEASON, screen, seasonal_naive, select
 from mawl.tables import arrow
@@ -88,6 +89,7 @@ class _Forecasting:
         done = searched = failed = 0
         with (
             self.context.steps.step("forecast") as step,
+            one_thread(),
             self.forecasts.writing() as writer,
         ):
             for numbers, months in self._histories():

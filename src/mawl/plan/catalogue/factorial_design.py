@@ -66,7 +66,7 @@ PROGRAM = Program(
             name="verify", kind="verify", title="effects against the generator's, designs against their bound"
         ),
     ),
-    size_knob="rows of experiment runs, 1,024 for each study",
+    size_knob="rows of experiment runs, 1,000 for each study",
     check="effects found and near the truth, designs that no exchange improves near their bound, word sums",
     modules=(
         "numpy",
@@ -74,6 +74,8 @@ PROGRAM = Program(
         "scipy.stats",
         "statsmodels.regression.linear_model",
         "statsmodels.stats.libqsturng",
+        "statsmodels.stats.moment_helpers",
+        "statsmodels.stats.sandwich_covariance",
         "threadpoolctl",
         "mawl.programs.factorial_design",
     ),

@@ -1,6 +1,6 @@
 """The record of experiment runs, the input of factorial_design: 256 bytes a row, 4 GB at full.
 
-Each 1,024 rows in a row are one study of four factors at three levels, run in random order, each run
+Each 1,000 rows in a row are one study of four factors at three levels, run in random order, each run
 with three responses.  Which effects a study has is hidden.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from mawl.plan.columns import Code, Column, GroupNumber, Response, RowNumber, Text, Uniform
 from mawl.plan.tables import GB, InputTable
 
-STUDY_ROWS = 1_024
+STUDY_ROWS = 1_000
 
 FACTORS = tuple(Column(name, Uniform(1, 3)) for name in ("temperature", "pressure", "catalyst", "stirring"))
 """Levels from 1 to 3."""
