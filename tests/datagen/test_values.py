@@ -65,7 +65,7 @@ GOLDEN = {
     "persons": "80be162e31c8d736",
     "customer_records": "d4472399e382ac6a",
     "sales": "88c90fffe53c3c2e",
-    "experiment_runs": "c46cb6f4145951c8",
+    "experiment_runs": "4dc7b5866a92ac81",
 }
 
 

@@ -28,8 +28,8 @@ from mawl.programs.regression import SIGMAS
 
 Numbers = NDArray[np.float64]
 
-_CLEAR = 5.0
-"""Levels whose means are so far apart are never taken for equal: eight standard errors."""
+_CLEAR = 7.0
+"""Levels whose means are so far apart are never taken for equal: nine standard errors."""
 _SPREAD_DEVIATIONS = 8.0
 _ERROR_SLACK = 0.12
 _LEAST_EFFICIENCY = 0.9
@@ -64,7 +64,7 @@ class EffectTally:
         self.farthest = self.squares = self.errors = self.variances = 0.0
         self.studies = 0
         self._solve = np.linalg.pinv(DESIGN)
-        # Were all cells run equally often; chance makes errors a little larger.
+        # Were all cells run equally often; chance makes errors 5 % larger.
         self._balanced = np.diag(np.linalg.inv(DESIGN.T @ DESIGN)) * len(DESIGN) / STUDY_ROWS
 
     def add(self, analyses: Sequence[Analysis], active: NDArray[np.bool_]) -> None:

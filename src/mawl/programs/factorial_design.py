@@ -36,11 +36,11 @@ _EFFECTS = pa.schema(
     [("study", pa.float64())]
     + [(f"{response}_{name}", pa.float64()) for response in _RESPONSES for name in _RESULT_NAMES]
 )
-_BLOCK_STUDIES = 16
+_BLOCK_STUDIES = 24
 _ROWS_WRITTEN = 128
 """Studies whose effects are written together."""
 _NEXT_RUNS = 24
-_STARTS = 7
+_STARTS = 3
 _ALLOWED = CELLS * 3 // 4
 """Cells that may be run again: not those of the lowest yields."""
 _SAMPLED = 4

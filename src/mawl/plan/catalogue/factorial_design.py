@@ -66,7 +66,7 @@ PROGRAM = Program(
             name="verify", kind="verify", title="effects against the generator's, designs against their bound"
         ),
     ),
-    size_knob="rows of experiment runs, 1,000 for each study",
+    size_knob="rows of experiment runs, 625 for each study",
     check="effects found and near the truth, designs that no exchange improves near their bound, word sums",
     modules=(
         "numpy",
@@ -79,6 +79,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.factorial_design",
     ),
-    cpu_seconds_per_gb=92.0,
+    cpu_seconds_per_gb=100.0,
     memory_floor_bytes=32 * MIB,
 )

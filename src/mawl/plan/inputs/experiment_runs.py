@@ -1,6 +1,6 @@
 """The record of experiment runs, the input of factorial_design: 256 bytes a row, 4 GB at full.
 
-Each 1,000 rows in a row are one study of four factors at three levels, run in random order, each run
+Each 625 rows in a row are one study of four factors at three levels, run in random order, each run
 with three responses.  Which effects a study has is hidden.
 """
 
@@ -9,19 +9,19 @@ from __future__ import annotations
 from mawl.plan.columns import Code, Column, GroupNumber, Response, RowNumber, Text, Uniform
 from mawl.plan.tables import GB, InputTable
 
-STUDY_ROWS = 1_000
+STUDY_ROWS = 625
 
 FACTORS = tuple(Column(name, Uniform(1, 3)) for name in ("temperature", "pressure", "catalyst", "stirring"))
 """Levels from 1 to 3."""
 
-EFFECTS = ((-4, 1, 3), (3, 1, -4), (-3, 4, -1), (4, -1, -3))
+EFFECTS = ((-6, 1, 5), (5, 1, -6), (-5, 6, -1), (6, -1, -5))
 
 
 def _response(name: str, mean: int, turn: int) -> Column:
     effects = EFFECTS[turn:] + EFFECTS[:turn]
     return Column(
         name,
-        Response(group=STUDY_ROWS, factors=FACTORS, mean=mean, effects=effects, interaction=4, noise=8),
+        Response(group=STUDY_ROWS, factors=FACTORS, mean=mean, effects=effects, interaction=6, noise=8),
     )
 
 
