@@ -9,7 +9,7 @@ from mawl.plan.programs import Pass, Program, Step, Temporary
 DERIVED = ("revenue_cents", "kept_units", "units_a_day", "year", "season")
 """Columns of a prepared row beside the observation's number and the numerics of the input."""
 
-SERIES_OF_A_TOP_SELLER = 11
+SERIES_OF_A_TOP_SELLER = 10
 """Of so many series the one with the most revenue is searched by maximum likelihood, the rest screened."""
 
 PROGRAM = Program(
