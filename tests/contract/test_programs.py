@@ -31,6 +31,7 @@ SCALES = {
     "portfolio_optimization": 0.0002,
     "text_topics": 0.0002,
     "pension_cube": 0.0002,
+    "forecasting": 0.0001,
     "census_load_single": 0.00025,
     "census_query": 0.00025,
     "dimension_load": 0.0003,

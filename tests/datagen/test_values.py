@@ -69,6 +69,8 @@ GOLDEN = {
     "store_weeks": "ef5a25b2ae67c447",
     "measurements": "7c44b3d144841b54",
     "respondents": "258ce4c97b3e9777",
+    "sales": "88c90fffe53c3c2e",
+    "experiment_runs": "4dc7b5866a92ac81",
 }
 
 
@@ -99,6 +101,16 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
 
 def test_row_numbers_are_exact_past_four_thousand_million() -> None:
     assert sample(RowNumber(), start=2**32 + 1, count=3).tolist() == [2**32 + 1, 2**32 + 2, 2**32 + 3]
+
+
+@pytest.mark.parametrize("start", [0, 3 * 2**31 + 1])
+def test_groups_are_numbered_and_so_are_their_rows(start: int) -> None:
+    numbers, places = (
+        sample(GroupNumber(7), start=start, count=50),
+        sample(GroupPlace(7), start=start, count=50),
+    )
+    assert (numbers * 7 + places).tolist() == list(range(start, start + 50))
+    assert set(places.tolist()) == set(range(7))
 
 
 @pytest.mark.parametrize(

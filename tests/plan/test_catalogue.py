@@ -38,6 +38,8 @@ DESIGN = {
     "mixed_model": (10, 0, 14, 7, 0, 0),
     "stepwise_selection": (10, 0, 16, 8, 0, 0),
     "survey_logistic": (14, 0, 20, 10, 0, 0),
+    "forecasting": (10, 0, 12, 6, 0, 0),
+    "factorial_design": (4, 0, 6, 3, 0, 0),
 }
 
 

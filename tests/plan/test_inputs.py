@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.plan.columns import GroupNumber, PerGroup, Uniform
@@ -31,6 +31,8 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("notes", 12 * GB, 768),
         ("visits", 6 * GB, 480),
         ("store_weeks", 10 * GB, 400),
+        ("sales", 10 * GB, 240),
+        ("experiment_runs", 4 * GB, 256),
         ("census_single", 45 * GB, 231),
         ("households", people.HOUSEHOLDS.full_bytes, 248),
         ("persons", people.PERSONS.full_bytes, 504),
@@ -103,7 +105,6 @@ def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
     assert len(str(groups * HOUSEHOLD.per_group)) <= 10
 
 
-@settings(deadline=None)
 @given(scale=st.floats(1e-6, 100.0))
 def test_households_and_persons_have_rows_for_the_same_groups(scale: float) -> None:
     households, persons = people.HOUSEHOLDS.rows(scale), people.PERSONS.rows(scale)

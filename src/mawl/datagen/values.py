@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households, outcomes, phrases, repeated, responses
+from mawl.datagen import experiments, households, outcomes, phrases, repeated, responses, scattered, series
 from mawl.datagen.deviations import deviations
 from mawl.datagen.hashing import hashes, key
 from mawl.datagen.random_text import random_text
@@ -38,21 +38,17 @@ from mawl.plan.columns import (
     Phrases,
     Repeated,
     RepeatedOutcome,
+    Response,
     RowNumber,
     Text,
     Uniform,
 )
+from mawl.plan.series import Series
 from mawl.plan.tables import InputTable
 
 Numbers = NDArray[np.float64]
 Array = NDArray[np.generic]
 
-_LOW_HALF = np.uint64(0xFFFF_FFFF)
-_SCATTER = (
-    (np.uint64(0x85EB_CA6B), np.uint64(16)),
-    (np.uint64(0xC2B2_AE35), np.uint64(13)),
-    (np.uint64(0x9E37_79B1), np.uint64(16)),
-)
 _TABLE_BITS = 12
 _TABLE_CHOICES = 256
 _FEATURE_STEPS = 4
@@ -186,27 +182,7 @@ def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -
 
 
 def _repeated(values: Repeated, source: Source, column: Column, start: int, count: int) -> Array:
-    random_key = _column_key(source, column.name)
-    others = np.uint64(values.group - 1)
-    rows = np.arange(start, start + count, dtype=np.uint64)
-    groups, places = np.divmod(rows, np.uint64(values.group))
-    first = start // values.group
-    drawn = hashes(random_key, first, (start + count - 1) // values.group + 1 - first) % others
-    last = places == others
-    places[last] = drawn[(groups[last] - np.uint64(first)).astype(np.intp)]
-    groups *= others
-    groups += places
-    return _scattered(groups, random_key).astype(np.float64)
-
-
-def _scattered(numbers: NDArray[np.uint64], random_key: int) -> NDArray[np.uint64]:
-    """A permutation of the lower 32 bits: odd factors and shifts, each of which can be undone."""
-    low = (numbers ^ np.uint64(random_key & 0xFFFF_FFFF)) & _LOW_HALF
-    for factor, shift in _SCATTER:
-        low *= factor
-        low &= _LOW_HALF
-        low ^= low >> shift
-    return (numbers & ~_LOW_HALF) | low
+    return scattered.numbers(_column_key(source, column.name), values.group, start, count)
 
 
 def _bell(values: Bell, source: Source, column: Column, start: int, count: int) -> Array:
@@ -316,6 +292,17 @@ def _phrases(values: Phrases, source: Source, column: Column, start: int, count:
     return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
+def _series(values: Series, source: Source, column: Column, start: int, count: int) -> Array:
+    return series.observations(values, _column_key(source, column.name), start, count)
+
+
+def _response(values: Response, source: Source, column: Column, start: int, count: int) -> Array:
+    levels = [
+        _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
+    ]
+    return experiments.responses(values, _column_key(source, column.name), levels, start, count)
+
+
 _MAKERS: dict[type, Callable[..., Any]] = {
     RowNumber: _row_numbers,
     Uniform: _uniform,
@@ -334,6 +321,8 @@ _MAKERS: dict[type, Callable[..., Any]] = {
     RepeatedOutcome: _repeated_outcome,
     MixedResponse: _mixed_response,
     Phrases: _phrases,
+    Series: _series,
+    Response: _response,
     HouseholdSize: _household_size,
     HouseholdSerial: _household_serial,
     PersonNumber: _person_number,

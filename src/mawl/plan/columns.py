@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.plan.series import Series
+
 
 class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
     """The row number itself, from 0."""
@@ -89,6 +91,23 @@ class Feature(msgspec.Struct, frozen=True, tag="feature"):
     index: int
     shares: tuple[int, ...]
     noise: float
+
+
+class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
+    """What runs of experiments gave: ``mean``, effects of factors, and bell noise, a whole number.
+
+    Each ``group`` rows in a row are one study.  ``factors`` hold levels from 1 to 3; in a study each has
+    its ``effects`` by level (they add up to 0) or none, at even chances, and each pair of factors, with a
+    chance of a quarter, ``interaction`` times the product of their levels less 2.
+    :func:`mawl.datagen.experiments.true_active` and ``true_means`` give the truth.
+    """
+
+    group: int
+    factors: tuple[Column, ...]
+    mean: int
+    effects: tuple[tuple[int, int, int], ...]
+    interaction: int
+    noise: int
 
 
 class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
@@ -284,6 +303,8 @@ Values = (
     | RepeatedOutcome
     | MixedResponse
     | Phrases
+    | Series
+    | Response
     | HouseholdSize
     | HouseholdSerial
     | PersonNumber

@@ -9,12 +9,14 @@ from mawl.plan.inputs import (
     census_single,
     customer_records,
     customers,
+    experiment_runs,
     ledger,
     measurements,
     notes,
     people,
     policies,
     respondents,
+    sales,
     store_weeks,
     transactions,
     visits,
@@ -40,5 +42,7 @@ INPUTS: dict[str, InputTable] = {
         respondents.TABLE,
         visits.TABLE,
         store_weeks.TABLE,
+        sales.TABLE,
+        experiment_runs.TABLE,
     )
 }
