@@ -154,7 +154,7 @@ def _modules(request: RunRequest) -> list[str]:
     """What the zygote imports: the libraries of the programs in this plan, each once, in order."""
     names: dict[str, None] = {}
     for program in {job.program: None for job in request.plan.jobs()}:
-        names |= dict.fromkeys(request.catalogue[program].modules)
+        names |= dict.fromkeys(request.catalogue[program].imports)
     return list(names)
 
 
