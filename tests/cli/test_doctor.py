@@ -46,8 +46,8 @@ def with_machine(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
 
 
 def with_free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
-    figures = namedtuple("figures", ("f_bavail", "f_frsize"))
-    monkeypatch.setattr(os, "statvfs", lambda path: figures(free // 4096, 4096))
+    figures = namedtuple("figures", ("f_blocks", "f_bavail", "f_frsize"))
+    monkeypatch.setattr(os, "statvfs", lambda path: figures(2**40, free // 4096, 4096))
 
 
 def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
