@@ -17,7 +17,7 @@ struct descriptor {
     uint32_t known; /* class + 1; 0: not asked yet */
     u64 position;   /* where it stands + 1; 0: not known */
     u64 ends[FAMILIES][STREAMS];
-};
+} __attribute__((aligned(64)));
 
 static struct descriptor table[DESCRIPTORS];
 
