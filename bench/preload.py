@@ -137,7 +137,7 @@ def _sort(folder: Path, counting: dict[str, str]) -> list[Result]:
         peers.append(("under strace -c", lambda: cpu_seconds(traced)))
     rows = []
     for name, peer in peers:
-        ours, others = alternate(counted, peer)
+        ours, others = alternate(counted, peer, _RUNS)
         value, pairs = ratio(ours, others)
         detail = f"counted {spread(ours, 'CPU s')}, {name} {spread(others, 'CPU s')}; {pairs}"
         rows.append(at_most(f"counted DuckDB sort / {name}", value, "x CPU", SORT_TARGET_RATIO, detail))
