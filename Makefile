@@ -9,13 +9,13 @@ SOURCES := src tests tools bench
 .PHONY: help demo test test-lab check bench format reference setup clean-venv
 
 help:
-	@echo "make demo      generate small inputs, run the starter workload and print what came out"
+	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
 	@echo "make test      the tests that any machine can run"
 	@echo "make test-lab  the tests that want root, strace, loop devices or minutes"
 	@echo "make check     the one gate: format, lint, types, floors, reference pages, tests, documents"
 	@echo "make bench     what mawl's own parts cost, each beside its peer"
 	@echo "make format    format the sources and sort their imports"
-	@echo "make reference print the reference pages from the code again"
+	@echo "make reference print the reference pages and the ruled workloads from the code again"
 	@echo "make clean-venv  remove .venv"
 	@echo "settings: PYTHON=python3.12 (another Python), ROWS=generator (bench rows), REPORT=DIR (JUnit files)"
 
@@ -25,7 +25,7 @@ $(STAMP):
 setup: $(STAMP)
 
 demo: $(STAMP)
-	@$(BIN)/mawl run starter --scale smoke
+	@$(BIN)/mawl run mixed20 --scale smoke
 
 test: $(STAMP)
 	$(BIN)/pytest -m "not lab" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
@@ -38,7 +38,8 @@ check: $(STAMP)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/reference.py --check
+	$(BIN)/python -m tools.workloads --check
+	$(BIN)/python -m tools.reference --check
 	$(MAKE) test
 	$(BIN)/python tools/documents.py
 
@@ -50,7 +51,8 @@ format: $(STAMP)
 	$(BIN)/ruff format $(SOURCES)
 
 reference: $(STAMP)
-	$(BIN)/python tools/reference.py
+	$(BIN)/python -m tools.workloads
+	$(BIN)/python -m tools.reference
 
 clean-venv:
 	rm -rf .venv

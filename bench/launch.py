@@ -41,7 +41,7 @@ def execute(assignment: Assignment, _: Callable[[FromLauncher], None]) -> int:
 
 def run() -> list[Result]:
     """The rows of this module."""
-    modules = sorted({module for program in CATALOGUE.values() for module in program.modules})
+    modules = sorted({module for program in CATALOGUE.values() for module in program.imports})
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as folder:
         os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
         zygote = _Zygote(Path(folder), modules)

@@ -1,6 +1,6 @@
 """Print the pages of docs/reference from the code: commands, metrics, options, programs, workloads.
 
-``python tools/reference.py`` writes them; ``--check`` writes nothing and names the pages that the
+``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
 """
 
@@ -22,12 +22,16 @@ from mawl.model.metrics import METRICS
 from mawl.model.options import ROLES, Options
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
+from mawl.plan.needs import tables_of
 from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
 from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, load_workload, make_plan, shipped
 from mawl.units import format_bytes, format_memory
+from tools import measured
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
 
 
@@ -189,6 +193,9 @@ def programs_page() -> list[str]:
         "",
     ]
     lines += table(head, rows)
+    stored = measured.load()
+    if stored is not None:
+        lines += measured.page(stored)
     for program in CATALOGUE.values():
         lines += _program(program)
     return lines
@@ -245,17 +252,20 @@ def workloads_page() -> list[str]:
         )
         sessions = []
         for session in plan.sessions:
-            stages = "; ".join(" + ".join(job.program for job in stage) for stage in session.stages)
+            stages = "; ".join(
+                " + ".join(job.program + ("\\*" if job.trail_out else "") for job in stage)
+                for stage in session.stages
+            )
             sessions.append((session.name, stages))
         bodies += [
             f"## {name}",
             "",
-            *table(("session", "stages (`;` one after another, `+` side by side)"), sessions),
+            *table(("session", f"stages ({STAGE_MARKS})"), sessions),
         ]
     lines += table(
         ("workload", "sessions", "jobs", "released together", "side by side", "scale", "what it is"), rows
     )
-    lines += [*bodies, "## Workload files", ""]
+    lines += [*mixes_section(), *bodies, "## Workload files", ""]
     for place, kind in (("Top level", WorkloadSpec), ("`[[sessions]]`", SessionSpec), ("A job", JobSpec)):
         keys = []
         for field in msgspec.structs.fields(kind):
@@ -263,6 +273,25 @@ def workloads_page() -> list[str]:
             keys.append((f"`{field.name}`", type_words(field.type), default))
         lines += [f"### {place}", "", plain(kind.__doc__), "", *table(("key", "type", "default"), keys)]
     return lines
+
+
+def mixes_section() -> list[str]:
+    """The rule that mixed20 and mixed30 come from."""
+    rows = []
+    for sessions in (FEWEST_SESSIONS, 10, 20, 30, 40, 60, MOST_SESSIONS):
+        plan = make_plan(mixed(sessions), where="", catalogue=CATALOGUE, scale=1.0)
+        inputs = sum(need.bytes for need in tables_of(plan, CATALOGUE))
+        rows.append((sessions, sum(1 for _ in plan.jobs()), plan.gate_jobs, format_bytes(inputs)))
+    return [
+        "## The rule of the mixes",
+        "",
+        "`--sessions N` scales `mixed20`: 3N + 11 jobs, 2N - 5 released together, N from "
+        f"{FEWEST_SESSIONS} to {MOST_SESSIONS};",
+        "`mixed30` is the same rule at 30. [How jobs are shared out and laid out, and why]"
+        "(../design/workloads.md).",
+        "",
+        *table(("sessions", "jobs", "released together", "inputs with their copies at `full`"), rows),
+    ]
 
 
 WRITERS: dict[str, Callable[[], list[str]]] = {

@@ -59,7 +59,7 @@ def test_an_error_is_a_sentence_and_an_exit_code(
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m mawl plan starter | head -n 1"],
+        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m mawl plan | head -n 1"],
         capture_output=True,
         text=True,
         check=False,
@@ -89,7 +89,7 @@ def test_the_base_install_reads_and_reports_and_names_what_the_rest_needs() -> N
         )
 
     assert "--format" in mawl("report", "--help").stdout
-    assert mawl("plan", "starter").returncode == 0
+    assert mawl("plan").returncode == 0
     refused = mawl("run", "nano", "--start", "spawn")
     assert refused.returncode == 1
     assert refused.stderr == (

@@ -63,6 +63,22 @@ def test_plan_prints_counts_bytes_and_space_as_json(mawl: Command) -> None:
     assert plan["memory_bytes"] > 2**28
 
 
+def test_sessions_scale_the_default_workload_by_its_rule(mawl: Command) -> None:
+    scaled = json.loads(mawl("plan", "--sessions", "30", "--json").stdout)
+    shipped = json.loads(mawl("plan", "mixed30", "--json").stdout)
+    assert (scaled["workload"], scaled["sessions"], scaled["jobs"], scaled["gate_jobs"]) == (
+        "mixed20",
+        30,
+        101,
+        55,
+    )
+    assert scaled["plan"] == shipped["plan"]
+    assert mawl("plan", "--sessions", "20").stdout == mawl("plan").stdout == mawl("plan", "mixed20").stdout
+    for line in mawl("plan").stdout.splitlines():
+        assert len(line) <= 110
+    assert "7 sessions, 32 jobs, 9 released together" in mawl("run", "--sessions", "7", "--dry-run").stdout
+
+
 def test_dry_run_checks_everything_and_starts_nothing(mawl: Command) -> None:
     done = mawl("run", "starter", "--dry-run")
     assert done.returncode == 0
@@ -74,6 +90,9 @@ def test_dry_run_checks_everything_and_starts_nothing(mawl: Command) -> None:
     ("arguments", "said"),
     [
         (("run", "mixd20"), "no workload is called 'mixd20'"),
+        (("run", "nano", "--sessions", "30"), "only mixed20 has a rule to scale it by"),
+        (("generate", "mixed30", "--sessions", "30"), "does not go with the workload mixed30"),
+        (("plan", "--sessions", "4"), "--sessions 4: expected 5 to 500, because"),
         (("run", "nano", "--scale", "quick"), "fixes its scale"),
         (("run", "--scale", "huge"), "expected a scale"),
         (("run", "nano", "--option", "sortsize"), "expected NAME=VALUE"),

@@ -122,7 +122,7 @@ def _main() -> int:
     messages = os.dup(1)
     os.dup2(2, 1)
     assignment = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
-    for module in CATALOGUE[assignment.program].modules:
+    for module in CATALOGUE[assignment.program].imports:
         importlib.import_module(module)
     from mawl.programs.execute import execute
 

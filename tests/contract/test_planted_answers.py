@@ -1,9 +1,7 @@
-"""Programs with one thing wrong in them: their own checks must say so."""
+"""Programs that load and query with one thing wrong in them: their own checks must say so."""
 
 from __future__ import annotations
 
-import importlib
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,66 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.plan.catalogue import CATALOGUE
-from tests.contract.jobs import Job, assign, run_here
-from tests.contract.test_programs import OPTIONS
-
-SCALE = 0.00006
-
-
-def run_with(
-    program: str,
-    make_table: Callable[[str, float], Path],
-    place: Path,
-    changes: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Job:
-    """Run a job with other things under some names of its modules (``module:name``).
-
-    A name of a library (``np.diff``) changes for that module alone: the generator uses it too.
-    """
-    inputs = {table.name: make_table(table.name, SCALE) for table in CATALOGUE[program].inputs}
-    for target, value in changes.items():
-        module, name = target.split(":")
-        owner: Any = importlib.import_module(f"mawl.programs.{module}")
-        *path, last = name.split(".")
-        for part in path:
-            inner = getattr(owner, part)
-            if isinstance(inner, types.ModuleType):
-                inner = types.SimpleNamespace(**vars(inner))
-                monkeypatch.setattr(owner, part, inner)
-            owner = inner
-        monkeypatch.setattr(owner, last, value(getattr(owner, last)))
-    return run_here(assign(program, SCALE, OPTIONS, inputs, place))
-
-
-def instead(value: object) -> Callable[[object], object]:
-    """Put another value in the place of the old one."""
-    return lambda _: value
-
-
-def replaced(old: str, new: str) -> Callable[[str], str]:
-    """Change a piece of SQL."""
-
-    def change(sql: str) -> str:
-        assert old in sql
-        return sql.replace(old, new)
-
-    return change
-
-
-def without_first_row(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A writer that loses one row of its first batch."""
-    lost: list[bool] = []
-
-    def write(self: Any, batch: Any) -> Any:
-        if not lost and batch.num_rows:
-            lost.append(True)
-            batch = batch.slice(1)
-        return method(self, batch)
-
-    return write
-
+from tests.contract.planted_run import instead, replaced, run_with, without_first_row
 
 CENSUS_QUERY: dict[str, dict[str, Any]] = {
     "owners are somebody else": {"census_query:OWNERS": instead("tenure = 2")},
@@ -139,7 +78,7 @@ def moved_wages(parse: Any) -> Any:
     return moved
 
 
-CENSUS_LOAD_SINGLE: dict[str, dict[str, Any]] = {
+CENSUS_LOAD: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
     "values changed places": {"census_tables:RecordParser.parse": moved_wages},
     "another column is joined": {"census_tables:CensusJob._take": joined_by("rooms", "tenure")},
@@ -164,11 +103,16 @@ CENSUS_LOAD_SINGLE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("fault", CENSUS_LOAD_SINGLE)
-def test_census_load_single_rejects(
-    fault: str, make_table: Callable[[str, float], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", CENSUS_LOAD)
+@pytest.mark.parametrize("program", ["census_load", "census_load_single"])
+def test_census_load_rejects(
+    program: str,
+    fault: str,
+    make_table: Callable[[str, float], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    job = run_with("census_load_single", make_table, tmp_path, CENSUS_LOAD_SINGLE[fault], monkeypatch)
+    job = run_with(program, make_table, tmp_path, CENSUS_LOAD[fault], monkeypatch)
     assert job.failed is not None
     assert job.failed.wrong_answer, job.failed.sentence
 

@@ -31,9 +31,12 @@ SCALES = {
     "portfolio_optimization": 0.0002,
     "text_topics": 0.0002,
     "pension_cube": 0.0002,
+    "forecasting": 0.0001,
     "census_load_single": 0.00025,
     "census_query": 0.00025,
     "dimension_load": 0.0003,
+    "stepwise_selection": 0.00018,
+    "survey_logistic": 0.0004,
 }
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 

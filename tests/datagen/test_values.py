@@ -10,7 +10,20 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.datagen.values import cluster_centres, column_values, true_cluster
-from mawl.plan.columns import Bell, Code, Column, Paired, Repeated, RowNumber, Text, Uniform, Values
+from mawl.plan.columns import (
+    Bell,
+    Code,
+    Column,
+    GroupNumber,
+    GroupPlace,
+    Paired,
+    PerGroup,
+    Repeated,
+    RowNumber,
+    Text,
+    Uniform,
+    Values,
+)
 from mawl.plan.inputs import INPUTS
 from mawl.plan.inputs.customers import CLUSTER_SHARES
 from mawl.plan.tables import InputTable
@@ -52,6 +65,12 @@ GOLDEN = {
     "households": "cf1f8da5cffa1fb2",
     "persons": "80be162e31c8d736",
     "customer_records": "d4472399e382ac6a",
+    "visits": "e1d886d679c9735e",
+    "store_weeks": "ef5a25b2ae67c447",
+    "measurements": "7c44b3d144841b54",
+    "respondents": "258ce4c97b3e9777",
+    "sales": "88c90fffe53c3c2e",
+    "experiment_runs": "4dc7b5866a92ac81",
 }
 
 
@@ -73,7 +92,8 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
             column_values(table, column, seed=seed, replica=replica, start=0, count=1000, filled=8).tobytes()
             for seed, replica in ((1, 0), (1, 1), (2, 0))
         ]
-        if isinstance(column.values, RowNumber):
+        values = column.values.values if isinstance(column.values, PerGroup) else column.values
+        if isinstance(values, RowNumber | GroupNumber | GroupPlace):
             assert len(set(made)) == 1
         else:
             assert len(set(made)) == 3, column.name
@@ -81,6 +101,16 @@ def test_seeds_and_replicas_differ_in_every_column_that_is_drawn(table: InputTab
 
 def test_row_numbers_are_exact_past_four_thousand_million() -> None:
     assert sample(RowNumber(), start=2**32 + 1, count=3).tolist() == [2**32 + 1, 2**32 + 2, 2**32 + 3]
+
+
+@pytest.mark.parametrize("start", [0, 3 * 2**31 + 1])
+def test_groups_are_numbered_and_so_are_their_rows(start: int) -> None:
+    numbers, places = (
+        sample(GroupNumber(7), start=start, count=50),
+        sample(GroupPlace(7), start=start, count=50),
+    )
+    assert (numbers * 7 + places).tolist() == list(range(start, start + 50))
+    assert set(places.tolist()) == set(range(7))
 
 
 @pytest.mark.parametrize(
@@ -179,3 +209,14 @@ def test_clusters_have_their_shares_and_features_their_centres() -> None:
 def test_a_table_without_features_has_no_clusters() -> None:
     with pytest.raises(ValueError, match="sample has no feature columns"):
         true_cluster(EMPTY, seed=1, replica=0, start=0, count=1)
+
+
+@pytest.mark.parametrize("start", [0, 5, 2**32 + 3])
+def test_groups_share_a_value_and_their_places_come_back(start: int) -> None:
+    found = sample(PerGroup(32, Uniform(0, 999)), start=start, count=3200)
+    groups = np.arange(start, start + 3200) // 32
+    changes = np.flatnonzero(np.diff(found))
+    assert np.all(np.diff(groups)[changes] == 1)
+    assert len(np.unique(found)) > 80
+    strata = sample(PerGroup(32, GroupPlace(16)), start=start, count=3200)
+    assert np.array_equal(strata, groups % 16)

@@ -59,7 +59,7 @@ def assert_rounded(found: Usage, written: Usage) -> None:
             assert abs(one - other) <= tolerance, name
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(STEPS, max_size=4), USAGES)
 def test_what_was_written_reads_back(steps: list[StepRecord], own: Usage) -> None:
     record = job("s1-1", 0.0, 20.5, usage=own, steps=len(steps))
@@ -153,7 +153,6 @@ def test_what_only_looks_like_a_block_is_none() -> None:
 
 
 @given(st.lists(st.sampled_from([*SPLIT.splitlines(), *STUDIO.splitlines()]) | st.text(), max_size=40))
-@settings(deadline=None)
 def test_any_text_is_read_without_an_error(lines: list[str]) -> None:
     for note in read_notes(lines):
         assert msgspec.structs.asdict(note.usage)

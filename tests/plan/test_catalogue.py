@@ -34,6 +34,12 @@ DESIGN = {
     "portfolio_optimization": (8, 0, 10, 5, 0, 0),
     "pension_cube": (0, 0, 10, 6, 0, 0),
     "text_topics": (12, 0, 16, 8, 0, 0),
+    "gee_repeated": (6, 0, 10, 5, 0, 0),
+    "mixed_model": (10, 0, 14, 7, 0, 0),
+    "stepwise_selection": (10, 0, 16, 8, 0, 0),
+    "survey_logistic": (14, 0, 20, 10, 0, 0),
+    "forecasting": (10, 0, 12, 6, 0, 0),
+    "factorial_design": (4, 0, 6, 3, 0, 0),
 }
 
 

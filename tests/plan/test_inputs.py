@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.plan.columns import Uniform
-from mawl.plan.inputs import INPUTS, people
+from mawl.plan.columns import GroupNumber, PerGroup, Uniform
+from mawl.plan.inputs import INPUTS, measurements, people, respondents
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON, SIZES
 from mawl.plan.inputs.customer_records import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
 from mawl.plan.inputs.customers import FEATURES
@@ -29,10 +29,16 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("applications", 18 * GB, 360),
         ("candidates", 8 * GB, 320),
         ("notes", 12 * GB, 768),
+        ("visits", 6 * GB, 480),
+        ("store_weeks", 10 * GB, 400),
+        ("sales", 10 * GB, 240),
+        ("experiment_runs", 4 * GB, 256),
         ("census_single", 45 * GB, 231),
         ("households", people.HOUSEHOLDS.full_bytes, 248),
         ("persons", people.PERSONS.full_bytes, 504),
         ("customer_records", 19 * GB, 400),
+        ("measurements", 10 * GB, 416),
+        ("respondents", 14 * GB, 456),
     ],
 )
 def test_sizes_are_those_that_bytes_by_role_are_designed_on(
@@ -99,7 +105,6 @@ def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
     assert len(str(groups * HOUSEHOLD.per_group)) <= 10
 
 
-@settings(deadline=None)
 @given(scale=st.floats(1e-6, 100.0))
 def test_households_and_persons_have_rows_for_the_same_groups(scale: float) -> None:
     households, persons = people.HOUSEHOLDS.rows(scale), people.PERSONS.rows(scale)
@@ -126,3 +131,21 @@ def test_customers_have_twenty_features_of_eight_clusters() -> None:
     names = [column.name for column in INPUTS["customers"].columns]
     assert len(FEATURES) == 20
     assert set(FEATURES) < set(names)
+
+
+def test_responses_depend_on_columns_of_their_table() -> None:
+    for table, responses in (
+        (measurements.TABLE, (measurements.YIELD, *measurements.DEFECTS)),
+        (respondents.TABLE, (respondents.UNINSURED,)),
+    ):
+        for response in responses:
+            used = {factor.column for term in response.terms for factor in term.factors}
+            assert used <= set(table.columns)
+
+
+def test_clusters_are_whole_and_strata_have_many() -> None:
+    table = respondents.TABLE
+    assert table.group_rows == respondents.CLUSTER_ROWS
+    assert table.minimum_rows >= 20 * respondents.CLUSTER_ROWS * respondents.STRATA
+    shared = [column.values for column in table.columns if isinstance(column.values, PerGroup | GroupNumber)]
+    assert {values.rows for values in shared} == {respondents.CLUSTER_ROWS}

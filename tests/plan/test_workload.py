@@ -25,7 +25,7 @@ def shipped(name: str) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("name", "sessions", "jobs", "together"), [("starter", 8, 20, 14), ("nano", 4, 8, 6)]
+    ("name", "sessions", "jobs", "together"), [("starter", 8, 20, 14), ("nano", 4, 8, 6), ("bed", 4, 12, 4)]
 )
 def test_shipped_workloads_have_their_published_counts(
     name: str, sessions: int, jobs: int, together: int
@@ -144,7 +144,9 @@ def test_a_users_file_is_told_file_key_expected_and_found(text: str, said: str, 
 
 
 def test_an_unknown_workload_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no workload is called 'mixd20'.*nano, starter"):
+    with pytest.raises(
+        UsageError, match=r"no workload is called 'mixd20'.*mixed30, mixed30-19, nano, starter"
+    ):
         load_workload("mixd20")
 
 

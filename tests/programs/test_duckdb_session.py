@@ -22,6 +22,13 @@ def test_limits_are_the_jobs(tmp_path: Path) -> None:
     assert found == (2, 0, "100.0 MiB", str(tmp_path / "spill"), False)
 
 
+@pytest.mark.parametrize(("megabytes", "threads"), [(20, 1), (64, 2), (256, 4)])
+def test_there_are_no_more_threads_than_memory_for_them(megabytes: int, threads: int, tmp_path: Path) -> None:
+    options = Options(memsize_bytes=megabytes * MIB, cpucount=4)
+    with session(options, tmp_path / "spill") as connection:
+        assert connection.execute("SELECT current_setting('threads')").fetchone() == (threads,)
+
+
 def test_one_thread_means_no_other_thread(tmp_path: Path) -> None:
     before = len(list(Path("/proc/self/task").iterdir()))
     with session(Options(), tmp_path / "spill") as connection:

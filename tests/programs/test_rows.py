@@ -34,7 +34,7 @@ def batch_of(rows: int, schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows=st.integers(0, 70), widths=st.lists(st.sampled_from([8, 16, 24, 64]), min_size=1, max_size=9))
 def test_a_batch_becomes_records_and_a_batch_again(rows: int, widths: list[int]) -> None:
     schema = pa.schema([(f"c{place}", pa.binary(width)) for place, width in enumerate(widths)])

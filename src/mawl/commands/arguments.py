@@ -11,24 +11,34 @@ from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.model.options import Role
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.scale import parse_scale
-from mawl.plan.workload import DEFAULT_SAVING, DEFAULT_SEED, Plan, load_workload, make_plan
+from mawl.plan.workload import (
+    DEFAULT_SAVING,
+    DEFAULT_SEED,
+    Plan,
+    WorkloadSpec,
+    load_workload,
+    make_plan,
+    shipped,
+)
 from mawl.units import parse_size
 from mawl.volumes import Volumes
 
-DEFAULT_WORKLOAD = "starter"
+DEFAULT_WORKLOAD = "mixed20"
 DEFAULT_SCALE = "smoke"
 
 
 def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
-    """WORKLOAD, --scale, --seed, --saving, --option: what decides a plan."""
+    """WORKLOAD, --sessions, --scale, --seed, --saving, --option: what decides a plan."""
     parser.add_argument(
         "workload",
         nargs="?",
         default=DEFAULT_WORKLOAD,
         metavar="WORKLOAD",
-        help=f"a shipped workload (starter, nano) or a TOML file (default: {DEFAULT_WORKLOAD})",
+        help=f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
     )
+    add_sessions_argument(parser)
     parser.add_argument(
         "--scale",
         help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
@@ -46,6 +56,17 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer; may be repeated",
+    )
+
+
+def add_sessions_argument(parser: argparse.ArgumentParser) -> None:
+    """--sessions: mixed20 with another number of sessions."""
+    parser.add_argument(
+        "--sessions",
+        type=int,
+        metavar="N",
+        help=f"scale mixed20 by its rule to N sessions, {FEWEST_SESSIONS} to {MOST_SESSIONS}: "
+        "3N + 11 jobs, 2N - 5 released together",
     )
 
 
@@ -72,7 +93,7 @@ def settings() -> Settings:
 
 def plan_of(arguments: argparse.Namespace, chosen: Settings) -> Plan:
     """The plan that the shared workload arguments describe."""
-    spec, where = load_workload(arguments.workload)
+    spec, where = _workload(arguments)
     if spec.scale is not None and arguments.scale is not None:
         raise UsageError(f"{where} fixes its scale at {spec.scale:g}; leave --scale out")
     seed = chosen.whole("seed", arguments.seed, DEFAULT_SEED, 0, 2**32 - 1)
@@ -103,6 +124,18 @@ def bounds_of(chosen: Settings) -> Bounds:
 def _rate(chosen: Settings, name: str, default: float) -> float:
     text = chosen.optional_text(name, None)
     return default if text is None else float(parse_size(text))
+
+
+def _workload(arguments: argparse.Namespace) -> tuple[WorkloadSpec, str]:
+    if arguments.sessions is None:
+        return load_workload(arguments.workload)
+    if arguments.workload != DEFAULT_WORKLOAD:
+        raise UsageError(
+            f"--sessions {arguments.sessions} does not go with the workload {arguments.workload}",
+            why=f"only {DEFAULT_WORKLOAD} has a rule to scale it by, any other has the sessions of its file",
+            cure=f"leave --sessions out, or choose {DEFAULT_WORKLOAD}",
+        )
+    return mixed(arguments.sessions), f"workload {DEFAULT_WORKLOAD} in {arguments.sessions} sessions"
 
 
 def volumes_of(arguments: argparse.Namespace, chosen: Settings) -> Volumes:

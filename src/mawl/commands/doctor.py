@@ -18,7 +18,14 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.commands.arguments import DEFAULT_WORKLOAD, add_role_arguments, plan_of, settings, volumes_of
+from mawl.commands.arguments import (
+    DEFAULT_WORKLOAD,
+    add_role_arguments,
+    add_sessions_argument,
+    plan_of,
+    settings,
+    volumes_of,
+)
 from mawl.measure.clock import ClockWatch
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
@@ -63,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORKLOAD",
         help=f"a shipped workload or a TOML file that should fit (default: {DEFAULT_WORKLOAD})",
     )
+    add_sessions_argument(parser)
     parser.add_argument("--scale", help="the scale it should fit at: a name, or a factor of full")
     parser.add_argument(
         "--option",

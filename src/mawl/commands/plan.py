@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 from typing import Any
 
 from mawl.commands.arguments import add_workload_arguments, plan_of, settings
@@ -16,6 +17,8 @@ from mawl.units import format_bytes, format_memory
 
 NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
+
+LINE_WIDTH = 110
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +96,8 @@ def as_text(plan: Plan, needed: Needs) -> str:
         f"{len(plan.sessions)} sessions, {len(jobs)} jobs, {plan.gate_jobs} released together, "
         f"at most {plan.peak_concurrent} side by side",
         "",
-        "Sessions (| parts stages, + jobs side by side, #n the replica of the inputs)",
+        "Sessions (| parts stages, + jobs side by side, #n the replica of the inputs"
+        + (", * jobs that trail out)" if any(job.trail_out for job in jobs) else ")"),
     ]
     width = max(len(session.name) for session in plan.sessions)
     for session in plan.sessions:
@@ -101,7 +105,14 @@ def as_text(plan: Plan, needed: Needs) -> str:
             " + ".join(f"{job.program}#{job.replica}" + ("*" if job.trail_out else "") for job in stage)
             for stage in session.stages
         )
-        lines.append(f"  {session.name:<{width}}  {stages}")
+        lines += textwrap.wrap(
+            stages,
+            LINE_WIDTH,
+            initial_indent=f"  {session.name:<{width}}  ",
+            subsequent_indent=" " * (width + 6),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     lines += ["", f"{'Role':<6} {'reads':>10} {'writes':>10} {'space':>10}"]
     for role in ROLES:
         moved = needed.moved[role]

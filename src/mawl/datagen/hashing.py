@@ -39,9 +39,9 @@ def hashes(key: int, start: int, count: int) -> NDArray[np.uint64]:
     return mixed
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def _counters(start: int, count: int) -> NDArray[np.uint64]:
-    """(row + 1) * gamma modulo 2**64, kept because every column of a chunk starts from it."""
+    """(row + 1) * gamma modulo 2**64, kept because every column of a chunk starts from it (or its groups)."""
     first = np.uint64((start + 1) * _GAMMA & _MASK)
     counters = np.arange(count, dtype=np.uint64) * np.uint64(_GAMMA) + first
     counters.flags.writeable = False

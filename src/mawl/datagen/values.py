@@ -8,49 +8,47 @@ from __future__ import annotations
 
 import bisect
 import functools
-import math
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households, outcomes, phrases
+from mawl.datagen import experiments, households, outcomes, phrases, repeated, responses, scattered, series
+from mawl.datagen.deviations import deviations
 from mawl.datagen.hashing import hashes, key
+from mawl.datagen.random_text import random_text
 from mawl.plan.columns import (
     Bell,
     Code,
     Column,
     Feature,
+    GroupNumber,
+    GroupPlace,
     HouseholdSerial,
     HouseholdSize,
+    Linear,
+    Logistic,
+    MixedResponse,
     Outcome,
     Paired,
+    PerGroup,
     PersonNumber,
     Phrases,
     Repeated,
+    RepeatedOutcome,
+    Response,
     RowNumber,
     Text,
     Uniform,
 )
+from mawl.plan.series import Series
 from mawl.plan.tables import InputTable
 
 Numbers = NDArray[np.float64]
 Array = NDArray[np.generic]
 
-_BLANKS = np.uint64(0x2020_2020_2020_2020)
-_CHARACTERS = np.uint64(0xBFBF_BFBF_BFBF_BFBF)
-_LOW_LANES = np.uint64(0x0000_FFFF_0000_FFFF)
-_LANES_TO_TOP = np.uint64(0x0000_0001_0000_0001)
-_LOW_HALF = np.uint64(0xFFFF_FFFF)
-_SCATTER = (
-    (np.uint64(0x85EB_CA6B), np.uint64(16)),
-    (np.uint64(0xC2B2_AE35), np.uint64(13)),
-    (np.uint64(0x9E37_79B1), np.uint64(16)),
-)
-_BELL_MEAN = 2 * 0xFFFF
-_BELL_DEVIATION = math.sqrt(4 * (2**32 - 1) / 12)
-_BELL_SHIFT = 24
 _TABLE_BITS = 12
 _TABLE_CHOICES = 256
 _FEATURE_STEPS = 4
@@ -76,8 +74,9 @@ def column_values(
     """
     source = Source(table.name, seed, replica)
     if column.is_dial:
-        return _random_text(source, column, start, count, filled)
-    return _MAKERS[type(column.values)](column.values, source, column, start, count)
+        return random_text(_column_key(source, column.name), column.stored_bytes, start, count, filled)
+    made: Array = _MAKERS[type(column.values)](column.values, source, column, start, count)
+    return made
 
 
 def rotation_key(source: Source, population: str = "") -> int:
@@ -113,31 +112,6 @@ def _column_key(source: Source, column: str) -> int:
     return key(source.seed, source.replica, source.table, column)
 
 
-def _random_text(source: Source, column: Column, start: int, count: int, filled: int) -> Array:
-    """Random printable Latin-1 in the first ``filled`` bytes of each row, blanks behind: ``S<width>``.
-
-    Each byte is one of 128 characters (0x20 to 0x5f and 0xa0 to 0xdf): seven bits of the hash.
-    """
-    width = column.stored_bytes
-    if filled <= 0:
-        return _blanks(width, count)
-    filled = min(filled, width)
-    values = np.full((count, -(-width // 8)), _BLANKS)
-    for word in range(-(-filled // 8)):
-        random = hashes(key(_column_key(source, column.name), word), start, count)
-        random &= _CHARACTERS
-        random += _BLANKS
-        used = min(filled - 8 * word, 8)
-        if used < 8:
-            kept = np.uint64((1 << 8 * used) - 1)
-            random &= kept
-            random |= _BLANKS & ~kept
-        values[:, word] = random
-    if width % 8:
-        values = np.ascontiguousarray(values.view(np.uint8)[:, :width])
-    return values.view(f"S{width}").reshape(count)
-
-
 def _centres(source: Source, feature: Feature) -> Numbers:
     chosen = hashes(key(source.seed, source.table, "centre", feature.index), 0, len(feature.shares))
     steps = int(2 * _CENTRE_RANGE * _FEATURE_STEPS) + 1
@@ -152,13 +126,6 @@ def _clusters(source: Source, shares: tuple[int, ...], start: int, count: int) -
     chosen = table[_top_bits(hashes(_column_key(source, "cluster"), start, count), 8)]
     chosen.flags.writeable = False
     return chosen
-
-
-@functools.lru_cache(maxsize=32)
-def _blanks(width: int, count: int) -> Array:
-    values = np.full(count * width, 0x20, dtype=np.uint8).view(f"S{width}")
-    values.flags.writeable = False
-    return values
 
 
 def _top_bits(random: NDArray[np.uint64], bits: int) -> NDArray[np.intp]:
@@ -215,54 +182,18 @@ def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -
 
 
 def _repeated(values: Repeated, source: Source, column: Column, start: int, count: int) -> Array:
-    random_key = _column_key(source, column.name)
-    others = np.uint64(values.group - 1)
-    rows = np.arange(start, start + count, dtype=np.uint64)
-    groups, places = np.divmod(rows, np.uint64(values.group))
-    first = start // values.group
-    drawn = hashes(random_key, first, (start + count - 1) // values.group + 1 - first) % others
-    last = places == others
-    places[last] = drawn[(groups[last] - np.uint64(first)).astype(np.intp)]
-    groups *= others
-    groups += places
-    return _scattered(groups, random_key).astype(np.float64)
-
-
-def _scattered(numbers: NDArray[np.uint64], random_key: int) -> NDArray[np.uint64]:
-    """A permutation of the lower 32 bits: odd factors and shifts, each of which can be undone."""
-    low = (numbers ^ np.uint64(random_key & 0xFFFF_FFFF)) & _LOW_HALF
-    for factor, shift in _SCATTER:
-        low *= factor
-        low &= _LOW_HALF
-        low ^= low >> shift
-    return (numbers & ~_LOW_HALF) | low
-
-
-def _deviations(random: NDArray[np.uint64], steps: float) -> NDArray[np.int64]:
-    """Centred Irwin-Hall sums of each hash's four 16-bit parts, times ``steps`` standard deviations."""
-    lanes = random & _LOW_LANES
-    random >>= np.uint64(16)
-    random &= _LOW_LANES
-    lanes += random
-    lanes *= _LANES_TO_TOP
-    lanes >>= np.uint64(32)
-    centred = lanes.view(np.int64)
-    centred -= _BELL_MEAN
-    centred *= round(steps / _BELL_DEVIATION * 2**_BELL_SHIFT)
-    centred += 1 << (_BELL_SHIFT - 1)
-    centred >>= _BELL_SHIFT
-    return centred
+    return scattered.numbers(_column_key(source, column.name), values.group, start, count)
 
 
 def _bell(values: Bell, source: Source, column: Column, start: int, count: int) -> Array:
     steps = values.steps_per_unit
-    whole = _deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
+    whole = deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
     whole += round(values.mean * steps)
     return whole / np.float64(steps)
 
 
 def _feature(values: Feature, source: Source, column: Column, start: int, count: int) -> Array:
-    noise = _deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
+    noise = deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
     found = noise / np.float64(_FEATURE_STEPS)
     found += _centres(source, values)[_clusters(source, values.shares, start, count)]
     return found
@@ -283,7 +214,8 @@ def _code_table(values: Code, width: int) -> Array:
 
 
 def _text(values: Text, source: Source, column: Column, start: int, count: int) -> Array:
-    return _random_text(source, column, start, count, values.filled or 0)
+    width = column.stored_bytes
+    return random_text(_column_key(source, column.name), width, start, count, values.filled or 0)
 
 
 def _household_size(values: HouseholdSize, source: Source, _: Column, start: int, count: int) -> Array:
@@ -298,22 +230,84 @@ def _person_number(values: PersonNumber, source: Source, _: Column, start: int, 
     return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
-    columns = {
-        named.name: _MAKERS[type(named.values)](named.values, source, named, start, count)
-        for named in outcomes.columns_of(values)
+def _made(columns: list[Column], source: Source, start: int, count: int) -> dict[str, Array]:
+    return {
+        column.name: _MAKERS[type(column.values)](column.values, source, column, start, count)
+        for column in columns
     }
+
+
+def _linear(values: Linear, source: Source, column: Column, start: int, count: int) -> Array:
+    columns = _made(responses.columns_of(values.terms), source, start, count)
+    whole = responses.predictor(values.intercept, values.terms, columns)
+    whole += deviations(hashes(_column_key(source, column.name), start, count), values.noise)
+    return whole.astype(np.float64)
+
+
+def _logistic(values: Logistic, source: Source, column: Column, start: int, count: int) -> Array:
+    columns = _made(responses.columns_of(values.terms), source, start, count)
+    drawn = responses.draws(values, _column_key(source, column.name), start, count)
+    return (drawn < responses.logistic_chances(values, columns)).astype(np.float64)
+
+
+def _chances(values: Outcome, source: Source, start: int, count: int) -> NDArray[np.int64]:
+    return outcomes.true_chances(values, _made(outcomes.columns_of(values), source, start, count))
+
+
+def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
     drawn = hashes(_column_key(source, column.name), start, count) >> np.uint64(48)
-    return (drawn.view(np.int64) < outcomes.true_chances(values, columns)).astype(np.float64)
+    return (drawn.view(np.int64) < _chances(values, source, start, count)).astype(np.float64)
+
+
+def _group_number(values: GroupNumber, _: Source, __: Column, start: int, count: int) -> Array:
+    return repeated.numbers(values.rows, start, count)
+
+
+def _group_place(values: GroupPlace, _: Source, __: Column, start: int, count: int) -> Array:
+    return repeated.places(values.rows, start, count)
+
+
+def _per_group(values: PerGroup, source: Source, column: Column, start: int, count: int) -> Array:
+    make = functools.partial(_MAKERS[type(values.values)], values.values, source, column)
+    return repeated.spread(values.rows, start, count, make)
+
+
+def _repeated_outcome(
+    values: RepeatedOutcome, source: Source, column: Column, start: int, count: int
+) -> Array:
+    drawn = repeated.draws(_column_key(source, column.name), values.rows, values.kept, start, count)
+    return (drawn < _chances(values.outcome, source, start, count)).astype(np.float64)
+
+
+def _mixed_response(values: MixedResponse, source: Source, column: Column, start: int, count: int) -> Array:
+    fixed: Numbers = np.zeros(count)
+    for term in values.terms:
+        named = term.column
+        made: Numbers = _MAKERS[type(named.values)](named.values, source, named, start, count)
+        fixed += made * term.coefficient
+    return repeated.responses(values, _column_key(source, column.name), fixed, start, count)
 
 
 def _phrases(values: Phrases, source: Source, column: Column, start: int, count: int) -> Array:
     return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
-_MAKERS: dict[type, Callable[..., Array]] = {
+def _series(values: Series, source: Source, column: Column, start: int, count: int) -> Array:
+    return series.observations(values, _column_key(source, column.name), start, count)
+
+
+def _response(values: Response, source: Source, column: Column, start: int, count: int) -> Array:
+    levels = [
+        _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
+    ]
+    return experiments.responses(values, _column_key(source, column.name), levels, start, count)
+
+
+_MAKERS: dict[type, Callable[..., Any]] = {
     RowNumber: _row_numbers,
     Uniform: _uniform,
+    Linear: _linear,
+    Logistic: _logistic,
     Paired: _paired,
     Repeated: _repeated,
     Bell: _bell,
@@ -321,7 +315,14 @@ _MAKERS: dict[type, Callable[..., Array]] = {
     Text: _text,
     Feature: _feature,
     Outcome: _outcome,
+    GroupNumber: _group_number,
+    GroupPlace: _group_place,
+    PerGroup: _per_group,
+    RepeatedOutcome: _repeated_outcome,
+    MixedResponse: _mixed_response,
     Phrases: _phrases,
+    Series: _series,
+    Response: _response,
     HouseholdSize: _household_size,
     HouseholdSerial: _household_serial,
     PersonNumber: _person_number,

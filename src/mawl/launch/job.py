@@ -203,7 +203,7 @@ def _modules(program: str) -> tuple[str, ...]:
     from mawl.plan.catalogue import CATALOGUE
 
     declared = CATALOGUE.get(program)
-    return () if declared is None else declared.modules
+    return () if declared is None else declared.imports
 
 
 def _process_began() -> float:

@@ -50,6 +50,13 @@ LIMIT_METRICS: tuple[Metric, ...] = (
     text_metric("limit.verdict", "storage, cpu, memory, network, none, or mixed.", VERDICT),
     text_metric("limit.role", "The role whose I/O cost most, where the verdict is storage.", VERDICT),
     text_metric("limit.device", "The device that holds that role, where it is one.", VERDICT),
+    Metric(
+        "limit.device_peak_bytes_per_second",
+        "bytes per second",
+        "float",
+        "What that device read and wrote in its highest window of the active phase.",
+        VERDICT,
+    ),
     *(
         ratio_metric(
             f"limit.shares.{name}",

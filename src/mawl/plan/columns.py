@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.plan.series import Series
+
 
 class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
     """The row number itself, from 0."""
@@ -91,6 +93,23 @@ class Feature(msgspec.Struct, frozen=True, tag="feature"):
     noise: float
 
 
+class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
+    """What runs of experiments gave: ``mean``, effects of factors, and bell noise, a whole number.
+
+    Each ``group`` rows in a row are one study.  ``factors`` hold levels from 1 to 3; in a study each has
+    its ``effects`` by level (they add up to 0) or none, at even chances, and each pair of factors, with a
+    chance of a quarter, ``interaction`` times the product of their levels less 2.
+    :func:`mawl.datagen.experiments.true_active` and ``true_means`` give the truth.
+    """
+
+    group: int
+    factors: tuple[Column, ...]
+    mean: int
+    effects: tuple[tuple[int, int, int], ...]
+    interaction: int
+    noise: int
+
+
 class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
     """Persons in the household whose number the row number is.
 
@@ -144,6 +163,63 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     chances: tuple[int, ...]
 
 
+class GroupNumber(msgspec.Struct, frozen=True, tag="group_number"):
+    """Number of the group of ``rows`` rows that the row belongs to, from 0."""
+
+    rows: int
+
+
+class GroupPlace(msgspec.Struct, frozen=True, tag="group_place"):
+    """The row's place in its group of ``rows`` rows, from 0."""
+
+    rows: int
+
+
+class PerGroup(msgspec.Struct, frozen=True, tag="per_group"):
+    """``values`` drawn once for each group of ``rows`` rows; all of them have it."""
+
+    rows: int
+    values: Uniform | Bell | Code | GroupPlace
+
+
+class RepeatedOutcome(msgspec.Struct, frozen=True, tag="repeated_outcome"):
+    """As ``outcome``, whose chances hold for each row by itself, but the rows of a group hang together.
+
+    A row takes over the random draw of the row before, in its group of ``rows`` rows, with a chance of
+    ``kept`` in 256ths; so outcomes k rows apart correlate by about (kept / 256)**k.
+    """
+
+    rows: int
+    kept: int
+    outcome: Outcome
+
+
+class Term(msgspec.Struct, frozen=True):
+    """``coefficient`` times a numeric column of whole numbers of the same row."""
+
+    coefficient: int
+    column: Column
+
+
+class MixedResponse(msgspec.Struct, frozen=True, tag="mixed_response"):
+    """A linear response with a random level and trend for each group of ``group_rows`` rows.
+
+    intercept + sum of terms + level + (slope + trend) * time + noise, rounded to whole numbers; time goes
+    from -1 to 1 over a group.  ``level``, ``trend`` and ``noise`` are standard deviations (Irwin-Hall
+    normal); a group's trend has ``shared`` 16ths of its level added.
+    :func:`mawl.datagen.repeated.true_effects` gives the hidden levels and trends.
+    """
+
+    group_rows: int
+    intercept: int
+    slope: int
+    terms: tuple[Term, ...]
+    level: float
+    trend: float
+    shared: int
+    noise: float
+
+
 class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     """Text of standard phrases, one behind the other in slots of 24 bytes: as many as the column is wide.
 
@@ -158,9 +234,62 @@ class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     stray: int
 
 
+class Factor(msgspec.Struct, frozen=True):
+    """A numeric column of whole numbers less ``less``, or 1 where a character column holds ``value``."""
+
+    column: Column
+    less: int = 0
+    value: str = ""
+
+    @property
+    def name(self) -> str:
+        """What models call it."""
+        return f"{self.column.name}={self.value}" if self.value else self.column.name
+
+
+class Product(msgspec.Struct, frozen=True):
+    """``slope`` times the product of ``factors``, all of the same row."""
+
+    slope: int
+    factors: tuple[Factor, ...]
+
+    @property
+    def name(self) -> str:
+        """What models call the product."""
+        return "*".join(factor.name for factor in self.factors)
+
+
+class Linear(msgspec.Struct, frozen=True, tag="linear"):
+    """``intercept``, all ``terms`` and bell noise of ``noise`` standard deviations: a whole number."""
+
+    intercept: int
+    terms: tuple[Product, ...]
+    noise: int
+
+
+LOGIT_UNIT = 8192
+"""Slopes and intercept of :class:`Logistic` are in so-manieths of a logit."""
+
+
+class Logistic(msgspec.Struct, frozen=True, tag="logistic"):
+    """0 or 1: 1 with the chance whose logit is ``intercept`` and all ``terms``, in 1/:data:`LOGIT_UNIT`.
+
+    The logit is rounded to 1/256 and cut to +-12.  ``shared`` 256ths of the rows are decided by the one
+    draw of their block of ``block_rows`` rows, the others each by its own: rows of a block are alike, and
+    yet each has exactly its chance.
+    """
+
+    intercept: int
+    terms: tuple[Product, ...]
+    shared: int = 0
+    block_rows: int = 1
+
+
 Values = (
     RowNumber
     | Uniform
+    | Linear
+    | Logistic
     | Paired
     | Repeated
     | Bell
@@ -168,7 +297,14 @@ Values = (
     | Text
     | Feature
     | Outcome
+    | GroupNumber
+    | GroupPlace
+    | PerGroup
+    | RepeatedOutcome
+    | MixedResponse
     | Phrases
+    | Series
+    | Response
     | HouseholdSize
     | HouseholdSerial
     | PersonNumber

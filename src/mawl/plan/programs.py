@@ -14,6 +14,9 @@ from mawl.plan.tables import InputTable
 
 Direction = Literal["read", "written"]
 
+BYTES_PER_SECOND_ALONE = 1e9
+"""What storage is taken to give a job that runs alone; for planning only."""
+
 
 class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
     """The rows that a program without inputs makes: linear in the scale, in whole groups."""
@@ -68,7 +71,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     seconds per GB of the first input (measured; docs/reference/programs.md says where), used for
     planning only.  A program has inputs, or ``own_rows``; :meth:`rows` is what its temporaries are
     in proportion to, and without inputs the GB are those of its first temporary.  ``modules`` are
-    imported by the zygote.
+    imported before a job begins (:attr:`imports`).
     """
 
     name: str
@@ -85,6 +88,14 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     memory_floor_bytes: int
     memory_per_memsize: float = 0.0
     memory_per_sortsize: float = 0.0
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """``modules``, and what these import by themselves at their first use: start-up, not work.
+
+        PyArrow imports pandas, which statsmodels brings, when it meets the first NumPy array.
+        """
+        return (*self.modules, "pandas") if "pyarrow" in self.modules else self.modules
 
     def rows(self, scale: float) -> int:
         """Rows of the first input at a scale, or those that the program makes by itself."""
@@ -112,6 +123,23 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
             if step not in verifying:
                 sums[role][direction] += size
         return sums
+
+    def cpu_seconds(self, scale: float) -> float:
+        """CPU seconds that one job is expected to take at a scale."""
+        first = self.inputs[0].bytes(scale) if self.inputs else self._first_temporary_bytes(scale)
+        return first / 1e9 * self.cpu_seconds_per_gb
+
+    def expected_seconds(self, scale: float) -> float:
+        """Seconds that one job is expected to take alone: its CPU seconds, and its bytes by the second.
+
+        The one figure of how long a program is, for whoever plans; machines differ, the order of
+        programs less so.
+        """
+        moved = sum(sum(directions.values()) for directions in self.bytes_by_role(scale).values())
+        return self.cpu_seconds(scale) + moved / BYTES_PER_SECOND_ALONE
+
+    def _first_temporary_bytes(self, scale: float) -> int:
+        return self.table_size(self.temporaries[0].name, scale)[1]
 
     def table_size(self, name: str, scale: float) -> tuple[Role, int]:
         """Role and bytes of an input or temporary table at a scale."""

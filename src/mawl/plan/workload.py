@@ -137,7 +137,7 @@ def precedence(plan: Plan) -> dict[str, set[str]]:
 
 def shipped() -> dict[str, Path]:
     """Name to file of the workloads that come with mawl."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def load_workload(name_or_path: str) -> tuple[WorkloadSpec, str]:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import pyarrow as pa
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+_found: list[ThreadpoolController] = []
+"""The libraries of this process, from the last :func:`limit_threads`: looking for them reads 190 kB."""
 
 
 def limit_threads(cpucount: int) -> None:
     """Let OpenBLAS, OpenMP and Arrow use ``cpucount`` threads, for the rest of this process."""
+    _found[:] = [ThreadpoolController()]
     # Kept for the life of the process: the object restores the old limits only when asked to.
-    threadpool_limits(limits=cpucount)
+    _found[0].limit(limits=cpucount)
     pa.set_cpu_count(cpucount)
     pa.set_io_thread_count(cpucount)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let OpenBLAS and OpenMP use one thread for a while: for many small problems, each after the other.
+
+    More than one cost time there: with four on two cores forecasting took thirty times the CPU.
+    """
+    with _found[0].limit(limits=1) if _found else threadpool_limits(limits=1):
+        yield
 
 
 def release_memory() -> None:

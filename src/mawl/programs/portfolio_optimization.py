@@ -6,6 +6,7 @@ one mandate is in :mod:`mawl.programs.selection`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -18,11 +19,11 @@ from mawl.plan.catalogue.portfolio_optimization import DERIVED
 from mawl.plan.inputs.candidates import FACTORS, MANDATE_ROWS, NUMERICS, SECTORS, TABLE
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.panels import Block, blocks
 from mawl.programs.selection import CANDIDATES, Selection
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
-Mandate = dict[str, Numbers]
 
 _NAMES = tuple(column.name for column in NUMERICS)
 _SCHEMA = pa.schema([(name, pa.float64()) for name in ("candidate", *_NAMES, *DERIVED)])
@@ -74,7 +75,7 @@ class _PortfolioOptimization:
             names = ["candidate", *_NAMES]
             size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MANDATE_ROWS * MANDATE_ROWS
             batches = self.context.read(self.input.directory, self.input_sum.add)
-            for block in _whole_mandates(batches, names, size):
+            for block in blocks(batches, names, itertools.repeat(size)):
                 columns = [*block.values(), *_derive(block)]
                 writer.write(
                     pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
@@ -135,10 +136,11 @@ class _PortfolioOptimization:
             "largest_value_at_risk": float(self.risks.max()),
         }
 
-    def _mandates(self) -> Iterator[Mandate]:
+    def _mandates(self) -> Iterator[Block]:
         """A pass over the prepared table, mandate by mandate; its word sum is checked."""
         total = TableSum()
-        yield from _whole_mandates(self.context.read(self.prepared, total.add), _SCHEMA.names, MANDATE_ROWS)
+        batches = self.context.read(self.prepared, total.add)
+        yield from blocks(batches, _SCHEMA.names, itertools.repeat(MANDATE_ROWS))
         total.check("the prepared table", rows=self.rows, value=self.written)
 
     def _verify(self) -> None:
@@ -191,7 +193,7 @@ def _value_at_risk(market: Numbers, exposures: Numbers, own: float, seed: list[i
     return -float(np.partition(gains, place)[place])
 
 
-def _derive(block: Mandate) -> tuple[Numbers, ...]:
+def _derive(block: Block) -> tuple[Numbers, ...]:
     """Mandate, gain, rank by yield within the mandate (from 0), variance, mean loading and coupon."""
     mandate = block["candidate"] // MANDATE_ROWS
     gain = block["price"] * block["expected_return"]
@@ -203,25 +205,3 @@ def _derive(block: Mandate) -> tuple[Numbers, ...]:
     variance = np.square(loadings).sum(axis=0) + np.square(block["own_risk"])
     coupon = block["price"] * block["coupon_per_mille"]
     return mandate, gain, rank, variance, loadings.mean(axis=0), coupon
-
-
-def _whole_mandates(
-    batches: Iterator[pa.RecordBatch], names: list[str], rows: int
-) -> Iterator[dict[str, Numbers]]:
-    """Columns of ``rows`` rows at a time (at the end fewer), a multiple of a mandate's."""
-    block = np.empty((len(names), rows))
-    filled = 0
-    for batch in batches:
-        columns = [arrow.numbers(batch.column(name)) for name in names]
-        done = 0
-        while done < batch.num_rows:
-            some = min(rows - filled, batch.num_rows - done)
-            for place, column in enumerate(columns):
-                block[place, filled : filled + some] = column[done : done + some]
-            filled, done = filled + some, done + some
-            if filled == rows:
-                yield dict(zip(names, block, strict=True))
-                block = np.empty((len(names), rows))
-                filled = 0
-    if filled:
-        yield dict(zip(names, block[:, :filled], strict=True))

@@ -1,4 +1,4 @@
-"""The work table that a modelling program makes of its whole input once, and passes over again."""
+"""Work tables that a modelling program makes once and passes over again; one is made of its input."""
 
 from __future__ import annotations
 
@@ -12,34 +12,49 @@ from mawl.programs.context import JobContext
 from mawl.tables.arrow import TableWriter
 
 
-class PreparedTable:
-    """Made from the input table ``name`` with ``schema``; the word sums of both ride on their passes."""
+class WorkTable:
+    """A table under work: what was written is what every pass must find, by rows and word sum."""
 
     def __init__(self, context: JobContext, name: str, schema: pa.Schema) -> None:
         self.context = context
-        self.input = context.table(name)
-        self.rows = self.input.manifest.rows
+        self._name = name
         self._schema = schema
-        self._path = context.work("prepared.arrow")
-        self._input_sum = TableSum()
+        self._path = context.work(f"{name}.arrow")
         self._written = 0
+        self._written_rows = 0
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[TableWriter]:
-        """The table's writer; what it wrote is what every pass must find."""
+        """The table's writer, closed at the end."""
         with self.context.writer(self._path, self._schema, checksum=True) as writer:
             yield writer
-        self._written = added_sums(writer.sums)
+        self._written, self._written_rows = added_sums(writer.sums), writer.rows
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """A pass over the table; its rows and word sum are checked at its end."""
+        total = TableSum()
+        yield from self.context.read(self._path, total.add)
+        total.check(f"the {self._name} table", rows=self._expected_rows(), value=self._written)
+
+    def _expected_rows(self) -> int:
+        return self._written_rows
+
+
+class PreparedTable(WorkTable):
+    """Made from the input table ``name`` with ``schema``; the word sums of both ride on their passes."""
+
+    def __init__(self, context: JobContext, name: str, schema: pa.Schema) -> None:
+        super().__init__(context, "prepared", schema)
+        self.input = context.table(name)
+        self.rows = self.input.manifest.rows
+        self._input_sum = TableSum()
+
+    def _expected_rows(self) -> int:
+        return self.rows
 
     def input_batches(self) -> Iterator[pa.RecordBatch]:
         """The one pass over the input."""
         return self.context.read(self.input.directory, self._input_sum.add)
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """A pass over the prepared table; its rows and word sum are checked at its end."""
-        total = TableSum()
-        yield from self.context.read(self._path, total.add)
-        total.check("the prepared table", rows=self.rows, value=self._written)
 
     def check_input(self, what: str) -> None:
         """Hold what the pass over the input read against the manifest."""

@@ -49,7 +49,9 @@ class _StressProjection:
         self.tables = {"paying": context.work("paying.arrow"), "paid_up": context.work("paid_up.arrow")}
         self.written: dict[str, int] = {}
         self.by_month = np.zeros((SHOCKS, MONTHS))
+        self.wanted = np.arange(_SAMPLED) * (self.rows // _SAMPLED)
         self.samples: list[tuple[dict[str, float], Numbers]] = []
+        self.paying: set[float] = set()
         self.totals = np.zeros(SHOCKS)
         self.least = np.full(SHOCKS, np.inf)
         self.most = np.full(SHOCKS, -np.inf)
@@ -85,17 +87,17 @@ class _StressProjection:
             self.answer[name] = writer.rows
 
     def _sample(self, block: dict[str, Numbers], values: Numbers) -> None:
-        wanted = np.arange(_SAMPLED) * (self.rows // _SAMPLED)
-        for place in np.flatnonzero(np.isin(block["policy"], wanted)):
+        for place in np.flatnonzero(np.isin(block["policy"], self.wanted)):
             policy = {name: float(column[place]) for name, column in block.items()}
             self.samples.append((policy, values[:, place].copy()))
 
     def _totals(self) -> None:
         with self.context.steps.step("totals") as step:
             for name in self.tables:
-                for values in self._values(name):
+                for policies, values in self._values(name):
                     self.totals += values.sum(axis=1)
                     if name == "paying":
+                        self.paying.update(policies[np.isin(policies, self.wanted)].tolist())
                         np.minimum(self.least, values.min(axis=1), out=self.least)
                         np.maximum(self.most, values.max(axis=1), out=self.most)
             step.rows_read = self.rows
@@ -111,7 +113,7 @@ class _StressProjection:
         counts = np.zeros((SHOCKS, _BINS), np.int64)
         width = np.maximum(self.most - self.least, 1.0) / _BINS
         with self.context.steps.step("tail") as step:
-            for values in self._values("paying"):
+            for _, values in self._values("paying"):
                 bins = ((values - self.least[:, None]) / width[:, None]).astype(np.int64)
                 np.minimum(bins, _BINS - 1, out=bins)
                 bins += np.arange(SHOCKS)[:, None] * _BINS
@@ -123,11 +125,12 @@ class _StressProjection:
         check_equal("the number of paying policies in the tail", int(counts[0].sum()), self.answer["paying"])
         self.answer |= {"tail_value": float(tail[0]), "worst_tail_value": float(tail.min())}
 
-    def _values(self, name: str) -> Iterator[Numbers]:
-        """A pass over a table of present values, as (shocks, rows); its word sum is checked."""
+    def _values(self, name: str) -> Iterator[tuple[Numbers, Numbers]]:
+        """A pass over a table: policies, and values as (shocks, rows); its word sum is checked."""
         total = TableSum()
         for batch in self.context.read(self.tables[name], total.add):
-            yield np.stack([arrow.numbers(batch.column(shock + 1)) for shock in range(SHOCKS)])
+            values = np.stack([arrow.numbers(batch.column(shock + 1)) for shock in range(SHOCKS)])
+            yield arrow.numbers(batch.column(0)), values
         total.check(f"the table {name}", rows=int(self.answer[name]), value=self.written[name])
 
     def _verify(self) -> None:
@@ -145,6 +148,8 @@ class _StressProjection:
                 expected=self.totals.tolist(),
             )
             check_equal("the number of sampled policies", len(self.samples), _SAMPLED)
+            paying = sorted(policy["policy"] for policy, _ in self.samples if policy["paying"] == 1.0)
+            check_equal("the sampled policies among the paying ones", sorted(self.paying), paying)
             for policy, values in self.samples:
                 expected = np.array([basis.present_value(policy, shock) for shock in range(SHOCKS)])
                 scale = 100.0 * (policy["sum_assured"] + policy["annual_premium"])

@@ -24,6 +24,7 @@ from mawl.measure.topology import read_topology
 from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
 from mawl.model.run import (
+    CacheFacts,
     NodeFacts,
     Overhead,
     Phases,
@@ -71,14 +72,7 @@ def carry_out(
     _allow_many_files()
     machine = read_machine()
     node = machine.name or "localhost"
-    facts = msgspec.structs.replace(
-        _facts_before(request, volumes, machine, node, command, generate_seconds),
-        volumes=volume_facts(volumes.directories, node),
-        cache=cache,
-        alone=list(request.alone),
-        load_before=request.load_before,
-        free_space=list(request.free_space),
-    )
+    facts = _facts_before(request, volumes, machine, node, cache, command, generate_seconds)
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
@@ -160,7 +154,7 @@ def _modules(request: RunRequest) -> list[str]:
     """What the zygote imports: the libraries of the programs in this plan, each once, in order."""
     names: dict[str, None] = {}
     for program in {job.program: None for job in request.plan.jobs()}:
-        names |= dict.fromkeys(request.catalogue[program].modules)
+        names |= dict.fromkeys(request.catalogue[program].imports)
     return list(names)
 
 
@@ -178,6 +172,7 @@ def _facts_before(
     volumes: Volumes,
     machine: Machine,
     node: str,
+    cache: CacheFacts,
     command: Sequence[str],
     generate_seconds: float | None,
 ) -> RunFacts:
@@ -232,6 +227,11 @@ def _facts_before(
             "saving_ratio": plan.saving,
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
+        volumes=volume_facts(volumes.directories, node),
+        cache=cache,
+        alone=list(request.alone),
+        load_before=request.load_before,
+        free_space=list(request.free_space),
         phases=Phases(generate_seconds=generate_seconds),
     )
 

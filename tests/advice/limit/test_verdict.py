@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mawl.advice.evidence import Reading
@@ -77,10 +77,16 @@ def test_the_device_under_the_role_is_named_and_its_await_only_supports() -> Non
         "device.sdb.read_seconds": 0.9,
         "device.sdb.write_seconds": 0.1,
         "device.sdb.busy_seconds": 0.3,
+        "device.sdb.read_bytes": lambda second: 50e6 if second < 5 else 30e6,
+        "device.sdb.written_bytes": 10e6,
     }
     block = limit(reading_of(STORAGE | device, of=of))
     assert (block["verdict"], block["device"]) == ("storage", "sdb")
-    assert "a request to sdb took 0.01 s" in sentences(block, "support")
+    assert "a request to sdb took 10.0 ms" in sentences(block, "support")
+    assert "sdb moved 60.0 MB/s in its highest window, 40.0 MB/s in the median one" in sentences(
+        block, "support"
+    )
+    assert block["device_peak_bytes_per_second"] == pytest.approx(60e6)
     assert "sdb" not in sentences(block, "evidence")
 
 
@@ -163,6 +169,7 @@ def test_the_tail_has_no_say() -> None:
 waited = st.floats(0.0, 4.0)
 
 
+@settings(max_examples=20, deadline=None)
 @given(waited, waited, waited, waited, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 def test_losses_are_shares_of_one_whole(
     queued: float, data: float, work: float, util: float, memory: float, io: float

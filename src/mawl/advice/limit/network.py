@@ -37,7 +37,7 @@ def _evidence(reading: Reading) -> list[Line]:
             )
         )
     lines += pressure_line(reading, "io_some", "some task waited for I/O")
-    lines += plateau_lines(reading)
+    lines += plateau_lines(reading, [moment.network_bytes_per_second for moment in reading.active])
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
         lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
@@ -18,16 +19,17 @@ MORE_RATIO = 1.2
 """Waits grew when at least this many times as many jobs were blocked."""
 
 
-def plateau_lines(reading: Reading) -> list[Line]:
-    """The plateau as evidence: the windows at the top by how many jobs were blocked, half against half.
+def plateau_lines(reading: Reading, totals: Sequence[float | None]) -> list[Line]:
+    """The plateau as evidence, ``totals`` being the bytes per second of each active window.
 
+    The windows at the top are taken by how many jobs were blocked, half against half.
     Without waits that grow at the same throughput there is no line: a high window by itself shows
     only what was asked for.
     """
     known = [
         (total, blocked)
-        for moment in reading.active
-        if (total := moment.device["total"]) is not None and (blocked := _blocked(moment)) is not None
+        for moment, total in zip(reading.active, totals, strict=False)
+        if total is not None and (blocked := _blocked(moment)) is not None
     ]
     if not known:
         return []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading, weighted_mean
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.device import device_lines, device_totals
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.model.options import ROLES, Role
-from mawl.units import format_ratio, format_seconds
+from mawl.units import format_ratio
 
 
 def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
@@ -56,39 +57,10 @@ def _evidence(reading: Reading) -> list[Line]:
             Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
         )
     lines += pressure_line(reading, "io_some", "some task waited for I/O")
-    lines += plateau_lines(reading)
-    role, device = place(reading, reading.active)
-    return lines + (_device_lines(reading, device) if role and device else [])
-
-
-def _device_lines(reading: Reading, device: str) -> list[Line]:
-    """Await and utilisation of the device: they only support, since a throttled device can look idle."""
-    if reading.samples is None or reading.windows is None:
-        return []
-    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
-    sums = {}
-    for name in ("reads", "writes", "read_seconds", "write_seconds", "busy_seconds"):
-        changes = [
-            change
-            for node in reading.samples.nodes
-            if (change := reading.samples.changes(node, f"device.{device}.{name}", edges)[0])
-        ]
-        sums[name] = (
-            sum(change.amount for change in changes),
-            weighted_mean([(change.per_second, 1.0) for change in changes]),
-        )
-    requests = sums["reads"][0] + sums["writes"][0]
-    busy = sums["busy_seconds"][1]
-    if not requests or busy is None:
-        return []
-    wait = (sums["read_seconds"][0] + sums["write_seconds"][0]) / requests
-    return [
-        Line(
-            kind="support",
-            sentence=f"a request to {device} took {format_seconds(wait)} on average, and it was in use for "
-            f"{format_ratio(min(busy, 1.0))} of the time",
-        )
-    ]
+    _, device = place(reading, reading.active)
+    if device is None:
+        return lines + plateau_lines(reading, [moment.device["total"] for moment in reading.active])
+    return [*lines, *plateau_lines(reading, device_totals(reading, device)), *device_lines(reading, device)]
 
 
 RULE = Rule(resource="storage", loss=_loss, evidence=_evidence)

@@ -7,6 +7,7 @@ from typing import Any
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit import cpu, memory, network, storage
+from mawl.advice.limit.device import device_peak
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
@@ -47,6 +48,7 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
     missing |= {
         "limit.role": "the limit is not storage, or no single role",
         "limit.device": "the limit is not storage, or its role is not on one device",
+        "limit.device_peak_bytes_per_second": "no device is named, or it was not sampled",
         "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
         **{
             f"limit.headroom.{name}_ratio": "its figures were not measured"
@@ -57,6 +59,7 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
         "verdict": verdict,
         "role": role,
         "device": device,
+        "device_peak_bytes_per_second": device_peak(reading, device) if device else None,
         "shares": shares,
         "losses": losses,
         "told_ratio": seconds / active,

@@ -1,4 +1,4 @@
-"""The catalogue: what each program declares, one file each; ``CATALOGUE`` finds them by name.
+"""The catalogue: what each program declares, one file each; ``CATALOGUE`` finds them by name, by class.
 
 Data only: no engine is imported here, so that plans, reports and simulations work without them.
 """
@@ -11,12 +11,18 @@ from mawl.plan.catalogue import (
     census_query,
     customer_profile,
     dimension_load,
+    factorial_design,
+    forecasting,
+    gee_repeated,
     ledger_update,
+    mixed_model,
     pension_cube,
     portfolio_optimization,
     random_access,
     segmentation,
+    stepwise_selection,
     stress_projection,
+    survey_logistic,
     text_topics,
     tree_ensemble,
     wide_sort,
@@ -36,8 +42,14 @@ CATALOGUE: dict[str, Program] = {
         ledger_update,
         stress_projection,
         pension_cube,
+        stepwise_selection,
+        gee_repeated,
+        mixed_model,
+        survey_logistic,
+        factorial_design,
         tree_ensemble,
         segmentation,
+        forecasting,
         text_topics,
         portfolio_optimization,
     )

@@ -9,11 +9,17 @@ from mawl.plan.inputs import (
     census_single,
     customer_records,
     customers,
+    experiment_runs,
     ledger,
+    measurements,
     notes,
     people,
     policies,
+    respondents,
+    sales,
+    store_weeks,
     transactions,
+    visits,
 )
 from mawl.plan.tables import InputTable
 
@@ -32,5 +38,11 @@ INPUTS: dict[str, InputTable] = {
         customers.TABLE,
         notes.TABLE,
         candidates.TABLE,
+        measurements.TABLE,
+        respondents.TABLE,
+        visits.TABLE,
+        store_weeks.TABLE,
+        sales.TABLE,
+        experiment_runs.TABLE,
     )
 }

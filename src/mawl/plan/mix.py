@@ -1,0 +1,135 @@
+"""The mixed workloads by rule: N sessions of all programs (docs/design/workloads.md says why so)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mawl.errors import UsageError
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.programs import Program
+from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec
+
+FEWEST_SESSIONS = 5
+"""Below it the gate would release fewer jobs (2N - 5) than there are sessions."""
+
+MOST_SESSIONS = 500
+
+COPIES: dict[str, int] = {
+    "census_load": 4,
+    "census_load_single": 3,
+    "census_query": 4,
+    "wide_sort": 2,
+    "dimension_load": 5,
+    "random_access": 4,
+    "customer_profile": 4,
+    "ledger_update": 3,
+    "stress_projection": 4,
+    "pension_cube": 4,
+    "stepwise_selection": 4,
+    "gee_repeated": 3,
+    "mixed_model": 4,
+    "survey_logistic": 3,
+    "factorial_design": 3,
+    "tree_ensemble": 4,
+    "segmentation": 4,
+    "forecasting": 3,
+    "text_topics": 3,
+    "portfolio_optimization": 3,
+}
+"""Jobs of each program in 20 sessions; other numbers of sessions have them in proportion."""
+
+LEFT_OUT = "census_load_single"
+"""What mixed30-19 does without: the I/O program whose work is nearest to another's (census_load)."""
+
+TRAIL_OUT_JOBS = 2
+TRAIL_OUT_MARGIN = 0.1
+"""Share of the mean length of a session by which those that trail out should be longer than others."""
+
+
+def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
+    """``mixed20`` for any number N of sessions: 3N + 11 jobs of twenty programs, 2N - 5 at the gate.
+
+    Raises :class:`~mawl.errors.UsageError` outside 5 to 500 sessions.
+    """
+    if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
+        raise UsageError(
+            f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}, because N sessions "
+            "release 2N - 5 jobs together, at least one for each",
+            cure="choose a number of sessions in that range, or the workload bed for a small machine",
+        )
+    return WorkloadSpec(
+        name=name,
+        title=f"All twenty programs in {sessions} sessions",
+        sessions=lay_out(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5),
+    )
+
+
+def mixed30_19() -> WorkloadSpec:
+    """``mixed30-19``: 102 jobs of nineteen programs, seven of them I/O, in 30 sessions."""
+    kept = {program: copies for program, copies in COPIES.items() if program != LEFT_OUT}
+    return WorkloadSpec(
+        name="mixed30-19",
+        title="Nineteen programs, seven of them I/O, in 30 sessions",
+        sessions=lay_out(30, apportion(kept, 102), gate=55),
+    )
+
+
+def apportion(weights: Mapping[str, int], jobs: int) -> dict[str, int]:
+    """``jobs`` shared out in proportion to the weights, at least one each (Webster's method).
+
+    More jobs never mean fewer of one program; of equal claims the first in the order of ``weights`` goes
+    before.
+    """
+    copies = dict.fromkeys(weights, 1)
+    for _ in range(jobs - len(weights)):
+        copies[max(weights, key=lambda program: weights[program] / (2 * copies[program] + 1))] += 1
+    return copies
+
+
+def lay_out(
+    sessions: int, copies: Mapping[str, int], *, gate: int, catalogue: Mapping[str, Program] = CATALOGUE
+) -> list[SessionSpec]:
+    """Lay jobs out into sessions, the longest first; ``gate`` of them stand in the first stages.
+
+    1. The two longest jobs of the compute class are put aside: they trail out.
+    2. Each other session begins with one of the longest jobs.
+    3. The shortest jobs fill the gate: one beside the first job in all sessions but those with the
+       longest, one each at the start of the two sessions that trail out.
+    4. Every job left, the longest first, goes after the jobs of the session that is shortest so far.
+    5. The jobs put aside end the last two sessions.
+
+    Lengths are sums of :meth:`~mawl.plan.programs.Program.expected_seconds` of each stage's longest job.
+    """
+    seconds = {program: catalogue[program].expected_seconds(1.0) for program in copies}
+    jobs = _longest_first((program for program, count in copies.items() for _ in range(count)), seconds)
+    trailing = [program for program in jobs if catalogue[program].program_class == "compute"][:TRAIL_OUT_JOBS]
+    for program in trailing:
+        jobs.remove(program)
+    leading, jobs = jobs[: sessions - TRAIL_OUT_JOBS], jobs[sessions - TRAIL_OUT_JOBS :]
+    beside = gate - sessions
+    kept = len(jobs) - beside - TRAIL_OUT_JOBS
+    later, before, short = jobs[:kept], jobs[kept : kept + TRAIL_OUT_JOBS], jobs[kept + TRAIL_OUT_JOBS :]
+    stages: list[list[list[str | JobSpec]]] = [[[program]] for program in (*leading, *before)]
+    lengths = [seconds[program] for program in (*leading, *before)]
+    # Of the sessions with a second job, the one with the longest first job has the shortest beside it.
+    for session, program in zip(stages[len(leading) - beside : len(leading)], reversed(short), strict=True):
+        session[0].append(program)
+    mean = sum(seconds[program] * count for program, count in copies.items()) / sessions
+    last = range(sessions - TRAIL_OUT_JOBS, sessions)
+    for number, program in zip(last, trailing, strict=True):
+        lengths[number] += seconds[program] - TRAIL_OUT_MARGIN * mean
+    for program in later:
+        number = lengths.index(min(lengths))
+        stages[number].append([program])
+        lengths[number] += seconds[program]
+    for number, program in zip(last, trailing, strict=True):
+        stages[number].append([JobSpec(program=program, trail_out=True)])
+    digits = len(str(sessions))
+    return [
+        SessionSpec(name=f"analyst-{number:0{digits}}", stages=session)
+        for number, session in enumerate(stages, start=1)
+    ]
+
+
+def _longest_first(programs: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
+    return sorted(programs, key=lambda program: -seconds[program])

@@ -1,0 +1,201 @@
+"""The mixed workloads: counts, the rule that makes them, the bytes they move, and who ends last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mawl.errors import UsageError
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import COPIES, FEWEST_SESSIONS, LEFT_OUT, MOST_SESSIONS, apportion, mixed, mixed30_19
+from mawl.plan.needs import needs
+from mawl.plan.programs import Program
+from mawl.plan.progress import Progress
+from mawl.plan.workload import SHIPPED, Plan, WorkloadSpec, load_workload, make_plan
+from tools import workloads
+
+TB = 10**12
+NUMBERS = (5, 6, 7, 8, 12, 20, 21, 30, 47, 100)
+
+
+def planned(spec: WorkloadSpec) -> Plan:
+    return make_plan(spec, where="", catalogue=CATALOGUE, scale=1.0)
+
+
+def shipped(name: str) -> Plan:
+    return planned(load_workload(name)[0])
+
+
+def lengths(plan: Plan) -> list[float]:
+    """Seconds that each session would take alone, by what its programs are expected to."""
+    return [
+        sum(max(CATALOGUE[job.program].expected_seconds(1.0) for job in stage) for stage in session.stages)
+        for session in plan.sessions
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "sessions", "jobs", "gate", "programs", "io"),
+    [("mixed20", 20, 71, 35, 20, 8), ("mixed30", 30, 101, 55, 20, 8), ("mixed30-19", 30, 102, 55, 19, 7)],
+)
+def test_shipped_mixes_have_the_published_counts(
+    name: str, sessions: int, jobs: int, gate: int, programs: int, io: int
+) -> None:
+    plan = shipped(name)
+    used = Counter(job.program for job in plan.jobs())
+    assert (plan.workload, len(plan.sessions), used.total()) == (name, sessions, jobs)
+    assert plan.gate_jobs == plan.peak_concurrent == gate
+    assert len(used) == programs
+    assert sum(CATALOGUE[program].program_class == "io" for program in used) == io
+
+
+def test_twenty_sessions_have_exactly_the_copies_of_the_design() -> None:
+    assert Counter(job.program for job in shipped("mixed20").jobs()) == COPIES
+    assert set(CATALOGUE) == set(COPIES)
+
+
+def test_what_the_mix_of_nineteen_leaves_out_is_an_io_program() -> None:
+    assert LEFT_OUT not in {job.program for job in shipped("mixed30-19").jobs()}
+    assert CATALOGUE[LEFT_OUT].program_class == "io"
+
+
+@pytest.mark.parametrize("name", workloads.RULED)
+def test_shipped_files_are_what_the_rule_says(name: str) -> None:
+    head, make = workloads.RULED[name]
+    path = SHIPPED / f"{name}.toml"
+    assert path.read_text() == workloads.text_of(head, make()), "run make reference"
+    assert load_workload(name)[0] == make()
+
+
+@pytest.mark.parametrize("sessions", NUMBERS)
+def test_the_rule_for_any_number_of_sessions(sessions: int) -> None:
+    plan = planned(mixed(sessions))
+    jobs = list(plan.jobs())
+    assert len(plan.sessions) == sessions
+    assert len(jobs) == 3 * sessions + 11
+    assert plan.gate_jobs == plan.peak_concurrent == 2 * sessions - 5
+    assert {job.program for job in jobs} == set(CATALOGUE)
+    for session in plan.sessions:
+        assert all(len(stage) <= len(session.stages[0]) for stage in session.stages)
+    readers: dict[tuple[str, int], set[str]] = {}
+    for job in jobs:
+        readers.setdefault((job.program, job.replica), set()).add(job.session)
+    assert all(len(who) == 1 for who in readers.values())
+
+
+@pytest.mark.parametrize("sessions", [FEWEST_SESSIONS - 1, 0, -3, MOST_SESSIONS + 1])
+def test_other_numbers_of_sessions_are_refused(sessions: int) -> None:
+    with pytest.raises(UsageError, match=f"--sessions {sessions}: expected 5 to 500, because"):
+        mixed(sessions)
+
+
+@pytest.mark.parametrize("name", workloads.RULED)
+def test_the_longest_programs_stand_in_the_first_stages(name: str) -> None:
+    plan = shipped(name)
+    seconds = {job.job: CATALOGUE[job.program].expected_seconds(1.0) for job in plan.jobs()}
+    leading = [session.stages[0][0].job for session in plan.sessions[:-2]]
+    rest = [job.job for job in plan.jobs() if job.job not in leading and not job.trail_out]
+    assert min(seconds[job] for job in leading) >= max(seconds[job] for job in rest)
+    assert max(seconds.values()) == max(seconds[job] for job in leading)
+
+
+@pytest.mark.parametrize("sessions", NUMBERS)
+def test_sessions_are_balanced_and_two_that_trail_out_are_the_longest(sessions: int) -> None:
+    plan = planned(mixed(sessions))
+    trailing = [job for job in plan.jobs() if job.trail_out]
+    assert [job.job for job in trailing] == [plan.sessions[n].stages[-1][0].job for n in (-2, -1)]
+    assert all(CATALOGUE[job.program].program_class == "compute" for job in trailing)
+    *others, first, second = lengths(plan)
+    assert min(first, second) > max(others) * (1.05 if sessions >= 20 else 1.0)
+    longest_job = max(program.expected_seconds(1.0) for program in CATALOGUE.values())
+    assert max(others) <= max(1.25 * min(others), longest_job)
+
+
+def shared(plan: Plan, processors: int) -> tuple[float, list[str]]:
+    """Mean concurrent jobs, and sessions in the order of their ends, where jobs share processors equally."""
+    progress, left, now, area = Progress(plan), dict[str, float](), 0.0, 0.0
+    session_of = {job.job: job.session for job in plan.jobs()}
+    ended: list[str] = []
+    while not progress.finished:
+        for job in progress.startable(now):
+            progress.start(job.job)
+            left[job.job] = CATALOGUE[job.program].cpu_seconds(1.0)
+        speed = min(1.0, processors / len(left))
+        least = min(left.values())
+        now += least / speed
+        area += len(left) * least / speed
+        for job_name in list(left):
+            left[job_name] -= least
+            if left[job_name] <= 1e-6:
+                del left[job_name]
+                progress.end(job_name, well=True)
+                ended.append(session_of[job_name])
+    return area / now, list(dict.fromkeys(reversed(ended)))[::-1]
+
+
+@pytest.mark.parametrize("processors", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("name", workloads.RULED)
+def test_about_as_many_jobs_as_sessions_run_at_a_time_on_busy_processors(name: str, processors: int) -> None:
+    plan = shipped(name)
+    mean, order = shared(plan, processors)
+    assert 0.8 <= mean / len(plan.sessions) <= 1.2
+    assert set(order[-2:]) == {session.name for session in plan.sessions[-2:]}
+
+
+def test_bytes_by_role_of_mixed20_are_those_of_the_published_load() -> None:
+    plan = shipped("mixed20")
+    moved = needs(plan, CATALOGUE).moved
+    total = sum(sum(directions.values()) for directions in moved.values())
+    inputs = sum(table.bytes(1.0) for program in CATALOGUE.values() for table in program.inputs)
+    assert 0.65 <= sum(directions["read"] for directions in moved.values()) / total <= 0.80
+    assert 0.85 <= sum(sum(moved[role].values()) for role in ("work", "util")) / total <= 0.95
+    assert 17 <= total / inputs <= 28
+    assert 10 * TB <= total <= 12 * TB
+
+
+def test_bed_is_four_jobs_at_once_and_mostly_io() -> None:
+    plan = shipped("bed")
+    assert 2 <= len(plan.sessions) <= 4
+    assert plan.gate_jobs == plan.peak_concurrent == 4
+    programs = [CATALOGUE[job.program] for job in plan.jobs()]
+    in_io = [program for program in programs if program.program_class == "io"]
+    assert {program.name for program in in_io} == {n for n, p in CATALOGUE.items() if p.program_class == "io"}
+    for seconds in (Program.cpu_seconds, Program.expected_seconds):
+        assert sum(seconds(program, 1.0) for program in in_io) >= 0.7 * sum(seconds(p, 1.0) for p in programs)
+
+
+WEIGHTS = st.dictionaries(st.text(max_size=3), st.integers(1, 9), min_size=1, max_size=20)
+
+
+@given(st.integers(1, 9), WEIGHTS)
+def test_apportioned_jobs_are_exact_where_they_can_be(times: int, weights: dict[str, int]) -> None:
+    exact = {name: times * weight for name, weight in weights.items()}
+    assert apportion(weights, sum(exact.values())) == exact
+
+
+@given(st.integers(20, 200), WEIGHTS)
+def test_apportioned_jobs_grow_with_their_number_and_are_at_least_one(
+    jobs: int, weights: dict[str, int]
+) -> None:
+    copies, more = apportion(weights, jobs), apportion(weights, jobs + 1)
+    assert sum(copies.values()) == jobs
+    assert min(copies.values()) >= 1
+    assert all(more[name] >= copies[name] for name in weights)
+
+
+def test_stale_files_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(workloads, "SHIPPED", tmp_path)
+    assert workloads.main(["--check"]) == 1
+    assert "mixed20.toml, mixed30.toml, mixed30-19.toml; run make reference" in capsys.readouterr().err
+    assert workloads.main([]) == workloads.main(["--check"]) == 0
+
+
+def test_nineteen_programs_come_from_the_same_rule() -> None:
+    assert load_workload("mixed30-19")[0] == mixed30_19()
+    assert mixed(30).sessions == load_workload("mixed30")[0].sessions

@@ -1,0 +1,164 @@
+"""Measure every program alone, one after another, and keep the figures for docs/reference/programs.md.
+
+``python -m tools.measured --place DIR`` makes a workload of one session with one program a stage in
+DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-limit`` as for
+``mawl run``), and writes ``docs/reference/measured.json`` from the run folder;
+``make reference`` prints that file.  The figures are only ever written from a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+import mawl
+from mawl.model.records import JobRecord
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.scale import parse_scale, scale_name
+from mawl.units import format_bytes, format_instant, format_memory
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured.json"
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """One program, run alone once; bytes are what its read and write calls moved."""
+
+    real_time_seconds: float
+    cpu_seconds: float
+    memory_bytes: int
+    application_read_bytes: int
+    application_written_bytes: int
+    declared_read_bytes: int
+    declared_written_bytes: int
+
+
+_USED = (
+    "real_time_seconds",
+    "cpu_seconds",
+    "memory_bytes",
+    "application_read_bytes",
+    "application_written_bytes",
+)
+"""Figures taken from a job's usage as they are."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """Where and when the programs were measured, and what came out."""
+
+    measured_at: str
+    mawl_version: str
+    scale: float
+    memory_limit_bytes: int | None
+    machine: str
+    programs: dict[str, Figures]
+
+
+def workload() -> str:
+    """One session, each stage one program of the catalogue."""
+    stages = "".join(f'    ["{name}"],\n' for name in CATALOGUE)
+    return f'name = "alone"\n\n[[sessions]]\nname = "alone"\nstages = [\n{stages}]\n'
+
+
+def figures(job: JobRecord, scale: float) -> Figures:
+    """The figures of a finished job; ValueError where it did not finish or one is missing."""
+    declared = CATALOGUE[job.program].bytes_by_role(scale).values()
+    found = {
+        **{name: getattr(job.usage, name) for name in _USED},
+        "declared_read_bytes": sum(role["read"] for role in declared),
+        "declared_written_bytes": sum(role["written"] for role in declared),
+    }
+    missing = [name for name, value in found.items() if value is None]
+    if job.outcome != "finished" or missing:
+        raise ValueError(f"{job.program}: {job.outcome}, without {', '.join(missing) or 'nothing'}")
+    return Figures(**found)
+
+
+def measured(folder: Path) -> Measured:
+    """What a run folder of :func:`workload` holds."""
+    run = mawl.open_run(folder)
+    facts, node = run.facts, run.facts.nodes[0]
+    scale = facts.workload.scale
+    if scale is None:
+        raise ValueError(f"{folder}: the run has no scale")
+    return Measured(
+        measured_at=format_instant(facts.started_at),
+        mawl_version=facts.mawl_version,
+        scale=scale,
+        memory_limit_bytes=node.memory_limit_bytes,
+        machine=f"{node.cores} cores ({node.core_basis}) of {node.cpu_model}, "
+        f"{format_memory(node.memory_bytes or 0)}, Linux {node.kernel}",
+        programs={job.program: figures(job, scale) for job in run.job_records()},
+    )
+
+
+def page(stored: Measured) -> list[str]:
+    """The section of docs/reference/programs.md that shows them."""
+    limit = stored.memory_limit_bytes
+    memory = "" if limit is None else f", jobs and page cache within {format_memory(limit)}"
+    times = [one.real_time_seconds for one in stored.programs.values()]
+    return [
+        f"## Measured alone at {scale_name(stored.scale)}",
+        "",
+        f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
+        f"{stored.machine}{memory}. Bytes are what read and write calls moved, in brackets against the",
+        "declaration; rates are those bytes per CPU second. Longest : shortest is "
+        f"{max(times) / min(times):.1f} : 1.",
+        "",
+        "| program | real time s | CPU s | peak memory | read | written | MB per CPU s |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(_row(name, stored.programs[name]) for name in CATALOGUE if name in stored.programs),
+        "",
+    ]
+
+
+def _row(name: str, one: Figures) -> str:
+    moved = one.application_read_bytes + one.application_written_bytes
+    cells = [
+        f"[{name}](#{name})",
+        f"{one.real_time_seconds:.1f}",
+        f"{one.cpu_seconds:.1f}",
+        format_memory(one.memory_bytes),
+        _against(one.application_read_bytes, one.declared_read_bytes),
+        _against(one.application_written_bytes, one.declared_written_bytes),
+        f"{moved / 1e6 / one.cpu_seconds:.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _against(moved: int, declared: int) -> str:
+    return f"{format_bytes(moved)} ({moved / declared:.2f})" if declared else format_bytes(moved)
+
+
+def load() -> Measured | None:
+    """The figures that are kept, or None."""
+    return msgspec.json.decode(FILE.read_bytes(), type=Measured) if FILE.exists() else None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, and keep the figures; the exit status is that of ``mawl run``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--place", type=Path, required=True, help="directory for roles and run")
+    parser.add_argument("--scale", default="quick")
+    parser.add_argument("--memory-limit")
+    given = parser.parse_args(arguments)
+    parse_scale(given.scale)
+    given.place.mkdir(parents=True, exist_ok=True)
+    file = given.place / "alone.toml"
+    file.write_text(workload())
+    command = [sys.executable, "-m", "mawl", "run", file.name, "--scale", given.scale]
+    if given.memory_limit:
+        command += ["--memory-limit", given.memory_limit]
+    done = subprocess.run(command, cwd=given.place, check=False)
+    if done.returncode == 0:
+        text = msgspec.json.format(msgspec.json.encode(measured(given.place / "runs" / "latest")), indent=2)
+        FILE.write_bytes(text + b"\n")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
