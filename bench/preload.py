@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import find_compiler, library
-from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_sums
+from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
 from mawl.model.options import ROLES
 
 NAME = "preload"
@@ -157,7 +157,7 @@ def _look(folder: Path) -> Result:
     figures = []
     for _ in range(20):
         began = time.process_time()
-        live_sums([row for file in files for row in file.rows()])
+        live_words(sum(file.live() for file in files))
         figures.append((time.process_time() - began) * 1000)
     detail = f"{_LOOKED_AT_JOBS} jobs: {spread(figures, 'CPU ms')}"
     return at_most("look at counters", statistics.median(figures), "CPU ms", LOOK_TARGET_MILLISECONDS, detail)

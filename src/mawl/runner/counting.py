@@ -89,9 +89,9 @@ class Counting:
             return None
         return str(path)
 
-    def rows(self, jobs: Sequence[str]) -> list[list[int]]:
-        """Sums of running jobs, for :func:`mawl.measure.preload.counters.live_sums`."""
-        return [row for job in jobs if job in self._files for row in self._files[job].rows()]
+    def live(self) -> int:
+        """Live sums of all jobs that have counters now, as one number (``CounterFile.live``)."""
+        return sum(file.live() for file in self._files.values())
 
     def run_delay_seconds(self, job: str) -> float:
         """Waiting for a CPU of what has ended of a running job."""
@@ -104,8 +104,8 @@ class Counting:
         entry = self._entries(job).get(number)
         return None if entry is None else entry.io
 
-    def take(self, job: str) -> tuple[JobCount, list[list[int]]] | None:
-        """The last word of a job's counters and its rows; the files go.  None where it had none."""
+    def take(self, job: str) -> tuple[JobCount, int] | None:
+        """The last word of a job's counters and its live sums; the files go.  None where it had none."""
         file = self._files.pop(job, None)
         if file is None or self._directory is None:
             return None
@@ -122,7 +122,7 @@ class Counting:
         )
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
-        return count, file.rows()
+        return count, file.live()
 
     def _entries(self, job: str) -> dict[int, Entry]:
         assert self._directory is not None
