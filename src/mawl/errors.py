@@ -66,6 +66,12 @@ class WrongAnswerError(MawlError):
     exit_code = 1
 
 
+class NotStartedError(MawlError):
+    """A command that the user named cannot be started; the exit code is a shell's."""
+
+    exit_code = 127
+
+
 class RunFailedError(MawlError):
     """A run ended, and at least one of its jobs failed."""
 

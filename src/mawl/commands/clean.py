@@ -14,11 +14,11 @@ from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
-from mawl.runner.counting import SHARED_MEMORY
+from mawl.runner.counting import leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.store.facts import read_facts
 from mawl.units import format_bytes
-from mawl.volumes import Volumes, leftovers_under, remove_leftover, run_of
+from mawl.volumes import Volumes, remove_leftover, run_of
 
 NAME = "clean"
 HELP = "remove what interrupted runs left in the roles"
@@ -44,10 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
             for role in ROLES
         }
     )
-    counters = [SHARED_MEMORY, *(chosen.runs(arguments.runs) / facts.run_id for facts in interrupted)]
-    leftovers = volumes.leftovers() + [
-        directory for place in counters for directory in leftovers_under(place)
-    ]
+    leftovers = volumes.leftovers()
+    leftovers += leftover_counters(
+        {run_of(directory) for directory in leftovers} | {facts.run_id for facts in interrupted},
+        chosen.runs(arguments.runs),
+    )
     abandoned = {run_of(directory) for directory in leftovers}
     verb = "would remove" if arguments.dry_run else "removed"
     found, failed = False, False

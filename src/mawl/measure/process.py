@@ -108,7 +108,7 @@ class _Tree:
                 continue
             seen.add(pid)
             process = self._known.get(pid) or _Process(pid, self._proc)
-            if not process.read():
+            if not process.read(io_only=pid == self._root and not walk):
                 process.close()
                 self._known.pop(pid, None)
                 continue
@@ -156,8 +156,13 @@ class _Process:
         self._tasks: list[str] = []
         self.looks = 0
 
-    def read(self) -> bool:
-        """Read the counters anew; False when the process is gone."""
+    def read(self, *, io_only: bool = False) -> bool:
+        """Read the counters anew; False when the process is gone.
+
+        ``io_only`` spares the other file: a keeper uses no CPU to speak of, and its strays' can wait.
+        """
+        if io_only and self.io_seen:
+            return self._read_io()
         stat = self._text("stat")
         if not stat:
             return False
@@ -167,12 +172,15 @@ class _Process:
         self.ticks = int(fields[11]) + int(fields[13]), int(fields[12]) + int(fields[14])
         self._threads = int(fields[17])
         self.resident_pages = int(fields[21])
-        io = self._text("io")  # a zombie's is refused without root: its last value stands
-        if io:
-            counts = io.split()
+        self._read_io()  # a zombie's is refused without root: its last value stands
+        return True
+
+    def _read_io(self) -> bool:
+        counts = (self._text("io") or b"").split()
+        if counts:
             self.io = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
             self.io_seen = True
-        return True
+        return bool(counts)
 
     def run_delay(self, walk: bool) -> int:
         """Nanoseconds that its threads waited for a CPU; new threads are found at a walk."""

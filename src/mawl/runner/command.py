@@ -13,14 +13,14 @@ from types import FrameType
 
 import msgspec
 
-from mawl.errors import MawlError
+from mawl.errors import MawlError, NotStartedError
 from mawl.launch.client import Launcher
 from mawl.launch.sweep import descendants, signal_all
 from mawl.model.messages import Assignment, Failed, Forked, Ready, Reaped, Start, Started
 from mawl.model.options import Options, Role
 from mawl.model.records import JobRecord
 from mawl.model.usage import Usage, difference
-from mawl.runner.counting import Counting
+from mawl.runner.counting import MEASURE_PREFIX, Counting
 from mawl.runner.job_io import own_io, run_delay_of
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -39,9 +39,9 @@ def measure_command(
 ) -> Measured:
     """Run a command to its end with these three descriptors, and forward signals to it.
 
-    Raises :class:`~mawl.errors.MawlError` where it cannot be started.
+    Raises :class:`~mawl.errors.NotStartedError` where it cannot be started.
     """
-    run_id = f"measure-{secrets.token_hex(4)}"
+    run_id = f"{MEASURE_PREFIX}{secrets.token_hex(4)}"
     with contextlib.ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mawl-measure-")))
         counting = Counting(run_id, roles, folder, jobs=1)
@@ -91,7 +91,7 @@ class _Watch:
         ready, started, reaped = (self._said.get(kind) for kind in (Ready, Started, Reaped))
         failed = self._said.get(Failed)
         if isinstance(failed, Failed):
-            raise MawlError(failed.sentence)
+            raise NotStartedError(failed.sentence)
         assert isinstance(ready, Ready) and isinstance(started, Started) and isinstance(reaped, Reaped)
         return _record(command, started, reaped, counting)
 

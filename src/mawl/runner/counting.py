@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,12 +17,16 @@ from mawl.measure.preload.layout import FILE_BYTES
 from mawl.measure.preload.ledger import Entry, ledger_of, read
 from mawl.model.options import Role
 from mawl.model.role_io import IoByRole
-from mawl.volumes import claim_directory, remove_leftover
+from mawl.volumes import claim_directory, leftovers_under, remove_leftover, run_of
 
 SHARED_MEMORY = Path("/dev/shm")
 """The counters' place: memory, so that counting is no I/O; without room there, the run's folder."""
 
+MEASURE_PREFIX = "measure-"
+"""Begins the id of a command that was measured by itself."""
+
 _SPARE_FILES = 8
+_FORSAKEN_SECONDS = 3600.0
 
 
 class JobCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,9 +89,9 @@ class Counting:
             return None
         return str(path)
 
-    def rows(self, jobs: Sequence[str]) -> list[list[int]]:
-        """Sums of running jobs, for :func:`mawl.measure.preload.counters.live_sums`."""
-        return [row for job in jobs if job in self._files for row in self._files[job].rows()]
+    def live(self) -> int:
+        """Live sums of all jobs that have counters now, as one number (``CounterFile.live``)."""
+        return sum(file.live() for file in self._files.values())
 
     def run_delay_seconds(self, job: str) -> float:
         """Waiting for a CPU of what has ended of a running job."""
@@ -99,8 +104,8 @@ class Counting:
         entry = self._entries(job).get(number)
         return None if entry is None else entry.io
 
-    def take(self, job: str) -> tuple[JobCount, list[list[int]]] | None:
-        """The last word of a job's counters and its rows; the files go.  None where it had none."""
+    def take(self, job: str) -> tuple[JobCount, int] | None:
+        """The last word of a job's counters and its live sums; the files go.  None where it had none."""
         file = self._files.pop(job, None)
         if file is None or self._directory is None:
             return None
@@ -117,7 +122,7 @@ class Counting:
         )
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
-        return count, file.rows()
+        return count, file.live()
 
     def _entries(self, job: str) -> dict[int, Entry]:
         assert self._directory is not None
@@ -134,6 +139,23 @@ class Counting:
                 remove_leftover(self._directory)
             os.close(self._lock)
             self._directory = None
+
+
+def leftover_counters(
+    run_ids: Collection[str], runs: Path, shared_memory: Path = SHARED_MEMORY
+) -> list[Path]:
+    """Counter files of these runs, which are over, and of what else nobody holds any more.
+
+    Those of other directories' runs only when they are an hour old: their own `mawl clean` is told more.
+    """
+    found = [
+        directory
+        for directory in leftovers_under(shared_memory)
+        if run_of(directory) in run_ids
+        or run_of(directory).startswith(MEASURE_PREFIX)
+        or time.time() - directory.stat().st_mtime > _FORSAKEN_SECONDS
+    ]
+    return found + [directory for run_id in sorted(run_ids) for directory in leftovers_under(runs / run_id)]
 
 
 def _has_room(place: Path, files: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.measure.preload.counters import live_sums
+from mawl.measure.preload.counters import live_words
 from mawl.measure.preload.layout import sum_word
 from mawl.measure.process import TreeSample
 from mawl.model.messages import StepEnded
@@ -34,7 +34,7 @@ class RoleSampling:
 
     def __init__(self, counting: Counting | None = None) -> None:
         self._counting = counting
-        self._ended: list[list[int]] = []
+        self._ended = 0
         self._seconds = {"jobs.on_cpu_seconds": 0.0, "jobs.run_queue_seconds": 0.0}
         self._last = dict(self._seconds)
 
@@ -54,8 +54,8 @@ class RoleSampling:
         taken = None if self._counting is None else self._counting.take(job)
         if taken is None:
             return None
-        count, rows = taken
-        self._ended = [live_sums([*self._ended, *rows])]
+        count, live = taken
+        self._ended += live
         return count
 
     def job_ended(self, cpu_seconds: float | None, run_delay_seconds: float | None) -> None:
@@ -77,7 +77,7 @@ class RoleSampling:
             self._last[name] = max(self._last[name], self._seconds[name] + value)
         found: Series = list(self._last.items())
         if self._counting is not None and self._counting.reason is None:
-            found += _by_role(live_sums([*self._ended, *self._counting.rows(list(live))]))
+            found += _by_role(live_words(self._ended + self._counting.live()))
         return found
 
 

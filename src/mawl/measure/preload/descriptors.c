@@ -17,20 +17,26 @@ struct descriptor {
     uint32_t known; /* class + 1; 0: not asked yet */
     u64 position;   /* where it stands + 1; 0: not known */
     u64 ends[FAMILIES][STREAMS];
-};
+} __attribute__((aligned(64)));
 
 static struct descriptor table[DESCRIPTORS];
 
-static int ask(int fd) {
-    char link[40], path[4097];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+static int ask(int asked) {
+    int fd = asked;
+    char link[40] = "/proc/self/fd/", path[4097];
+    char *end = link + 14, digits[12];
+    int count = 0;
+    do digits[count++] = (char)('0' + fd % 10);
+    while (fd /= 10);
+    while (count) *end++ = digits[--count];
+    *end = 0;
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length <= 0 || path[0] != '/') return CLASS_STREAM; /* pipe:[...], socket:[...], anon_inode:... */
     path[length] = 0;
     if (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)) return CLASS_STREAM;
     if (!strncmp(path, "/dev/", 5)) {
         struct stat status;
-        if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+        if (fstat(asked, &status) || !S_ISREG(status.st_mode)) {
             int class_ = tap_role_of(path);
             return class_ == CLASS_OTHER ? CLASS_STREAM : class_;
         }

@@ -24,16 +24,18 @@ struct put_by {
     double squares;
 };
 
+/* What every call touches stands first, in one cache line. */
 struct thread {
-    u64 wall, cpu, delay; /* when the clocks were read last; wall 0: never */
-    u64 outside;          /* since when */
-    u64 inside;           /* time put by */
-    struct put_by calls[TIMED_KINDS][CLASSES];
-    int shard;            /* + 1 */
+    u64 wall;    /* when the clocks were read last; 0: never */
+    u64 outside; /* since when */
+    u64 inside;  /* time put by */
+    int shard;   /* + 1 */
     int registered;
+    struct put_by calls[TIMED_KINDS][CLASSES];
+    u64 cpu, delay; /* at wall */
 };
 
-static __thread struct thread self __attribute__((tls_model("initial-exec")));
+static __thread struct thread self __attribute__((tls_model("initial-exec"), aligned(64)));
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pid_t owner; /* the process that is accounted: not a vfork child that runs in its memory */
@@ -61,14 +63,6 @@ static u64 run_delay(const char *path) {
 
 static u64 own_run_delay(void) { return run_delay("/proc/thread-self/schedstat"); }
 
-static void start_over(u64 now) {
-    self.wall = now;
-    self.cpu = cpu_now();
-    self.delay = own_run_delay();
-    self.inside = 0;
-    __builtin_memset(self.calls, 0, sizeof self.calls);
-}
-
 static void grant(u64 blocked) {
     double squares = 0;
     for (int kind = 0; kind < TIMED_KINDS; kind++)
@@ -84,7 +78,8 @@ static void grant(u64 blocked) {
         }
 }
 
-/* Share out what was blocked since the clocks were read last, and read them anew. */
+/* Share out what was blocked since the clocks were read last, and read them anew; the run delay only
+ * where there was time off the CPU that may be one. */
 static void settle(void) {
     u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
     int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
@@ -96,18 +91,22 @@ static void settle(void) {
     self.wall = now;
     self.cpu = cpu;
     self.delay = delay;
+    if (!self.inside) return;
     self.inside = 0;
     __builtin_memset(self.calls, 0, sizeof self.calls);
 }
 
 void tap_call_begins(u64 now) {
     if (UNLIKELY(!self.wall)) {
+        int kept = errno;
         tap_thread_begins();
-        start_over(now);
+        self.wall = now;
+        self.cpu = cpu_now();
+        self.delay = own_run_delay();
+        errno = kept;
     } else if (UNLIKELY(now - self.outside > GAP)) {
         int kept = errno;
-        if (self.inside) settle();
-        start_over(now);
+        settle();
         errno = kept;
     }
 }

@@ -1,0 +1,59 @@
+"""Commands counted by the preloaded library, with roles in a folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mawl.measure.preload.build import Library
+from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
+from mawl.model.options import ROLES, Role
+
+
+class Counted:
+    """Runs commands in ``folder``, whose directories data, work and util are the roles."""
+
+    def __init__(self, made: Library, folder: Path) -> None:
+        self.library, self.folder = made, folder
+        self.roles: dict[Role, list[Path]] = {role: [folder / role] for role in ROLES}
+        for role in ROLES:
+            (folder / role).mkdir()
+        (folder / "counters").mkdir()
+        self._files = 0
+
+    def new(self) -> Path:
+        """A fresh counter file."""
+        self._files += 1
+        path = self.folder / "counters" / str(self._files)
+        create(path, self.roles)
+        return path
+
+    def environment(self, counters: Path) -> dict[str, str]:
+        """What a command needs to count."""
+        return {**self.library.environment(os.environ), COUNTERS_VARIABLE: str(counters)}
+
+    def __call__(self, *command: str, prefix: Sequence[str] = (), status: int = 0) -> CounterFile:
+        """Run a command to its end; its counters.  ``prefix`` goes before it, uncounted (strace)."""
+        counters = self.new()
+        environment = self.environment(counters)
+        if prefix:
+            inner = [f"{name}={environment[name]}" for name in ("LD_PRELOAD", COUNTERS_VARIABLE)]
+            command, environment = (*prefix, "env", *inner, *command), dict(os.environ)
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == status, done.stderr
+        return CounterFile(counters)
+
+    def python(self, code: str, *arguments: str, status: int = 0) -> CounterFile:
+        """Run Python code."""
+        return self(sys.executable, "-I", "-S", "-c", code, *arguments, status=status)

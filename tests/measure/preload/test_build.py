@@ -1,0 +1,66 @@
+"""How the library comes to be, and every way in which it does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mawl.measure.preload.build import NO_COMPILER, Library, find_compiler, library
+
+
+def fake_compiler(folder: Path, script: str) -> dict[str, str]:
+    """An environment whose C compiler is a script, and whose cache is empty."""
+    compiler = folder / "fake-cc"
+    compiler.write_text(f"#!/bin/sh\n{script}\n")
+    compiler.chmod(0o755)
+    return {**os.environ, "CC": str(compiler), "XDG_CACHE_HOME": str(folder / "cache")}
+
+
+def test_it_is_compiled_once_and_kept_for_its_user_alone(made: Library) -> None:
+    assert made.path is not None
+    first = made.path.stat().st_mtime_ns
+    again = library({**os.environ, "XDG_CACHE_HOME": str(made.path.parents[1]), "CC": "/bin/false"})
+    assert again == made
+    assert made.path.stat().st_mtime_ns == first
+    assert made.path.parent.stat().st_mode & 0o077 == 0
+    assert [path.name for path in made.path.parent.iterdir()] == [made.path.name]
+
+
+def test_without_a_compiler_there_is_a_reason(tmp_path: Path) -> None:
+    environment = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    assert find_compiler(environment) is None
+    assert library(environment) == Library(None, NO_COMPILER)
+
+
+def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(tmp_path: Path) -> None:
+    found = library(fake_compiler(tmp_path, "echo 'tap.h:1: error: no such header' >&2; exit 1"))
+    assert found.path is None
+    assert found.reason is not None
+    assert found.reason.endswith("tap.h:1: error: no such header")
+    assert list((tmp_path / "cache" / "mawl").iterdir()) == []
+
+
+@pytest.mark.skipif(find_compiler(os.environ) is None, reason="no C compiler")
+def test_a_library_that_does_not_count_is_not_used(tmp_path: Path) -> None:
+    empty = 'while [ "$1" != -o ]; do shift; done; echo "int x;" | cc -shared -x c - -o "$2"'
+    found = library(fake_compiler(tmp_path, empty))
+    assert found.path is None
+    assert "failed its trial" in (found.reason or "")
+
+
+def test_a_cache_that_cannot_be_made_is_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = library({**os.environ, "XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert found.path is None
+    assert found.reason is not None
+
+
+def test_what_a_user_preloads_stays(tmp_path: Path) -> None:
+    made = Library(tmp_path / "c.so")
+    assert made.environment({})["LD_PRELOAD"] == f"{tmp_path}/c.so"
+    both = made.environment({"LD_PRELOAD": "/other.so"})
+    assert both["LD_PRELOAD"] == f"{tmp_path}/c.so:/other.so"
+    assert made.environment(both) == both
+    assert Library(None).environment({"A": "b"}) == {"A": "b"}
