@@ -9,7 +9,11 @@ from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters.roles import roles, waits
+from tests.fakes.host_run import apart_facts
+from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, job, jobs
+
+REASON = {"io.by_role": "not measured: no C compiler"}
 
 
 def without(records: list[JobRecord], **changes: object) -> list[JobRecord]:
@@ -59,7 +63,25 @@ def test_without_a_compiler_the_run_says_so() -> None:
     summary = summary_of(facts(missing={"io.by_role": reason}), without(jobs(), io=None))
     assert summary["io"]["by_role"] is None
     assert summary["missing"]["io.by_role"] == reason
-    assert roles(summary) == [f"I/O by role: {reason}"]
+    assert roles(summary) == [f"I/O by role: {reason}; nor can devices split it: no device of data is known"]
+
+
+def test_devices_split_what_the_calls_cannot_where_each_role_has_its_own() -> None:
+    rates = {"device.sda.read_bytes": 3e6, "device.sda.written_bytes": 0.0}
+    rates |= {
+        f"device.{disk}.{figure}_bytes": 1e6 for disk in ("sdb", "sdc") for figure in ("read", "written")
+    }
+    some = without(jobs(), io=None)
+    summary = summary_of(apart_facts(missing=REASON), some, samples=samples(61, IDLE | rates))
+    devices = summary["io"]["devices_by_role"]
+    assert devices["data"] == pytest.approx({"read_bytes": 3e6 * 60.5, "written_bytes": 0.0})
+    assert devices["util"]["written_bytes"] == pytest.approx(60.5e6)
+    lines = roles(summary)
+    assert lines[0] == "I/O by role: not measured: no C compiler"
+    assert lines[2].split() == ["data", "182", "MB", "0", "B"]
+    shared = summary_of(apart_facts(["util"], missing=REASON), some, samples=samples(61, IDLE | rates))
+    assert shared["io"]["devices_by_role"] is None
+    assert "work shares a device with util" in roles(shared)[-1]
 
 
 def test_waits_are_sums_and_their_shares_are_shown() -> None:
