@@ -27,7 +27,7 @@ SCALES = {
     "census_load": 0.0003,
     "stress_projection": 0.00015,
     "segmentation": 0.0005,
-    "tree_ensemble": 0.0001,
+    "tree_ensemble": 0.00035,
     "portfolio_optimization": 0.0002,
     "text_topics": 0.0002,
     "pension_cube": 0.0002,

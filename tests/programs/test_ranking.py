@@ -1,4 +1,4 @@
-"""Areas, accuracies and cuts against their definitions."""
+"""Areas, accuracies and parts against their definitions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,21 @@ def test_area_and_accuracy_are_those_of_their_definitions() -> None:
     assert ranking.accuracy() == pytest.approx(((scores >= 0.5) == happened).mean())
 
 
-def test_cuts_make_parts_of_equal_size() -> None:
-    scores = np.random.default_rng(2).random(10_000) ** 2
+def test_parts_are_of_equal_size_and_known_by_their_scores() -> None:
+    chance = np.random.default_rng(2)
+    scores = chance.random(10_000) ** 2
+    happened = chance.random(10_000) < scores
     ranking = Ranking()
-    ranking.add(scores, scores > 0.5)
-    parts = np.bincount(np.searchsorted(ranking.cuts(10), scores, side="right"), minlength=10)
-    assert len(ranking.cuts(10)) == 9
-    assert parts == pytest.approx(np.full(10, 1000), abs=60)
+    ranking.add(scores, happened)
+    sizes, observed, foretold = ranking.by_part(10)
+    assert sizes == pytest.approx(np.full(10, 1000), abs=60)
+    assert (int(sizes.sum()), int(observed.sum())) == (10_000, int(happened.sum()))
+    in_order = np.argsort(scores)
+    for part in np.split(np.arange(10_000), np.cumsum(sizes)[:-1]):
+        number = int(np.searchsorted(np.cumsum(sizes), part[0], side="right"))
+        assert foretold[number] == pytest.approx(scores[in_order[part]].mean(), abs=2e-4)
+        # Rows of a bin are not in the order of their scores, but parts end where bins do.
+        assert observed[number] == happened[in_order[part]].sum()
 
 
 def test_equal_scores_rank_nothing_and_the_ends_of_the_range_count() -> None:

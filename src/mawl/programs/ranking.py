@@ -39,8 +39,18 @@ class Ranking:
         right = self.counts[0, :half].sum() + self.counts[1, half:].sum()
         return float(right / max(self.rows, 1))
 
-    def cuts(self, parts: int) -> Numbers:
-        """Scores that cut the rows into ``parts`` about equal parts: (parts - 1,), rising."""
-        reached = np.cumsum(self.counts.sum(axis=0)) / max(self.rows, 1)
-        wanted = np.arange(1, parts) / parts
-        return (np.searchsorted(reached, wanted) + 1) / self._bins
+    def by_part(self, parts: int) -> tuple[Counts, Counts, Numbers]:
+        """Rows, those with outcome 1 and their mean score in ``parts`` about equal parts, scores rising.
+
+        (parts,) each; whole bins make a part, and a row's score is its bin's middle.
+        """
+        sizes = self.counts.sum(axis=0)
+        reached = np.cumsum(sizes) / max(self.rows, 1)
+        firsts = np.searchsorted(reached, np.arange(1, parts) / parts) + 1
+        places = np.searchsorted(firsts, np.arange(self._bins), side="right")
+        middles = (np.arange(self._bins) + 0.5) / self._bins
+
+        by_part = np.bincount(places, weights=sizes, minlength=parts)
+        happened = np.bincount(places, weights=self.counts[1], minlength=parts)
+        mean = np.bincount(places, weights=sizes * middles, minlength=parts) / np.maximum(by_part, 1.0)
+        return by_part.astype(np.int64), happened.astype(np.int64), mean

@@ -1,4 +1,4 @@
-"""tree_ensemble: gradient boosting and a forest on loan applications, scored on held-out rows."""
+"""tree_ensemble: gradient boosting and a forest for each branch of a lender, scored on held-out rows."""
 
 from __future__ import annotations
 
@@ -9,40 +9,38 @@ from mawl.plan.programs import Pass, Program, Step, Temporary
 DERIVED = 12
 """Predictors of a prepared row that are made of others."""
 
-SAMPLE_SHARE = 0.125
-"""Share of memsize that the rows to fit on fill; scikit-learn makes smaller copies of them."""
+BRANCH_ROWS = 8_192
+"""Applications of a branch, one behind the other, that have models of their own."""
 
 PROGRAM = Program(
     name="tree_ensemble",
     program_class="compute",
-    title="Predict defaults with gradient boosting and a forest, scored on held-out applications",
+    title="Predict each branch's defaults by boosting and a forest, scored on held-out applications",
     inputs=(TABLE,),
     temporaries=(Temporary(name="prepared", role="work", row_bytes=8 * (2 + len(PREDICTORS) + DERIVED)),),
     steps=(
         Step(
             name="prepare",
             kind="data",
-            title="derive predictors, keep a sample of every other row to fit on",
+            title="derive predictors of every application",
             reads=(Pass(TABLE.name),),
             writes=(Pass("prepared"),),
         ),
-        Step(name="boost", kind="procedure", title="gradient boosting on the sample"),
-        Step(name="forest", kind="procedure", title="a random forest on the sample"),
         Step(
-            name="score",
+            name="boost",
             kind="procedure",
-            title="both models on the held-out rows: area under the curve, accuracy",
+            title="gradient boosting for each branch on every other row, the others scored",
             reads=(Pass("prepared"),),
         ),
         Step(
-            name="lift",
+            name="forest",
             kind="procedure",
-            title="defaults by tenth of the boosted score",
+            title="a random forest for each branch on every other row, the others scored",
             reads=(Pass("prepared"),),
         ),
-        Step(name="verify", kind="verify", title="both models against the generator's true chances"),
+        Step(name="verify", kind="verify", title="both kinds of model against the generator's true chances"),
     ),
-    size_knob="rows of applications",
+    size_knob="rows of applications, 8,192 for each branch",
     check="area under the curve near that of the true chances, defaults by tenth, word sums of all tables",
     modules=(
         "numpy",
@@ -53,5 +51,4 @@ PROGRAM = Program(
     ),
     cpu_seconds_per_gb=98.0,
     memory_floor_bytes=32 * MIB,
-    memory_per_memsize=0.35,
 )
