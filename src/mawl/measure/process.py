@@ -115,7 +115,7 @@ class _Tree:
             self._known[pid] = process
             if walk or process.looks <= _NEW_TICKS:
                 queue.extend(process.children(self._ticks % _TICKS_BETWEEN_THREAD_WALKS == 1))
-            delay = process.run_delay(walk) if pid != self._root else 0  # the keeper is mawl's
+            delay = 0 if pid == self._root else process.run_delay(walk, self._ticks)  # the keeper is mawl's
             for position, value in enumerate((*process.io, *process.ticks, delay)):
                 sums[position] += value
             io_seen = io_seen or process.io_seen
@@ -154,6 +154,8 @@ class _Process:
         self.resident_pages = 0
         self._threads = 1
         self._tasks: list[str] = []
+        self._pid = pid
+        self._run_delay = 0
         self.looks = 0
 
     def read(self, *, io_only: bool = False) -> bool:
@@ -182,14 +184,21 @@ class _Process:
             self.io_seen = True
         return bool(counts)
 
-    def run_delay(self, walk: bool) -> int:
-        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk."""
+    def run_delay(self, walk: bool, tick: int) -> int:
+        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk.
+
+        Half of the processes are asked in every tick: their sum grows as evenly.
+        """
+        if self.looks > _NEW_TICKS and (self._pid + tick) % 2:
+            return self._run_delay
         if self._threads == 1:
-            return _second(self._text("schedstat"))
+            self._run_delay = _second(self._text("schedstat"))
+            return self._run_delay
         if walk or not self._tasks:
             with contextlib.suppress(OSError):
                 self._tasks = os.listdir(f"{self._folder}/task")
-        return sum(_second(self._text(f"task/{task}/schedstat")) for task in self._tasks)
+        self._run_delay = sum(_second(self._text(f"task/{task}/schedstat")) for task in self._tasks)
+        return self._run_delay
 
     def children(self, every_thread: bool) -> Iterator[int]:
         """Pids of children; those forked by other threads than the first only when asked."""
