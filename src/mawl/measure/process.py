@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mawl.measure.run_delay import plausible_run_delay
+
 PROC = Path("/proc")
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -197,7 +199,10 @@ class _Process:
         if walk or not self._tasks:
             with contextlib.suppress(OSError):
                 self._tasks = os.listdir(f"{self._folder}/task")
-        self._run_delay = sum(_second(self._text(f"task/{task}/schedstat")) for task in self._tasks)
+        first = str(self._pid)
+        self._run_delay = _second(self._text("schedstat")) + sum(
+            _plausible(self._text(f"task/{task}/schedstat")) for task in self._tasks if task != first
+        )
         return self._run_delay
 
     def children(self, every_thread: bool) -> Iterator[int]:
@@ -238,3 +243,10 @@ def _children_of_thread(path: Path) -> list[int]:
         return [int(pid) for pid in path.read_bytes().split()]
     except OSError:
         return []
+
+
+def _plausible(schedstat: bytes | None) -> int:
+    """The same of a thread beside the first."""
+    with contextlib.suppress(IndexError):
+        return plausible_run_delay(schedstat or b"")
+    return 0
