@@ -13,7 +13,7 @@ import pytest
 from mawl.launch.client import Launcher
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import CounterFile, create
-from mawl.measure.preload.ledger import START, read
+from mawl.measure.preload.ledger import START, Ledger
 from mawl.model.messages import LaunchMode, Reaped, Release, Start, Started
 from tests.fakes.launcher_bench import Bench, assignment, known
 from tests.launch.conftest import FAKES
@@ -64,7 +64,7 @@ def test_a_job_counts_from_its_release_whatever_made_it(mode: LaunchMode, counte
     work = file.by_role()["work"]
     assert work.written_bytes == 123_000
     assert work.read_bytes == (0 if mode == "bare" else 123_000)
-    base = read(counters)[START]
+    base = Ledger(counters).entries()[START]
     assert base.io["work"].written_bytes == 0
     # Its imports are before its release in a new interpreter, and nowhere else.
     assert (base.io["other"].reads > 10) == (mode == "spawn")

@@ -172,7 +172,7 @@ class _Process:
             return False
         self.looks += 1
         # The command name may hold blanks and parentheses: fields count from the last ")".
-        fields = stat[stat.rindex(b")") + 2 :].split()
+        fields = stat[stat.rindex(b")") + 2 :].split(maxsplit=22)
         self.ticks = int(fields[11]) + int(fields[13]), int(fields[12]) + int(fields[14])
         self._threads = int(fields[17])
         self.resident_pages = int(fields[21])
