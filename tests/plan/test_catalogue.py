@@ -1,4 +1,4 @@
-"""The declarations: bytes by role of each program as docs/design/workloads.md adds them up, and what all must hold."""
+"""The declarations: bytes by role that docs/design/workloads.md adds up, and what every one must hold."""
 
 from __future__ import annotations
 
