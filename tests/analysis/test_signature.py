@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.signature import signature_block
+from mawl.analysis.signature import is_the_mix, signature_block
 from mawl.analysis.summary import summary_of
 from mawl.model.run import Alone, RunFacts, WorkloadFacts
 from mawl.model.signature import SIGNATURE
@@ -51,12 +51,6 @@ def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
     return summary
 
 
-@pytest.fixture(autouse=True)
-def whole_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mix is whatever the catalogue holds."""
-    monkeypatch.setattr("mawl.analysis.signature.MIX_PROGRAMS", len(CATALOGUE))
-
-
 def test_every_row_of_a_published_shape_is_inside() -> None:
     of = mix_facts()
     block = signature_block(of, mix_summary(of), {}, busy_cores=9.0)
@@ -64,9 +58,9 @@ def test_every_row_of_a_published_shape_is_inside() -> None:
     expected = {
         "device_read_ratio": 0.7,
         "work_util_ratio": 0.9,
-        "concurrency_ratio": 0.9,
-        "longest_shortest_ratio": 22.0,
-        "moved_inputs_ratio": 20.0,
+        "concurrent_jobs_per_session": 0.9,
+        "longest_per_shortest": 22.0,
+        "device_bytes_per_input_byte": 20.0,
         "plateau_bytes_per_core_second": 3.0e9 / 9.0,
         "bytes_per_cpu_second": 200e6,
         "sequential_ratio": 0.89,
@@ -83,7 +77,7 @@ def test_below_standard_times_are_shown_but_mean_nothing() -> None:
     silent = {name for name, row in block.items() if not row["meaningful"]}
     assert silent == {row.name for row in SIGNATURE if "standard" in row.needs}
     assert all("not meaningful at this scale" in block[name]["reason"] for name in silent)
-    assert block["concurrency_ratio"]["value"] == pytest.approx(0.9)
+    assert block["concurrent_jobs_per_session"]["value"] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +92,14 @@ def test_what_the_page_cache_made_means_nothing_at_the_device(scale: float, star
 
 def test_the_bytes_moved_are_a_range_of_twenty_sessions() -> None:
     of = mix_facts(sessions=30)
-    row = signature_block(of, mix_summary(of), {})["moved_inputs_ratio"]
+    row = signature_block(of, mix_summary(of), {})["device_bytes_per_input_byte"]
     assert not row["meaningful"] and "20 sessions" in row["reason"]
 
 
 def test_a_program_without_a_time_alone_leaves_the_ratio_open() -> None:
     of = mix_facts()
     of = msgspec.structs.replace(of, alone=of.alone[1:])
-    row = signature_block(of, mix_summary(of), {})["longest_shortest_ratio"]
+    row = signature_block(of, mix_summary(of), {})["longest_per_shortest"]
     assert (row["value"], row["inside"], row["meaningful"]) == (None, None, False)
     assert row["reason"] == "1 program was not run alone (mawl run --solo)"
 
@@ -116,6 +110,24 @@ def test_another_workload_has_values_without_a_meaning_and_one_line_in_the_repor
     assert summary["signature"]["device_read_ratio"]["value"] == pytest.approx(0.8)
     assert "device_read_ratio" not in render(summary)
     assert "signature: not shown" in render(summary)
+
+
+@pytest.mark.parametrize(("programs", "is_one"), [(19, True), (18, False)])
+def test_a_mix_has_nineteen_programs_of_the_catalogue(programs: int, is_one: bool) -> None:
+    of = mix_facts(sessions=30)
+    summary = mix_summary(of)
+    summary["programs"] = dict(list(summary["programs"].items())[-programs:])
+    summary["signature"] = signature_block(of, summary, {}, busy_cores=9.0)
+    assert is_the_mix(summary["programs"]) == is_one
+    row = summary["signature"]["work_util_ratio"]
+    assert row["value"] == pytest.approx(0.9) and row["meaningful"] == is_one
+    assert (row["reason"] is None) == is_one
+    assert ("signature: not shown" in render(summary)) != is_one
+
+
+def test_programs_that_are_not_of_the_catalogue_make_no_mix() -> None:
+    assert is_the_mix([*CATALOGUE][:19])
+    assert not is_the_mix([*[*CATALOGUE][:18], "a command", "another"])
 
 
 def test_the_report_shows_value_range_standing_and_the_reasons_once() -> None:

@@ -15,6 +15,7 @@ from mawl.datagen.slots import Slot
 from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.inputs import INPUTS
+from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.tables import InputTable
 from mawl.programs.pages import PAGE_WORDS, PageFile
 from mawl.programs.partitions import partition_count, rows_in
@@ -166,7 +167,17 @@ def test_declared_sizes_are_linear_and_whole(name: str, scale: float) -> None:
             assert isinstance(size, int)
             # Rows come in whole groups, hence not to the byte.
             assert large[role][direction] == pytest.approx(size * scale / 0.1, rel=5e-4)
-    assert program.memory_bytes(Options()) < 6 * 2**30
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_declared_memory_does_not_grow_beyond_full_scale(name: str) -> None:
+    program = CATALOGUE[name]
+    smoke, full, largest = (
+        program.memory_bytes(scaled_options(Options(), scale))
+        for scale in (SCALES["smoke"], SCALES["full"], LARGEST_SCALE)
+    )
+    assert smoke < 256 * MIB
+    assert largest == full < 4.5 * 2**30
 
 
 def test_the_widest_sort_of_full_scale_needs_no_more_partitions_than_memory_for_them() -> None:

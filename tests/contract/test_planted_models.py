@@ -179,6 +179,7 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
             lambda self, rows: standardise(self, rows) + len(rows) % 7
         )
     },
+    "components are stretched": {"segmentation:PCA.transform": of_result(lambda scores: 1.1 * scores)},
     "one component": {"segmentation:_COMPONENTS": instead(1)},
     "other columns are the features": {
         "segmentation:_FEATURE_PLACES": lambda places: [place - 1 for place in places]

@@ -1,4 +1,4 @@
-"""The declarations: what PROGRAMS.md designs on paper, and what every one of them must hold."""
+"""The declarations: bytes by role that docs/design/workloads.md adds up, and what every one must hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, make_plan
 
 GB = 10**9
 
-# Data read and written, work read and written, util read and written, in GB at full scale (PROGRAMS.md).
+# Data read and written, work read and written, util read and written, in GB at full scale: the design
+# whose totals and shares are in docs/design/workloads.md.
 DESIGN = {
     "census_load": (37, 0, 140, 41, 33, 33),
     "customer_profile": (0, 0, 190, 58, 50, 50),

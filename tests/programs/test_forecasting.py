@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mawl.programs import forecast_checks, forecasting, smoothing
+from mawl.programs import forecasting, smoothing
 from mawl.programs.smoothing import MODELS
 from mawl.tables.arrow import TableWriter
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import RunJob, job_runner, rejected
 
 Array = NDArray[Any]
@@ -48,95 +50,81 @@ def _noisy(forecasts: Array) -> Array:
     return forecasts + np.random.default_rng(1).normal(0.0, 12.0, forecasts.shape)
 
 
-@pytest.mark.parametrize("wrong", [_next_series, _next_month, _mean, _noisy])
-def test_forecasts_of_other_series_or_months_are_rejected(
-    wrong: Callable[[Array], Array], run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def screen(history: Array, ahead: int) -> tuple[Array, Array]:
-        models, forecasts = smoothing.screen(history, ahead)
-        return models, wrong(forecasts)
-
-    monkeypatch.setattr(forecasting, "screen", screen)
-    assert "excess error of screened forecasts" in rejected(run_job())
+def _forecast(change: Callable[[Array], Array]) -> Callable[[Any], Any]:
+    """Screened models stay, what they foretell does not."""
+    return result(lambda found: (found[0], change(found[1])))
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_one_model_for_all_is_rejected(number: int, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smoothing, "MODELS", MODELS[number : number + 1])
-    assert "series" in rejected(run_job())
+def _that_know(score: Any) -> Any:
+    """Forecasts that lean to what came."""
+    return lambda self, ahead, months: score(self, 0.6 * ahead + 0.4 * months[:, -12:], months)
 
 
-def test_a_criterion_that_does_not_count_parameters_is_rejected(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(smoothing, "_criterion", lambda squares, count, parameters: squares)
-    assert "screened series" in rejected(run_job())
+def _moved_months(histories: Any) -> Any:
+    """The second pass has its months moved on by one."""
+    passes: list[int] = []
+
+    def moved(self: Any) -> Any:
+        passes.append(len(passes))
+        turn = passes[-1]
+        return ((numbers, np.roll(months, turn, axis=1)) for numbers, months in histories(self))
+
+    return moved
 
 
-def test_weights_that_are_far_too_large_are_rejected(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(smoothing, "_LEVELS", (0.95,))
-    assert "is wrong" in rejected(run_job())
+def _without_forecast(write: Any) -> Any:
+    """A writer of forecasts that loses the first of each block."""
+    return lambda self, batch: write(self, batch.slice(1) if "ahead_00" in batch.schema.names else batch)
 
 
-def test_forecasts_that_know_what_came_are_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = forecasting._Forecasting._score
+def _twice(score: Any) -> Any:
+    """Squared errors that are added up twice."""
 
-    def score(self: Any, ahead: Array, months: Array) -> None:
-        right(self, 0.6 * ahead + 0.4 * months[:, -12:], months)
+    def scored(self: Any, ahead: Array, months: Array) -> None:
+        score(self, ahead, months)
+        came = months[:, -12:]
+        self.squares["forecast"] += np.square(ahead - came).sum(axis=0)
 
-    monkeypatch.setattr(forecasting._Forecasting, "_score", score)
-    assert "months to come" in rejected(run_job())
-
-
-def test_a_naive_forecast_of_another_year_is_rejected(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(forecasting, "seasonal_naive", lambda history, ahead: history[:, :ahead])
-    assert "naive forecasts" in rejected(run_job())
+    return scored
 
 
-def test_the_smallest_in_the_place_of_the_largest_are_rejected(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = forecasting._largest
-    monkeypatch.setattr(forecasting, "_largest", lambda revenue, count: right(-revenue, count))
-    assert "least revenue" in rejected(run_job())
+EXCESS = "excess error of screened forecasts"
+FAULTS = {
+    "forecasts are the next series'": Fault(forecasting, "screen", _forecast(_next_series), EXCESS),
+    "forecasts are the next month's": Fault(forecasting, "screen", _forecast(_next_month), EXCESS),
+    "forecasts are means": Fault(forecasting, "screen", _forecast(_mean), EXCESS),
+    "forecasts are noisy": Fault(forecasting, "screen", _forecast(_noisy), EXCESS),
+    **{
+        f"all series are {model.name}": Fault(smoothing, "MODELS", instead((model,)), "series")
+        for model in MODELS
+    },
+    "parameters are not counted": Fault(
+        smoothing, "_criterion", instead(lambda squares, count, parameters: squares), "screened series"
+    ),
+    "weights are far too large": Fault(smoothing, "_LEVELS", instead((0.95,)), "is wrong"),
+    "forecasts know what came": Fault(forecasting._Forecasting, "_score", _that_know, "months to come"),
+    "naive forecasts are of another year": Fault(
+        forecasting,
+        "seasonal_naive",
+        instead(lambda history, ahead: history[:, :ahead]),
+        "naive forecasts",
+    ),
+    "the smallest are searched": Fault(
+        forecasting, "_largest", given(lambda revenue, count: (-revenue, count)), "least revenue"
+    ),
+    "months change places": Fault(forecasting._Forecasting, "_histories", _moved_months, "sales held out"),
+    "errors are added up twice": Fault(
+        forecasting._Forecasting, "_score", _twice, "squared error of all forecasts"
+    ),
+    "forecasts are lost": Fault(TableWriter, "write", _without_forecast, "number of forecasts"),
+    "a row is lost": Fault(TableWriter, "write", without_first_row, "is wrong"),
+}
 
 
-def test_months_that_changed_places_are_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = forecasting._Forecasting._histories
-
-    passes = iter((0, 1))
-
-    def histories(self: Any) -> Iterator[tuple[Array, Array]]:
-        turn = next(passes)
-        for numbers, months in right(self):
-            yield numbers, np.roll(months, turn, axis=1)
-
-    monkeypatch.setattr(forecasting._Forecasting, "_histories", histories)
-    assert "sales held out" in rejected(run_job())
-
-
-def test_a_forecast_that_is_lost_is_missed(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = TableWriter.write
-
-    def write(self: TableWriter, batch: Any) -> None:
-        right(self, batch.slice(1) if "ahead_00" in batch.schema.names else batch)
-
-    monkeypatch.setattr(TableWriter, "write", write)
-    assert "number of forecasts" in rejected(run_job())
-
-
-def test_errors_that_are_added_up_twice_are_rejected(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = forecast_checks.check_error
-    monkeypatch.setattr(
-        forecasting, "check_error", lambda what, squares, series: right(what, 2.0 * squares, series)
-    )
-    assert "squared error of all forecasts" in rejected(run_job())
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(fault: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault].plant(monkeypatch)
+    assert FAULTS[fault].said in rejected(run_job())
 
 
 def test_searches_that_do_not_converge_leave_the_screened_model(

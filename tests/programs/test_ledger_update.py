@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,11 @@ from mawl.plan.inputs.ledger import TABLE
 from mawl.programs import ledger_update
 from mawl.programs.ledger_update import _is_open, _LedgerUpdate, _open_rows
 from mawl.programs.row_file import RowFile
+from mawl.tables.arrow import TableWriter
 from tests.contract.jobs import Job, assign, run_here
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import Fault, given, instead, result
+from tests.programs.planted import rejected
 
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 FEW = msgspec.structs.replace(TABLE, minimum_rows=6000)
@@ -50,55 +53,69 @@ def test_only_the_published_table_stays(ledger: Path, tmp_path: Path) -> None:
     assert results.stat().st_mode & 0o777 == 0o700
 
 
-def _replaced(owner: Any, name: str, wrong: Callable[..., Any]) -> Callable[[pytest.MonkeyPatch], None]:
-    """``wrong`` gets the right function, then its arguments."""
-
-    def plant(patch: pytest.MonkeyPatch) -> None:
-        right = getattr(owner, name)
-        patch.setattr(owner, name, lambda *arguments, **named: wrong(right, *arguments, **named))
-
-    return plant
-
-
-def _next_voucher(right: Callable[..., Any], file: RowFile, first: int, rows: np.ndarray) -> None:
-    right(file, first + 16, rows)
-
-
-def _half(right: Callable[..., Any], path: Path, into: np.ndarray, *, bufsize_bytes: int) -> Any:
-    rows = right(path, into, bufsize_bytes=bufsize_bytes)
+def _half(rows: Any) -> Any:
     return rows[: max(len(rows) // 2, 1)]
 
 
-def _other_status(_: Callable[..., Any], program: Any, rows: np.ndarray) -> None:
+def _other_status(program: Any, rows: Any) -> None:
     program.records.numbers(rows, "status")[...] = 8.0
 
 
-def _wrong_amount(right: Callable[..., Any], program: Any, rows: np.ndarray) -> None:
-    right(program, rows)
-    program.records.numbers(rows, "amount_cents")[...] += 1.0
+def _a_cent_more(settle: Any) -> Any:
+    def settled(self: Any, rows: Any) -> None:
+        settle(self, rows)
+        self.records.numbers(rows, "amount_cents")[...] += 1.0
+
+    return settled
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [
-        _replaced(RowFile, "replace", lambda *_: None),
-        _replaced(RowFile, "replace", _next_voucher),
-        _replaced(_LedgerUpdate, "_settle", _other_status),
-        _replaced(_LedgerUpdate, "_settle", _wrong_amount),
-        _replaced(_LedgerUpdate, "_write_small", lambda right, program, rows: right(program, rows[1:])),
-        _replaced(_LedgerUpdate, "_write_small", lambda right, program, rows: right(program, rows + 1)),
-        _replaced(ledger_update, "_is_open", lambda right, entries: right(entries + 16 * 4)),
-        _replaced(ledger_update, "read_rows", _half),
-        _replaced(ledger_update, "total", lambda right, *arguments: right(*arguments) + 1),
-        _replaced(ledger_update, "total_rows", lambda right, *arguments: right(*arguments) - 1),
-        _replaced(ledger_update, "_correction", lambda right, entries: right(entries)[::-1]),
-    ],
-)
-def test_a_planted_wrong_answer_is_rejected(
-    plant: Callable[[pytest.MonkeyPatch], None], ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+FAULTS = {
+    "corrections are not written": Fault(
+        RowFile, "replace", instead(lambda *_: None), "word sum of the updated ledger"
+    ),
+    "corrections go to the next voucher": Fault(
+        RowFile, "replace", given(lambda file, first, rows: (file, first + 16, rows)), "order of entries"
+    ),
+    "entries get another status": Fault(
+        _LedgerUpdate, "_settle", instead(_other_status), "number of settled entries"
+    ),
+    "a cent is added to each": Fault(_LedgerUpdate, "_settle", _a_cent_more, "sum of amounts"),
+    "an entry of each group has no voucher": Fault(
+        _LedgerUpdate,
+        "_write_small",
+        given(lambda program, rows: (program, rows[1:])),
+        "number of rows of the small files",
+    ),
+    "vouchers are written otherwise": Fault(
+        _LedgerUpdate,
+        "_write_small",
+        given(lambda program, rows: (program, rows + 1)),
+        "word sum of the small files",
+    ),
+    "other entries are open": Fault(
+        ledger_update, "_is_open", given(lambda entries: (entries + 16 * 4,)), "number of open entries"
+    ),
+    "half of a voucher is read": Fault(
+        ledger_update, "read_rows", result(_half), "number of rows of the small files"
+    ),
+    "amounts are a cent off": Fault(
+        ledger_update, "total", result(lambda found: found + 1), "sum of amounts"
+    ),
+    "an entry has no kind": Fault(
+        ledger_update, "total_rows", result(lambda found: found - 1), "number of entries by kind"
+    ),
+    "corrections are other entries'": Fault(
+        ledger_update, "_correction", result(lambda found: found[::-1]), "sampled entries"
+    ),
+    "a row is lost": Fault(TableWriter, "write", without_first_row, "number of rows of the published table"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(
+    fault: str, ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant(monkeypatch)
+    FAULTS[fault].plant(monkeypatch)
     found = job(ledger, tmp_path)
-    assert found.failed is not None
-    assert found.failed.wrong_answer, found.failed.sentence
+    assert FAULTS[fault].said in rejected(found)
     assert not Path(found.assignment.results).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from mawl.programs import pension_cube as program
 from mawl.programs import pension_grid as grid
 from mawl.programs.pension_projection import Projector
+from mawl.tables.arrow import TableWriter
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import Fault, given, result
 from tests.programs.planted import RunJob, job_runner, rejected
 
 
@@ -23,57 +27,62 @@ def test_the_right_answer_passes(run_job: RunJob) -> None:
     assert run_job().failed is None
 
 
-@pytest.mark.parametrize(
-    ("name", "factor", "less"),
-    [("first_contribution", 1.00001, 0.0), ("monthly_interest", 1.00001, 0.0), ("months", 1.0, 12.0)],
-)
-def test_a_projection_on_another_basis_is_rejected(
-    name: str, factor: float, less: float, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = Projector._project_tile
-    basis = getattr(grid, name)
+def _on_basis(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A projection, and nothing else, on another basis."""
 
-    def project(self: Any, tile: Any, where: slice) -> None:
-        with pytest.MonkeyPatch.context() as other:
-            other.setattr(grid, name, lambda of: basis(of) * factor - less)
-            right(self, tile, where)
+    def wrong(project: Any) -> Any:
+        def run(self: Projector, tile: Any, where: slice) -> None:
+            right = getattr(grid, name)
+            with pytest.MonkeyPatch.context() as other:
+                other.setattr(grid, name, lambda of: change(right(of)))
+                project(self, tile, where)
 
-    monkeypatch.setattr(Projector, "_project_tile", project)
-    assert "fund_cents of cell" in rejected(run_job())
+        return run
+
+    return wrong
 
 
-@pytest.mark.parametrize("column", ["inflation", "growth", "interest"])
-def test_a_parameter_that_is_mixed_up_is_rejected(
-    column: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = Projector._project_tile
-
-    def project(self: Any, tile: Any, where: slice) -> None:
-        right(self, {**tile, column: np.roll(tile[column], 1)}, where)
-
-    monkeypatch.setattr(Projector, "_project_tile", project)
-    assert "cents of cell" in rejected(run_job())
+def _rolled(column: str) -> Callable[[Any], Any]:
+    """A projection of cells that have a parameter of the next one."""
+    return given(
+        lambda self, tile, where: (self, {**tile, column: np.roll(tile[column], 1)}, where),
+    )
 
 
-def test_annuities_of_other_keys_are_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = program._keys
-    monkeypatch.setattr(program, "_keys", lambda places: (right(places) + 1) % 1000)
-    assert "the pension of row" in rejected(run_job())
+FUND = "fund_cents of cell"
+FAULTS = {
+    "first contributions are too large": Fault(
+        Projector, "_project_tile", _on_basis("first_contribution", lambda of: of * 1.00001), FUND
+    ),
+    "interest is too high": Fault(
+        Projector, "_project_tile", _on_basis("monthly_interest", lambda of: of * 1.00001), FUND
+    ),
+    "a year is not saved for": Fault(
+        Projector, "_project_tile", _on_basis("months", lambda of: of - 12.0), FUND
+    ),
+    "inflation is another cell's": Fault(Projector, "_project_tile", _rolled("inflation"), "cents of cell"),
+    "growth is another cell's": Fault(Projector, "_project_tile", _rolled("growth"), "cents of cell"),
+    "interest is another cell's": Fault(Projector, "_project_tile", _rolled("interest"), "cents of cell"),
+    "annuities are of other keys": Fault(
+        program, "_keys", result(lambda keys: (keys + 1) % 1000), "the pension of row"
+    ),
+    "the join loses cells": Fault(
+        program, "_keys", result(lambda keys: keys + 1), "the number of joined cells"
+    ),
+    "the join changes the order": Fault(
+        program._PensionCube, "_joined", result(lambda annuity: annuity[::-1]), "is wrong"
+    ),
+    "a cell of each batch is not counted": Fault(
+        program,
+        "_histogram",
+        given(lambda values, largest: (values[1:], largest)),
+        "the number of cells by",
+    ),
+    "a row is lost": Fault(TableWriter, "write", without_first_row, "is wrong"),
+}
 
 
-def test_a_join_that_loses_cells_is_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = program._keys
-    monkeypatch.setattr(program, "_keys", lambda places: right(places) + 1)
-    assert "the number of joined cells" in rejected(run_job())
-
-
-def test_a_join_in_another_order_is_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = program._PensionCube._joined
-    monkeypatch.setattr(program._PensionCube, "_joined", lambda *given: right(*given)[::-1])
-    assert rejected(run_job())
-
-
-def test_a_year_that_is_not_counted_is_missed(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = program._histogram
-    monkeypatch.setattr(program, "_histogram", lambda values, largest: right(values[1:], largest))
-    assert "the number of cells by" in rejected(run_job())
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(fault: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault].plant(monkeypatch)
+    assert FAULTS[fault].said in rejected(run_job())

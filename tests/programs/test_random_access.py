@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ from mawl.programs import random_access
 from mawl.programs.pages import PageFile
 from mawl.programs.random_access import _Table
 from tests.contract.jobs import Job, assign, run_here
+from tests.programs.faults import Fault, given, instead, result
+from tests.programs.planted import rejected
 
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 
@@ -61,67 +62,102 @@ def test_rows_are_the_same_on_every_machine() -> None:
     assert digest.hexdigest() == "eff438976379e0c5"
 
 
-def _replaced(owner: Any, name: str, wrong: Callable[..., Any]) -> Callable[[pytest.MonkeyPatch], None]:
-    """``wrong`` gets the right function, then its arguments."""
+def _after(change: Any) -> Any:
+    """A step of a table after which something in it is changed."""
 
-    def plant(patch: pytest.MonkeyPatch) -> None:
-        right = getattr(owner, name)
-        patch.setattr(owner, name, lambda *arguments: wrong(right, *arguments))
+    def wrong(right: Any) -> Any:
+        def run(self: _Table) -> None:
+            right(self)
+            change(self)
 
-    return plant
-
-
-def _changed(place: int) -> Callable[..., Any]:
-    """Rows made otherwise when they are made again one by one."""
-
-    def wrong(right: Callable[..., Any], table: _Table, start: int, count: int) -> Any:
-        made = right(table, start, count)
-        if count == 1:
-            made[:, place] += np.uint64(1)
-        return made
+        return run
 
     return wrong
 
 
-def _shifted(right: Callable[..., Any], table: Any) -> None:
-    right(table)
+def _shift_places(table: _Table) -> None:
     table._places = np.roll(table._places, 1)
 
 
-def _repeated_key(right: Callable[..., Any], table: Any) -> None:
-    right(table)
+def _repeat_key(table: _Table) -> None:
     table._keys[1] = table._keys[0]
 
 
-def _miscounted(right: Callable[..., Any], table: Any) -> None:
-    right(table)
-    table.versions += 1
+def _written(change: Any) -> Any:
+    """Rows that are changed while they are written, though not where they are made again."""
+
+    def wrong(write: Any) -> Any:
+        def run(self: _Table) -> None:
+            right = self.make
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(self, "make", lambda start, count: change(right(start, count)))
+                write(self)
+
+        return run
+
+    return wrong
 
 
-def _first_only(right: Callable[..., Any], file: PageFile) -> Any:
-    return list(right(file))[:1]
+def _other_text(rows: Any) -> Any:
+    rows[:, 4:] = rows[:, 4:] ^ np.uint64(1)
+    return rows
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [
-        _replaced(PageFile, "write_block", lambda *_: None),
-        _replaced(PageFile, "write_block", lambda right, file, number, _: right(file, number, 0)),
-        _replaced(PageFile, "read", lambda right, file, number: right(file, max(number - 1, 0))),
-        _replaced(PageFile, "chunks", _first_only),
-        _replaced(_Table, "build_index", _shifted),
-        _replaced(_Table, "build_index", _repeated_key),
-        _replaced(_Table, "build_index", _miscounted),
-        _replaced(_Table, "make", _changed(0)),
-        _replaced(_Table, "make", _changed(1)),
-        _replaced(_Table, "make", _changed(4)),
-    ],
-)
-def test_a_planted_wrong_answer_is_rejected(
-    plant: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plant(monkeypatch)
+def _next_keys(rows: Any) -> Any:
+    rows[:, 0] = np.roll(rows[:, 0], 1)
+    return rows
+
+
+def _next_numbers(rows: Any) -> Any:
+    rows[:, 1] += np.uint64(1)
+    return rows
+
+
+def _from_next_page(read: Any) -> Any:
+    return lambda self, number: read(self, min(number + 1, self.pages - 1))
+
+
+def _not_found(search: Any) -> Any:
+    return lambda keys, wanted: (search(keys, wanted) + 1) % len(keys)
+
+
+FAULTS = {
+    "updates are not written": Fault(PageFile, "write_block", instead(lambda *_: None), "word sum"),
+    "another block of the page is written": Fault(
+        PageFile, "write_block", given(lambda file, number, _: (file, number, 0)), "is wrong"
+    ),
+    "blocks are written to the next page": Fault(
+        PageFile, "write_block", given(lambda file, number, word: (file, number ^ 1, word)), "another row"
+    ),
+    "another page is read": Fault(PageFile, "read", _from_next_page, "another row"),
+    "most pages are left out": Fault(
+        PageFile, "chunks", result(lambda found: iter([next(found)])), "word sum"
+    ),
+    "places are those of other keys": Fault(_Table, "build_index", _after(_shift_places), "those asked for"),
+    "a key is there twice": Fault(_Table, "build_index", _after(_repeat_key), "is wrong"),
+    "the next key is found": Fault(np, "searchsorted", _not_found, "those asked for"),
+    "texts are written otherwise": Fault(_Table, "write", _written(_other_text), "as made again"),
+    "keys are written with other rows": Fault(_Table, "write", _written(_next_keys), "as made again"),
+    "rows are numbered from one": Fault(_Table, "write", _written(_next_numbers), "another row"),
+    "rows are updated twice": Fault(
+        _Table, "update", lambda right: lambda self: (right(self), right(self))[0], "is wrong"
+    ),
+    "amounts are added twice": Fault(
+        _Table, "update", lambda right: lambda self: _with_twice_the_amounts(self, right), "word sum"
+    ),
+}
+
+
+def _with_twice_the_amounts(table: _Table, update: Any) -> None:
+    right = table._chosen
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "_chosen", lambda: (right()[0], 2 * right()[1]))
+        update(table)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault].plant(monkeypatch)
     found = job(tmp_path)
-    assert found.failed is not None
-    assert found.failed.wrong_answer, found.failed.sentence
+    assert FAULTS[fault].said in rejected(found)
     assert found.answer is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from mawl.datagen.phrases import topic_words
 from mawl.programs import text_topics
+from mawl.tables.arrow import TableWriter
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import RunJob, job_runner, rejected
 
 
@@ -24,14 +28,13 @@ def test_the_right_answer_passes(run_job: RunJob) -> None:
     assert run_job().failed is None
 
 
-@pytest.mark.parametrize("options", [{"max_features": 440}, {"min_df": 40}, {"stop_words": ["bababa"]}])
-def test_words_that_are_left_out_are_missed(
-    options: dict[str, Any], run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if "stop_words" in options:
-        options = {"stop_words": [sorted(topic_words(0))[0]]}
-    monkeypatch.setattr(text_topics, "CountVectorizer", lambda **given: CountVectorizer(**given, **options))
-    assert "the number of words" in rejected(run_job())
+def _counted(**options: Any) -> Callable[[Any], Any]:
+    """A vectoriser with other options."""
+    return instead(lambda **given: CountVectorizer(**given, **options))
+
+
+def _factors(topics: int) -> Callable[[Any], Any]:
+    return instead(lambda **given: NMF(**{**given, "n_components": topics}))
 
 
 def _next_note(weights: Any) -> Any:
@@ -53,31 +56,45 @@ def _noise(weights: Any) -> Any:
     return weights + 0.5 * np.random.default_rng(1).random(weights.shape)
 
 
-@pytest.mark.parametrize("wrong", [_next_note, _one_topic, _merged, _noise])
-def test_topics_of_other_notes_or_of_none_are_rejected(
-    wrong: Any, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = NMF.transform
-    monkeypatch.setattr(NMF, "transform", lambda self, texts: wrong(right(self, texts)))
-    assert "true" in rejected(run_job())
+FAULTS = {
+    "rare words are left out": Fault(
+        text_topics, "CountVectorizer", _counted(max_features=440), "the number of words"
+    ),
+    "words of few notes are left out": Fault(
+        text_topics, "CountVectorizer", _counted(min_df=40), "the number of words"
+    ),
+    "a word is left out": Fault(
+        text_topics,
+        "CountVectorizer",
+        _counted(stop_words=[sorted(topic_words(0))[0]]),
+        "the number of words",
+    ),
+    "topics are the next note's": Fault(NMF, "transform", result(_next_note), "true"),
+    "all notes have one topic": Fault(NMF, "transform", result(_one_topic), "true"),
+    "two topics are one": Fault(NMF, "transform", result(_merged), "true"),
+    "topics are mostly noise": Fault(NMF, "transform", result(_noise), "true"),
+    "half of the topics": Fault(text_topics, "NMF", _factors(6), "the found topics' true ones"),
+    "a topic is missing": Fault(text_topics, "NMF", _factors(11), "the found topics' true ones"),
+    "words lose their names": Fault(
+        CountVectorizer,
+        "get_feature_names_out",
+        result(lambda names: names[::-1]),
+        "words among the 10 heaviest",
+    ),
+    "notes are scored in reverse": Fault(
+        TfidfTransformer, "transform", given(lambda self, texts: (self, texts[::-1])), "true"
+    ),
+    "texts are cut": Fault(
+        CountVectorizer,
+        "transform",
+        given(lambda self, texts: (self, [text[:200] for text in texts])),
+        "the number of words",
+    ),
+    "a row is lost": Fault(TableWriter, "write", without_first_row, "is wrong"),
+}
 
 
-@pytest.mark.parametrize("topics", [6, 11])
-def test_too_few_topics_are_rejected(topics: int, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    def few(**given: Any) -> Any:
-        return NMF(**{**given, "n_components": topics})
-
-    monkeypatch.setattr(text_topics, "NMF", few)
-    assert "the found topics' true ones" in rejected(run_job())
-
-
-def test_words_that_lost_their_names_are_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = CountVectorizer.get_feature_names_out
-    monkeypatch.setattr(CountVectorizer, "get_feature_names_out", lambda self: right(self)[::-1])
-    assert "words among the 10 heaviest" in rejected(run_job())
-
-
-def test_notes_that_are_scored_twice_are_rejected(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = TfidfTransformer.transform
-    monkeypatch.setattr(TfidfTransformer, "transform", lambda self, texts: right(self, texts[::-1]))
-    assert "true" in rejected(run_job())
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(fault: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault].plant(monkeypatch)
+    assert FAULTS[fault].said in rejected(run_job())

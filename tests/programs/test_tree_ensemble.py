@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 from mawl.programs import tree_ensemble
 from mawl.programs.ranking import Ranking
+from mawl.tables.arrow import TableWriter
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import Fault, given, result
 from tests.programs.planted import RunJob, job_runner, rejected
 
 Array = NDArray[Any]
@@ -61,93 +65,89 @@ def _mostly_noise(scores: Array) -> Array:
     return np.stack([1.0 - mixed, mixed], axis=1)
 
 
-@pytest.mark.parametrize("wrong", [_reversed, _inverted, _constant, _of_the_first, _next_row, _mostly_noise])
-@pytest.mark.parametrize("model", [HistGradientBoostingClassifier, RandomForestClassifier])
-def test_scores_of_other_rows_or_of_no_model_are_rejected(
-    model: Any, wrong: Any, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = model.predict_proba
-    monkeypatch.setattr(model, "predict_proba", lambda self, rows: wrong(right(self, rows)))
-    assert "area under the curve" in rejected(run_job())
+def _of_other_rows(self: Any, rows: Array, outcomes: Array) -> tuple[Any, Array, Array]:
+    return self, rows, np.roll(outcomes, 1)
 
 
-def _of_other_rows(rows: Array, outcomes: Array) -> tuple[Array, Array]:
-    return rows, np.roll(outcomes, 1)
+def _of_one_column(self: Any, rows: Array, outcomes: Array) -> tuple[Any, Array, Array]:
+    return self, np.repeat(rows[:, :1], rows.shape[1], axis=1), outcomes
 
 
-def _of_one_column(rows: Array, outcomes: Array) -> tuple[Array, Array]:
-    return np.repeat(rows[:, :1], rows.shape[1], axis=1), outcomes
+def _few(self: Any, rows: Array, outcomes: Array) -> tuple[Any, Array, Array]:
+    return self, rows[::32], outcomes[::32]
 
 
-def _few(rows: Array, outcomes: Array) -> tuple[Array, Array]:
-    return rows[::32], outcomes[::32]
-
-
-@pytest.mark.parametrize("wrong", [_of_other_rows, _of_one_column, _few])
-@pytest.mark.parametrize("model", [HistGradientBoostingClassifier, RandomForestClassifier])
-def test_models_of_other_rows_or_of_too_few_are_rejected(
-    model: Any, wrong: Any, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = model.fit
-    monkeypatch.setattr(model, "fit", lambda self, rows, outcomes: right(self, *wrong(rows, outcomes)))
-    assert "area under the curve" in rejected(run_job())
-
-
-def test_models_of_the_rows_they_score_are_too_good(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = tree_ensemble._TreeEnsemble._branches
-    monkeypatch.setattr(
-        tree_ensemble._TreeEnsemble, "_branches", lambda self: ((odd, odd) for _, odd in right(self))
-    )
-    assert "area under the curve" in rejected(run_job())
-
-
-def test_a_model_that_knows_the_outcome_is_too_good(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = Ranking.add
-
-    def leak(self: Ranking, scores: Array, happened: Array) -> None:
-        right(self, np.where(happened, 0.9, 0.1) if len(np.unique(scores)) > 30 else scores, happened)
-
-    monkeypatch.setattr(Ranking, "add", leak)
-    assert "area under the curve" in rejected(run_job())
-
-
-@pytest.mark.parametrize("model", [HistGradientBoostingClassifier, RandomForestClassifier])
-def test_scores_that_rank_well_but_are_no_chances_are_rejected(
-    model: Any, run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = model.predict_proba
-    monkeypatch.setattr(model, "predict_proba", lambda self, rows: np.sqrt(right(self, rows)))
-    assert "share of defaults by tenth" in rejected(run_job())
-
-
-def test_outcomes_of_other_rows_do_not_follow_the_true_chances(
-    run_job: RunJob, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = Ranking.add
-    monkeypatch.setattr(
-        Ranking, "add", lambda self, scores, happened: right(self, scores, np.roll(happened, 1))
-    )
-    assert "tenth of the truth score" in rejected(run_job())
-
-
-def test_a_batch_that_is_not_ranked_is_missed(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = Ranking.add
-    monkeypatch.setattr(Ranking, "add", lambda self, scores, happened: right(self, scores[1:], happened[1:]))
-    assert "number of applications ranked" in rejected(run_job())
-
-
-def test_a_branch_that_is_left_out_is_missed(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = tree_ensemble._TreeEnsemble._branches
-    monkeypatch.setattr(tree_ensemble._TreeEnsemble, "_branches", lambda self: list(right(self))[1:])
-    assert "number of applications ranked" in rejected(run_job())
-
-
-def test_an_outcome_that_is_turned_round_is_missed(run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = tree_ensemble._TreeEnsemble._branches
-
+def _last_is_turned(branches: Any) -> Any:
     def turned(self: Any) -> Any:
-        for fitted, (rows, happened) in right(self):
+        for fitted, (rows, happened) in branches(self):
             yield fitted, (rows, np.append(happened[:-1], not happened[-1]))
 
-    monkeypatch.setattr(tree_ensemble._TreeEnsemble, "_branches", turned)
-    assert "number of defaults ranked" in rejected(run_job())
+    return turned
+
+
+def _leaking(add: Any) -> Any:
+    def leak(self: Ranking, scores: Array, happened: Array) -> None:
+        add(self, np.where(happened, 0.9, 0.1) if len(np.unique(scores)) > 30 else scores, happened)
+
+    return leak
+
+
+MODELS = {"boosting": HistGradientBoostingClassifier, "forest": RandomForestClassifier}
+AREA = "area under the curve"
+SCORES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "scores are in reverse": (_reversed, AREA),
+    "scores are those of no default": (_inverted, AREA),
+    "scores are all alike": (_constant, AREA),
+    "scores are the first row's": (_of_the_first, AREA),
+    "scores are the next row's": (_next_row, AREA),
+    "scores are mostly noise": (_mostly_noise, AREA),
+    "scores rank well but are no chances": (np.sqrt, "share of defaults by tenth"),
+}
+FITS = {"outcomes are the next row's": _of_other_rows, "one column": _of_one_column, "few rows": _few}
+FAULTS = {
+    **{
+        f"{name}, {which}": Fault(model, "predict_proba", result(wrong), said)
+        for name, (wrong, said) in SCORES.items()
+        for which, model in MODELS.items()
+    },
+    **{
+        f"{name}, {which}": Fault(model, "fit", given(wrong), AREA)
+        for name, wrong in FITS.items()
+        for which, model in MODELS.items()
+    },
+    "models score the rows they are fitted on": Fault(
+        tree_ensemble._TreeEnsemble,
+        "_branches",
+        lambda right: lambda self: ((odd, odd) for _, odd in right(self)),
+        AREA,
+    ),
+    "scores know the outcome": Fault(Ranking, "add", _leaking, AREA),
+    "outcomes are ranked with other rows": Fault(
+        Ranking,
+        "add",
+        given(lambda self, scores, happened: (self, scores, np.roll(happened, 1))),
+        "tenth of the truth score",
+    ),
+    "a row of each branch is not ranked": Fault(
+        Ranking,
+        "add",
+        given(lambda self, scores, happened: (self, scores[1:], happened[1:])),
+        "number of applications ranked",
+    ),
+    "a branch is left out": Fault(
+        tree_ensemble._TreeEnsemble,
+        "_branches",
+        result(lambda branches: list(branches)[1:]),
+        "number of applications ranked",
+    ),
+    "an outcome is turned round": Fault(
+        tree_ensemble._TreeEnsemble, "_branches", _last_is_turned, "number of defaults ranked"
+    ),
+    "a row is lost": Fault(TableWriter, "write", without_first_row, "is wrong"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_answer_is_rejected(fault: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault].plant(monkeypatch)
+    assert FAULTS[fault].said in rejected(run_job())

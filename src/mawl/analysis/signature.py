@@ -126,13 +126,13 @@ def _sequential(_: RunFacts, summary: Block) -> Value:
     return _over(sequential, sum(size for size, _ in known), "no sequential shares are known")
 
 
-def _concurrency(facts: RunFacts, summary: Block) -> Value:
+def _concurrent_jobs(facts: RunFacts, summary: Block) -> Value:
     return _over(
         summary["jobs"]["mean_concurrent"], facts.workload.sessions, "no job has both a start and an end"
     )
 
 
-def _longest_shortest(facts: RunFacts, summary: Block) -> Value:
+def _longest_per_shortest(facts: RunFacts, summary: Block) -> Value:
     times = {baseline.program: baseline.real_time_seconds for baseline in facts.alone}
     lacking = set(summary["programs"]) - set(times)
     if lacking or not times:
@@ -141,7 +141,7 @@ def _longest_shortest(facts: RunFacts, summary: Block) -> Value:
     return _over(max(times.values()), min(times.values()), "a program alone took no time")
 
 
-def _moved_inputs(facts: RunFacts, summary: Block) -> Value:
+def _bytes_per_input_byte(facts: RunFacts, summary: Block) -> Value:
     scale = facts.workload.scale
     programs = set(summary["programs"])
     if scale is None or not programs <= set(CATALOGUE):
@@ -170,9 +170,9 @@ def _memory(_: RunFacts, summary: Block) -> Value:
 VALUES: dict[str, Callable[[RunFacts, Block], Value]] = {
     "device_read_ratio": _device_read,
     "work_util_ratio": _work_util,
-    "concurrency_ratio": _concurrency,
-    "longest_shortest_ratio": _longest_shortest,
-    "moved_inputs_ratio": _moved_inputs,
+    "concurrent_jobs_per_session": _concurrent_jobs,
+    "longest_per_shortest": _longest_per_shortest,
+    "device_bytes_per_input_byte": _bytes_per_input_byte,
     "plateau_bytes_per_core_second": _plateau,
     "bytes_per_cpu_second": _cpu,
     "memory_per_job_bytes": _memory,

@@ -57,7 +57,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         definition="Application bytes in work and util over those in data, work and util.",
     ),
     SignatureRow(
-        name="concurrency_ratio",
+        name="concurrent_jobs_per_session",
         title="mean concurrent jobs : sessions",
         unit="ratio",
         low=0.8,
@@ -67,7 +67,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         needs=("standard",),
     ),
     SignatureRow(
-        name="longest_shortest_ratio",
+        name="longest_per_shortest",
         title="longest : shortest program alone",
         unit="ratio",
         low=17.6,
@@ -77,7 +77,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         needs=("standard",),
     ),
     SignatureRow(
-        name="moved_inputs_ratio",
+        name="device_bytes_per_input_byte",
         title="device bytes : inputs, 20 sessions",
         unit="ratio",
         low=17.0,

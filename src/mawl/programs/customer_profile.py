@@ -33,6 +33,7 @@ from mawl.programs.profile_table import (
     by_segment,
     design,
     make_rows,
+    members,
     segment_truth,
     truth,
 )
@@ -53,6 +54,7 @@ BY_REGION: Keys = ("region", "spend_cents", "row")
 _MEANS_SCHEMA = pa.schema([(name, pa.float64()) for name in ("household", *MEAN_COLUMNS)])
 _MODEL_SCHEMA = pa.schema([(name, pa.float64()) for name in MODEL_COLUMNS])
 _SAMPLED_ROWS = 1024
+_SAMPLED_HOUSEHOLDS = 2
 _TABLES = {
     "made": "the made table",
     "sorted": "the table sorted by household",
@@ -80,6 +82,7 @@ class _CustomerProfile:
         self.written: dict[str, int] = {}
         self.spend = 0
         self.found: list[Words] = []
+        self.matched: list[Numbers] = []
         self.overall = LeastSquares(len(truth()))
         self.by_segment = [LeastSquares(len(segment_truth(0))) for _ in range(SEGMENTS)]
         self.answer: Answer = {"customers": self.rows}
@@ -133,6 +136,9 @@ class _CustomerProfile:
             step.rows_read = total_rows(segments)
         check_equal("the number of customers by region", total_rows(regions), self.rows)
         spend = total(segments, "spend_cents")
+        # Classes are numbers here.
+        counts = {float(name): int(m["spend_cents"]["count"] or 0) for name, m in segments.items()}
+        self.segments = [counts.get(float(segment), 0) for segment in range(SEGMENTS)]
         check_equal("the sum of spend by segment", spend, self.spend)
         check_equal("the sum of spend by region", total(regions, "spend_cents"), self.spend)
         self.answer |= {
@@ -199,8 +205,6 @@ class _CustomerProfile:
             for batch in self.context.read(self.sorted):
                 numbers = arrow.numbers(batch.column("row"))
                 sampled = np.flatnonzero((numbers >= first) & (numbers < first + _SAMPLED_ROWS))
-                if len(sampled):
-                    self.found.append(self.records.pick(batch, sampled))
                 keys = arrow.numbers(batch.column("household"))
                 while means[-1, 0] < keys[-1]:
                     # What lies before this batch's households is done with.
@@ -208,6 +212,9 @@ class _CustomerProfile:
                     means = np.vstack([means[done:], rows_of(next(batches))])
                 matched = means[np.searchsorted(means[:, 0], keys)]
                 check_equal("the households of the merge", bool((matched[:, 0] == keys).all()), True)
+                if len(sampled):
+                    self.found.append(self.records.pick(batch, sampled))
+                    self.matched.append(matched[sampled])
                 columns = [*(arrow.numbers(batch.column(name)) for name in own), *matched[:, taken].T]
                 writer.write(as_batch(np.stack(columns, axis=1), _MODEL_SCHEMA))
             check_equal("the households after the last customer", len(list(batches)), 0)
@@ -231,7 +238,9 @@ class _CustomerProfile:
                 self.by_segment[segment].add(rows, response)
             for fit in self.by_segment:
                 fit.solve()
-            step.rows_read = sum(fit.rows for fit in self.by_segment)
+            fitted = [fit.rows for fit in self.by_segment]
+            check_equal("the number of customers by segment", fitted, self.segments)
+            step.rows_read = sum(fitted)
         with self.context.steps.step("residuals_groups") as step:
             batches = self.context.read(self.model, self.totals["model"].add)
             for segment, rows, response in by_segment(batches):
@@ -267,6 +276,7 @@ class _CustomerProfile:
                 rows = self.rows // HOUSEHOLD_ROWS if name == "means" else self.rows
                 passed.check(_TABLES[name], rows=rows, value=written)
             self._check_rows()
+            self._check_means()
             farthest = self.overall.check("the regression", truth())
             for segment, fit in enumerate(self.by_segment):
                 farthest = max(farthest, fit.check(f"segment {segment}", segment_truth(segment)))
@@ -292,3 +302,10 @@ class _CustomerProfile:
         found = np.concatenate(self.found)
         found = found[np.argsort(self.records.numbers(found, "row"))]
         check_equal("the sampled rows of the sorted table", bool(np.array_equal(found, expected)), True)
+
+    def _check_means(self) -> None:
+        """Means that came to customers through two sorted tables, against their households made again."""
+        for means in np.concatenate(self.matched)[:_SAMPLED_HOUSEHOLDS]:
+            rows = [self._rows(number, 1) for number in members(int(means[0]), self.rows)]
+            again = np.vstack([rows_of(row.select(_MEANS_SCHEMA.names)) for row in rows]).mean(axis=0)
+            check_equal(f"the means of household {means[0]:.0f}", means.tolist(), again.tolist())

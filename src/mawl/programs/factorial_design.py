@@ -146,6 +146,7 @@ class _FactorialDesign:
                 if study in sampled:
                     self.samples.append(SampledDesign(study, candidates, design, value))
                 step.rows_read = study + 1
+        check_equal("the number of studies with next runs", step.rows_read, self.studies)
         self.answer |= {
             "terms_designed_for": terms,
             "mean_log_information": determinants / self.studies - float(np.log(_NEXT_RUNS)),
@@ -188,7 +189,6 @@ class _FactorialDesign:
                 tally.check(self.studies)
                 left = self.residuals - PARAMETERS * self.studies
                 check_variance(f"the residuals of {name}", self.residual_squares[place] / left, left)
-            check_equal("the number of sampled designs", len(self.samples), min(_SAMPLED, self.studies))
             efficiencies = [check_design(sample, _NEXT_RUNS) for sample in self.samples]
         self.answer["least_efficiency_ratio"] = min(efficiencies)
 

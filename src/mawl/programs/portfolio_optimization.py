@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mawl.model.records import Answer
 from mawl.plan.catalogue.portfolio_optimization import DERIVED
 from mawl.plan.inputs.candidates import FACTORS, MANDATE_ROWS, NUMERICS, SECTORS, TABLE
-from mawl.programs.checks import TableSum, added_sums
+from mawl.programs.checks import TableSum, added_sums, regenerate
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.panels import Block, blocks
 from mawl.programs.selection import CANDIDATES, Selection
@@ -54,7 +54,7 @@ class _PortfolioOptimization:
         self.input_sum = TableSum()
         self.written = 0
         self.chosen = np.zeros((self.mandates, MANDATE_ROWS // 8), np.uint8)
-        self.values = np.zeros(self.mandates, np.int64)
+        self.values, self.costs = (np.zeros(self.mandates, np.int64) for _ in range(2))
         self.bounds = np.zeros(self.mandates)
         self.risks, self.deviations = np.zeros(self.mandates), np.zeros(self.mandates)
         self.samples: dict[int, tuple[Selection, NDArray[np.bool_]]] = {}
@@ -102,12 +102,14 @@ class _PortfolioOptimization:
                     expected=f"at most {selection.budget} for at most {selection.most}",
                 )
                 self.values[number] = selection.value(chosen)
+                self.costs[number] = selection.prices[chosen].sum()
                 held = np.zeros(MANDATE_ROWS, np.bool_)
                 held[places[chosen]] = True
                 self.chosen[number] = np.packbits(held)
                 if number in sampled:
                     self.samples[number] = selection, chosen
                 step.rows_read = (number + 1) * MANDATE_ROWS
+        check_equal("the number of rows of mandates with a selection", step.rows_read, self.rows)
         self.answer |= {"gain": int(self.values.sum()), "largest_gain": int(self.values.max())}
 
     def _simulate(self) -> None:
@@ -122,6 +124,7 @@ class _PortfolioOptimization:
             for number, mandate in enumerate(self._mandates()):
                 held = np.unpackbits(self.chosen[number]).astype(np.bool_)
                 prices = mandate["price"][held]
+                check_equal(f"what mandate {number} holds", int(prices.sum()), int(self.costs[number]))
                 exposures = np.array([prices @ mandate[name][held] for name in FACTORS]) / 100.0
                 own = float(np.square(prices * mandate["own_risk"][held] / 100.0).sum())
                 self.deviations[number] = math.sqrt(exposures @ correlation @ exposures + own)
@@ -153,11 +156,27 @@ class _PortfolioOptimization:
                 found=int(self.values[worst]),
                 expected=f"{self.bounds[worst]:.1f}, the solver's bound",
             )
-            check_equal("the number of sampled mandates", len(self.samples), min(_SAMPLED, self.mandates))
             for number, (selection, chosen) in self.samples.items():
+                self._check_candidates(number, selection)
                 _check_selection(number, selection, chosen)
             _check_risk("every mandate", self.risks, self.deviations)
             _check_risk("all mandates together", np.array([self.risk]), np.array([self.deviation]))
+
+    def _check_candidates(self, number: int, selection: Selection) -> None:
+        """The candidates of a mandate are those of its highest yields, as the seed makes them."""
+        (rows,) = regenerate(TABLE, self.input.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
+        price, percent, sector = (
+            arrow.numbers(rows.column(name)).astype(np.int64)
+            for name in ("price", "expected_return", "sector")
+        )
+        places = np.sort(np.argsort(-percent, kind="stable")[:CANDIDATES])
+        for what, found, expected in (
+            ("prices", selection.prices, price),
+            ("gains", selection.gains, price * percent),
+            ("sectors", selection.sectors, sector),
+        ):
+            right = np.array_equal(found, expected[places])
+            check_equal(f"whether the {what} of mandate {number}'s candidates are right", right, True)
 
 
 def _check_selection(number: int, selection: Selection, chosen: NDArray[np.bool_]) -> None:

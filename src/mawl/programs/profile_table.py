@@ -47,6 +47,14 @@ def household(numbers: Numbers, rows: int) -> Numbers:
     return (numbers.astype(np.int64) * factor % households).astype(np.float64)
 
 
+def members(number: int, rows: int) -> list[int]:
+    """The row numbers of a household's customers: the other way round than :func:`household`."""
+    households = rows // HOUSEHOLD_ROWS
+    factor = next(prime for prime in _SCATTER if households % prime)
+    first = number * pow(factor, -1, households) % households
+    return [first + place * households for place in range(HOUSEHOLD_ROWS)]
+
+
 def make_rows(*, seed: int, replica: int, rows: int, start: int, count: int) -> pa.RecordBatch:
     """Rows ``start`` to ``start + count`` of a table of ``rows``, every value a whole number."""
     drawn = {

@@ -36,6 +36,8 @@ _AGREEMENT_SLACK = 0.05
 _CENTRE_SLACK = 0.25
 """How far a found centre may be from the truth, in standard deviations of a feature."""
 
+_EXPLAINED_TOLERANCE = 1e-6
+
 
 def run(context: JobContext) -> Answer:
     """Do all steps; shares and means agree to a relative 1e-6 at any number of threads."""
@@ -92,9 +94,10 @@ class _Segmentation:
             self.components = PCA(n_components=_COMPONENTS, svd_solver="covariance_eigh").fit(standard)
             step.rows_read = len(sample)
         explained = float(self.components.explained_variance_ratio_.sum())
-        check(0.0 < explained <= 1.0, "the explained variance", found=explained, expected="0 to 1")
+        scores: Numbers = self.components.transform(standard)
+        _check_explained(explained, standard, scores)
         self.answer["explained_variance_ratio"] = explained
-        return self.components.transform(standard)  # type: ignore[no-any-return]
+        return scores
 
     def _fit_clusters(self, sample: Numbers, scores: Numbers) -> None:
         with self.context.steps.step("cluster") as step:
@@ -179,6 +182,19 @@ class _Segmentation:
         )[::every]
         distances = np.square(features[:, None, :] - centres[None, :, :]).sum(axis=2)
         return float((distances.argmin(axis=1) == truth).mean())
+
+
+def _check_explained(explained: float, standard: Numbers, scores: Numbers) -> None:
+    """Components are directions at right angles, so scores hold that share of all squared deviations."""
+    mean = standard.mean(axis=0)
+    squares = float(np.vdot(standard, standard)) - len(standard) * float(mean @ mean)
+    held = float(np.vdot(scores, scores)) / squares
+    check(
+        abs(held - explained) <= _EXPLAINED_TOLERANCE,
+        "the explained variance",
+        found=explained,
+        expected=f"{held:.9f}, the share that the scores hold",
+    )
 
 
 def _derive(batch: pa.RecordBatch) -> Numbers:
