@@ -256,6 +256,14 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
             )
         )
     },
+    "the profile of a product is doubled": {
+        "segmentation:sums_by": lambda sums_by: (
+            lambda places, values, count: (
+                sums_by(places, values, count)
+                * np.where(np.arange(values.shape[1]) == NUMERICS - 1, 2.0, 1.0)
+            )
+        )
+    },
     "profiles are half as large again": of_markets(lambda rows: rows * 1.5),
     "some customers are not scored": of_markets(lambda rows: rows[::2]),
     "a market is left out": {

@@ -85,3 +85,13 @@ def test_one_market_of_a_hundred_may_end_in_a_local_optimum(failed: int, rejecte
             check_agreement("clusters", agreement)
     else:
         check_agreement("clusters", agreement)
+
+
+def test_segments_must_have_the_true_shares() -> None:
+    truth = ClusterTruth(TABLE, SEED)
+    counts = np.array(CLUSTER_SHARES) * 1000
+    truth.check_segments(truth.centres, counts, 0.08)
+    with pytest.raises(WrongAnswerError, match="shares of the customers"):
+        truth.check_segments(truth.centres, counts[::-1], 0.08)
+    with pytest.raises(WrongAnswerError, match="true clusters"):
+        truth.check_segments(truth.centres[[0, 0, 2, 3, 4, 5, 6, 7]], counts, 0.08)
