@@ -17,7 +17,8 @@ from mawl.datagen.values import cluster_centres, true_cluster
 from mawl.model.records import Answer
 from mawl.plan.catalogue.segmentation import NUMERICS, SAMPLE_SHARE
 from mawl.plan.inputs.customers import CLUSTER_SHARES, FEATURES, TABLE
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.agreement import Agreement
+from mawl.programs.context import JobContext, check
 from mawl.programs.prepared import PreparedTable
 from mawl.tables import arrow
 
@@ -47,7 +48,7 @@ class _Segmentation:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.rows = self.prepared.rows
-        self.agreement = np.zeros((_CLUSTERS, _CLUSTERS), np.int64)
+        self.agreement = Agreement(_CLUSTERS)
         self.answer: Answer = {"customers": self.rows}
 
     def run(self) -> Answer:
@@ -116,9 +117,7 @@ class _Segmentation:
                 truth = true_cluster(
                     TABLE, seed=manifest.seed, replica=manifest.replica, start=done, count=len(found)
                 )
-                self.agreement += np.bincount(
-                    found * _CLUSTERS + truth, minlength=_CLUSTERS * _CLUSTERS
-                ).reshape(_CLUSTERS, _CLUSTERS)
+                self.agreement.add(found, truth)
                 done += len(found)
             step.rows_read = done
 
@@ -150,10 +149,8 @@ class _Segmentation:
         with self.context.steps.step("verify", "verify"):
             manifest = self.prepared.input.manifest
             self.prepared.check_input("the customers")
-            check_equal("the number of scored customers", int(self.agreement.sum()), self.rows)
-            partner = self.agreement.argmax(axis=1)
-            check_equal("the found clusters' true ones", sorted(partner.tolist()), list(range(_CLUSTERS)))
-            agreement = float(self.agreement.max(axis=1).sum() / self.rows)
+            partner = self.agreement.partners("clusters", self.rows)
+            agreement = self.agreement.ratio
             centres = cluster_centres(TABLE, seed=manifest.seed)
             possible = self._possible_agreement(sample, centres)
             check(
