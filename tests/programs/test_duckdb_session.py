@@ -12,17 +12,17 @@ from mawl.programs.duckdb_session import session
 
 
 def test_limits_are_the_jobs(tmp_path: Path) -> None:
-    options = Options(memsize_bytes=100 * MIB, cpucount=2)
+    options = Options(memsize_bytes=200 * MIB, cpucount=2)
     with session(options, tmp_path / "spill") as connection:
         found = connection.execute(
             "SELECT current_setting('threads'), current_setting('async_threads'), "
             "current_setting('memory_limit'), current_setting('temp_directory'), "
             "current_setting('enable_progress_bar')"
         ).fetchone()
-    assert found == (2, 0, "100.0 MiB", str(tmp_path / "spill"), False)
+    assert found == (2, 0, "200.0 MiB", str(tmp_path / "spill"), False)
 
 
-@pytest.mark.parametrize(("megabytes", "threads"), [(20, 1), (64, 2), (256, 4)])
+@pytest.mark.parametrize(("megabytes", "threads"), [(20, 1), (127, 1), (128, 2), (300, 4)])
 def test_there_are_no_more_threads_than_memory_for_them(megabytes: int, threads: int, tmp_path: Path) -> None:
     options = Options(memsize_bytes=megabytes * MIB, cpucount=4)
     with session(options, tmp_path / "spill") as connection:

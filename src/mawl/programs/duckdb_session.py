@@ -10,8 +10,8 @@ import duckdb
 
 from mawl.model.options import MIB, Options
 
-THREAD_BYTES = 32 * MIB
-"""Memory for each thread: moments by class over 45 numerics fill 64 MiB at four threads, and pass at two."""
+THREAD_BYTES = 64 * MIB
+"""Memory for each thread: moments and frequencies by class over 25 to 45 numerics fill 64 MiB at two threads."""
 
 
 @contextmanager
