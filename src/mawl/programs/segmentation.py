@@ -34,7 +34,9 @@ _RANDOM_STATE = 20_261_120
 _AGREEMENT_SLACK = 0.05
 """How far below the best possible agreement (nearest true centre) the found clusters may stay."""
 _CENTRE_SLACK = 0.25
-"""How far a found centre may be from the truth, in standard deviations of a feature."""
+"""How far a found centre may be from the truth, in standard deviations of a feature, and besides that
+so many standard errors of the mean of the smallest cluster."""
+_CENTRE_DEVIATIONS = 3.0
 
 _EXPLAINED_TOLERANCE = 1e-6
 
@@ -168,7 +170,8 @@ class _Segmentation:
             # A cluster's mean of all its members; what overlaps shifts it a little.
             distance = np.abs(self.profiles[:, _FEATURE_PLACES] - centres[partner])
             farthest = float((distance / self.deviations[_FEATURE_PLACES]).max())
-            check(farthest <= _CENTRE_SLACK, "the farthest centre", found=farthest, expected=_CENTRE_SLACK)
+            slack = _CENTRE_SLACK + _CENTRE_DEVIATIONS / int(self.agreement.sum(axis=1).min()) ** 0.5
+            check(farthest <= slack, "the farthest centre", found=farthest, expected=f"at most {slack:.3f}")
         self.answer["agreement_ratio"] = agreement
 
     def _possible_agreement(self, sample: Numbers, centres: Numbers) -> float:
