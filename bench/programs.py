@@ -2,7 +2,8 @@
 
 Runs with and without checks differ by less than two runs of the same do, so what mawl adds (checks
 that ride on passes, snapshots between steps, the step ``verify``) is counted inside the job: thread
-CPU time around each check and each snapshot, plus ``verify``.  I/O programs run at ``quick``, the
+CPU time around each check (the generator's truth and what is held against it within steps too) and each
+snapshot, plus ``verify``.  I/O programs run at ``quick``, the
 others at a fifth of it.  Pure scans are passes over an input table as programs make them, its word
 sum included, beside PyArrow's own reader on the same files.
 As a script (``python -m bench.programs PROGRAM SCALE PLACE TABLE=DIRECTORY...``) it is one job, and
@@ -47,6 +48,21 @@ WIDE_SORT_BOUND_RATIO = 0.01
 IO_BOUND = 250.0
 SCAN_BOUND = 600.0
 SCANNED = "transactions"
+
+
+CHECKS_IN_STEPS: dict[str, tuple[str, ...]] = {
+    "census_query": ("_HouseholdSide.add", "_PersonSide.add"),
+    "stress_projection": ("_StressProjection._sample",),
+    "pension_cube": ("_PensionCube._sampled",),
+    "segmentation": ("true_cluster", "Agreement.add"),
+    "text_topics": ("true_topics", "Agreement.add"),
+    "gee_repeated": ("_GeeRepeated._add_truth", "true_correlations"),
+    "tree_ensemble": ("_TreeEnsemble._add_truth",),
+    "mixed_model": ("_MixedModel._missed", "true_errors"),
+    "forecasting": ("_Forecasting._count_models",),
+    "factorial_design": ("_FactorialDesign._active", "EffectTally.add"),
+}
+"""What programs do inside their steps only to check them: names in their modules."""
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -202,7 +218,7 @@ def _counting_nanoseconds() -> float:
     return counter.nanoseconds / counter.calls
 
 
-def _counters(counter: _Counter) -> None:
+def _counters(counter: _Counter, program: str) -> None:
     for owner, name in (
         (TableSum, "add"),
         (TableSum, "add_rows"),
@@ -213,6 +229,10 @@ def _counters(counter: _Counter) -> None:
         (RowSample, "add"),
     ):
         counter.wrap(owner, name)
+    module = importlib.import_module(f"mawl.programs.{program}")
+    for dotted in CHECKS_IN_STEPS.get(program, ()):
+        *path, name = dotted.split(".")
+        counter.wrap(functools.reduce(getattr, path, module), name)
     counter.wrap(Snapshots, "take")
     counter.wrap(step_module, "reset_peak")
 
@@ -241,7 +261,7 @@ def _measured_job(assignment: Assignment) -> Figures:
     for module in CATALOGUE[assignment.program].imports:
         importlib.import_module(module)
     counter = _Counter()
-    _counters(counter)
+    _counters(counter, assignment.program)
     ended: list[StepEnded] = []
 
     def report(message: FromLauncher) -> None:

@@ -1,8 +1,31 @@
-"""For all tests: no property test fails because the machine was busy."""
+"""For all tests: no property test fails because the machine was busy; the counting library, compiled once."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from mawl.measure.preload.build import Library, find_compiler, library
+from tests.fakes.counted import Counted
 
 settings.register_profile("mawl", deadline=None)
 settings.load_profile("mawl")
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """The library in a cache of its own, or a skip where there is no compiler."""
+    if find_compiler(os.environ) is None:
+        pytest.skip("no C compiler")
+    found = library({**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))})
+    assert found.reason is None, found.reason
+    return found
+
+
+@pytest.fixture
+def counted(made: Library, tmp_path: Path) -> Counted:
+    """Runs commands under the library."""
+    return Counted(made, tmp_path)

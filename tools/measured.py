@@ -17,8 +17,11 @@ from pathlib import Path
 import msgspec
 
 import mawl
+from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
+from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.programs import Direction
 from mawl.plan.scale import parse_scale, scale_name
 from mawl.units import format_bytes, format_instant, format_memory
 
@@ -26,25 +29,18 @@ FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """One program, run alone once; bytes are what its read and write calls moved."""
+    """One program, run alone once; bytes by role are what its calls moved, and what is declared."""
 
     real_time_seconds: float
     cpu_seconds: float
     memory_bytes: int
-    application_read_bytes: int
-    application_written_bytes: int
-    declared_read_bytes: int
-    declared_written_bytes: int
+    moved: dict[Role, dict[Direction, int]]
+    declared: dict[Role, dict[Direction, int]]
 
-
-_USED = (
-    "real_time_seconds",
-    "cpu_seconds",
-    "memory_bytes",
-    "application_read_bytes",
-    "application_written_bytes",
-)
-"""Figures taken from a job's usage as they are."""
+    @property
+    def moved_bytes(self) -> int:
+        """Read and written in all roles."""
+        return sum(sum(directions.values()) for directions in self.moved.values())
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,16 +62,23 @@ def workload() -> str:
 
 def figures(job: JobRecord, scale: float) -> Figures:
     """The figures of a finished job; ValueError where it did not finish or one is missing."""
-    declared = CATALOGUE[job.program].bytes_by_role(scale).values()
-    found = {
-        **{name: getattr(job.usage, name) for name in _USED},
-        "declared_read_bytes": sum(role["read"] for role in declared),
-        "declared_written_bytes": sum(role["written"] for role in declared),
-    }
-    missing = [name for name, value in found.items() if value is None]
-    if job.outcome != "finished" or missing:
-        raise ValueError(f"{job.program}: {job.outcome}, without {', '.join(missing) or 'nothing'}")
-    return Figures(**found)
+    used = (job.usage.real_time_seconds, job.usage.cpu_seconds, job.usage.memory_bytes)
+    real, cpu, memory = used
+    if job.outcome != "finished" or job.io is None or real is None or cpu is None or memory is None:
+        raise ValueError(f"{job.program}: {job.outcome}, or without I/O by role, time or memory")
+    return Figures(
+        real_time_seconds=real,
+        cpu_seconds=cpu,
+        memory_bytes=memory,
+        moved={
+            role: {
+                "read": job.io.get(role, RoleIo()).read_bytes,
+                "written": job.io.get(role, RoleIo()).written_bytes,
+            }
+            for role in ROLES
+        },
+        declared=CATALOGUE[job.program].bytes_by_role(scale),
+    )
 
 
 def measured(folder: Path) -> Measured:
@@ -101,37 +104,37 @@ def page(stored: Measured) -> list[str]:
     limit = stored.memory_limit_bytes
     memory = "" if limit is None else f", jobs and page cache within {format_memory(limit)}"
     times = [one.real_time_seconds for one in stored.programs.values()]
+    head = ["program", "real time s", "CPU s", "peak memory", *(f"{role} {way}" for role, way in _WAYS)]
+    head += ["against the declaration", "MB per CPU s"]
     return [
         f"## Measured alone at {scale_name(stored.scale)}",
         "",
         f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
-        f"{stored.machine}{memory}. Bytes are what read and write calls moved, in brackets against the",
-        "declaration; rates are those bytes per CPU second. Longest : shortest is "
-        f"{max(times) / min(times):.1f} : 1.",
+        f"{stored.machine}{memory}. Bytes are what read and write calls moved in each role; rates are",
+        f"those bytes per CPU second. Longest : shortest is {max(times) / min(times):.1f} : 1.",
         "",
-        "| program | real time s | CPU s | peak memory | read | written | MB per CPU s |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        f"| {' | '.join(head)} |",
+        f"| {' | '.join(['---'] * len(head))} |",
         *(_row(name, stored.programs[name]) for name in CATALOGUE if name in stored.programs),
         "",
     ]
 
 
+_WAYS: list[tuple[Role, Direction]] = [(role, way) for role in ROLES for way in ("read", "written")]
+
+
 def _row(name: str, one: Figures) -> str:
-    moved = one.application_read_bytes + one.application_written_bytes
+    declared = sum(sum(directions.values()) for directions in one.declared.values())
     cells = [
         f"[{name}](#{name})",
         f"{one.real_time_seconds:.1f}",
         f"{one.cpu_seconds:.1f}",
         format_memory(one.memory_bytes),
-        _against(one.application_read_bytes, one.declared_read_bytes),
-        _against(one.application_written_bytes, one.declared_written_bytes),
-        f"{moved / 1e6 / one.cpu_seconds:.0f}",
+        *(format_bytes(one.moved[role][way]) for role, way in _WAYS),
+        f"{one.moved_bytes / declared:.3f}",
+        f"{one.moved_bytes / 1e6 / one.cpu_seconds:.0f}",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _against(moved: int, declared: int) -> str:
-    return f"{format_bytes(moved)} ({moved / declared:.2f})" if declared else format_bytes(moved)
 
 
 def load() -> Measured | None:

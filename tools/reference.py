@@ -28,7 +28,7 @@ from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
 from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, load_workload, make_plan, shipped
 from mawl.units import format_bytes, format_memory
-from tools import measured
+from tools import measured, mix
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
@@ -299,6 +299,7 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
     "metrics": metrics_page,
     "options": options_page,
     "programs": programs_page,
+    "signature": mix.page,
     "workloads": workloads_page,
 }
 

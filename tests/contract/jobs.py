@@ -118,10 +118,10 @@ def run_fresh(assignment: Assignment, wrapper: list[str] | None = None) -> Job:
 
 
 def _main() -> int:
-    # What libraries print (HiGHS does) goes where a job's log would, and not between the messages.
     messages = os.dup(1)
-    os.dup2(2, 1)
     assignment = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
+    # What programs and libraries print (HiGHS does) goes to the job's log, and not between the messages.
+    os.dup2(os.open(assignment.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 1)
     for module in CATALOGUE[assignment.program].imports:
         importlib.import_module(module)
     from mawl.programs.execute import execute

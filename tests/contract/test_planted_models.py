@@ -10,6 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from mawl.datagen.values import true_cluster
+from mawl.plan.catalogue.segmentation import NUMERICS
+from mawl.plan.inputs.customers import FEATURES, TABLE
 from tests.contract.planted_run import instead, run_with, without_first_row
 
 
@@ -155,8 +158,51 @@ def some_columns_blank(values: Any) -> Any:
     return values
 
 
+def of_values(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Change what a function returns."""
+    return lambda function: lambda *arguments: change(function(*arguments))
+
+
+def fitted_on(rows: slice) -> Callable[[Any], Any]:
+    """Fit on some rows only."""
+    return lambda fit: lambda self, values: fit(self, values[rows])
+
+
 def rows_rolled(values: Any) -> Any:
     return np.roll(values, 1, axis=1)
+
+
+def of_markets(change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Change the rows of every market in every pass."""
+    return {
+        "segmentation:_Segmentation._markets": lambda markets: (
+            lambda self, names: (change(rows) for rows in markets(self, names))
+        )
+    }
+
+
+def with_clusters(change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Change the clusters that are found in a market."""
+    return {
+        "segmentation:clusters_of": lambda clusters_of: (
+            lambda *arguments: (lambda found: found._replace(clusters=change(found.clusters)))(
+                clusters_of(*arguments)
+            )
+        )
+    }
+
+
+def in_segments(change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Change the segments that customers are nearest to."""
+    return {"segmentation:nearest": lambda nearest: lambda *arguments: change(nearest(*arguments))}
+
+
+def two_as_one(found: Any) -> Any:
+    return np.where(found == 1, 0, found)
+
+
+def every_third_anywhere(found: Any) -> Any:
+    return np.where(np.arange(len(found)) % 3, found, (found + 1) % 8)
 
 
 SEGMENTATION: dict[str, dict[str, Any]] = {
@@ -164,36 +210,71 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
     "customers stand with the next one's features": {
         "segmentation:_derive": lambda derive: lambda batch: rows_rolled(derive(batch))
     },
-    "two clusters are taken for one": {
-        "segmentation:_Segmentation._predict": of_result(lambda found: np.where(found == 1, 0, found))
-    },
-    "all customers are in one cluster": {"segmentation:_Segmentation._predict": of_result(np.zeros_like)},
-    "every third customer is anywhere": {
-        "segmentation:_Segmentation._predict": of_result(
-            lambda found: np.where(np.arange(len(found)) % 3, found, (found + 1) % 8)
+    "two clusters are taken for one": with_clusters(two_as_one),
+    "two segments are taken for one": in_segments(two_as_one),
+    "all customers are in one cluster": with_clusters(np.zeros_like),
+    "all customers are in one segment": in_segments(np.zeros_like),
+    "every third customer is in any cluster": with_clusters(every_third_anywhere),
+    "every third customer is in any segment": in_segments(every_third_anywhere),
+    "one customer in twenty is in any cluster": with_clusters(
+        lambda found: np.where(np.arange(len(found)) % 20, found, (found + 1) % 8)
+    ),
+    "the hidden clusters are given away": {
+        "segmentation:clusters_of": lambda clusters_of: (
+            lambda features, clusters: clusters_of(features, clusters)._replace(
+                clusters=true_cluster(TABLE, seed=20_261_120, replica=0, start=0, count=len(features))
+            )
         )
     },
-    "most features are left out": {"segmentation:_Segmentation._standardise": of_result(some_columns_blank)},
-    "features are not centred alike": {
-        "segmentation:_Segmentation._standardise": lambda standardise: (
-            lambda self, rows: standardise(self, rows) + len(rows) % 7
-        )
-    },
-    "components are stretched": {"segmentation:PCA.transform": of_result(lambda scores: 1.1 * scores)},
-    "one component": {"segmentation:_COMPONENTS": instead(1)},
+    "most features are left out": {"market_segments:standardised": of_values(some_columns_blank)},
     "other columns are the features": {
-        "segmentation:_FEATURE_PLACES": lambda places: [place - 1 for place in places]
+        "segmentation:_FEATURE_PLACES": lambda places: [place + 1 for place in places]
     },
-    "profiles are of the wrong clusters": {
-        "segmentation:np.eye": lambda eye: lambda size: np.roll(eye(size), 1, axis=0)
-    },
-    "profiles are sums of two columns": {
-        "segmentation:_Segmentation._passed": lambda passed: (
-            lambda self: (rows * 1.5 for rows in passed(self))
+    "one component": {"market_segments:COMPONENTS": instead(1)},
+    "six components": {"market_segments:COMPONENTS": instead(6)},
+    "one variance is told for all markets": {
+        "segmentation:clusters_of": lambda clusters_of: (
+            lambda *arguments: clusters_of(*arguments)._replace(explained=0.8)
         )
     },
-    "some batches are not scored": {
-        "segmentation:_Segmentation._passed": lambda passed: lambda self: (rows[::2] for rows in passed(self))
+    "k-means is fitted on forty customers": {"market_segments:KMeans.fit": fitted_on(slice(0, 40))},
+    "k-means does not iterate": {
+        "market_segments:KMeans": lambda kmeans: (
+            lambda **options: kmeans(**options | {"init": "random", "n_init": 1, "max_iter": 1})
+        )
+    },
+    "clusters are counted twice": {
+        "segmentation:np.bincount": lambda bincount: lambda found, **options: bincount(found, **options) * 2
+    },
+    "segments are other features'": {
+        "market_segments:Segments.centres": lambda centres: lambda self: rows_rolled(centres(self))
+    },
+    "profiles are of the wrong segments": {
+        "segmentation:sums_by": lambda sums_by: (
+            lambda places, values, count: np.roll(
+                sums_by(places, values, count), int(values.shape[1] == NUMERICS), axis=0
+            )
+        )
+    },
+    "the profile of a product is doubled": {
+        "segmentation:sums_by": lambda sums_by: (
+            lambda places, values, count: (
+                sums_by(places, values, count)
+                * np.where(np.arange(values.shape[1]) == NUMERICS - 1, 2.0, 1.0)
+            )
+        )
+    },
+    "profiles are half as large again": of_markets(lambda rows: rows * 1.5),
+    "some customers are not scored": of_markets(lambda rows: rows[::2]),
+    "a market is left out": {
+        "segmentation:_Segmentation._markets": lambda markets: (
+            lambda self, names: list(markets(self, names))[1:]
+        )
+    },
+    "balances go up with the segment": {
+        "segmentation:_Segmentation._check_profiles": lambda check: (
+            lambda self: (self.profiles.__setitem__((0, len(FEATURES) + 1), 20_000.0), check(self))
+        )
     },
 }
 

@@ -22,6 +22,8 @@ MEMORY_MARGIN = 48 * MIB
 """Stated margin on a declared peak: what allocators keep and library code that is touched first."""
 BYTES_MARGIN = 0.15
 STEP_SLACK_BYTES = 256 * 1024
+LISTING_BYTES = 64 * 1024
+"""Most that a job prints: its listings are of classes, whose number no scale changes."""
 SCALES = {
     "wide_sort": 0.0001,
     "census_load": 0.0003,
@@ -131,6 +133,10 @@ def test_memory_is_within_the_declaration(
     peaks = {step.name: step.usage.memory_bytes for step in job.steps}
     declared = CATALOGUE[program].memory_bytes(job.assignment.options)
     assert max(peak for peak in peaks.values() if peak is not None) <= declared + MEMORY_MARGIN, peaks
+
+
+def test_listings_are_short(program: str, solo: Callable[[str, int], Job]) -> None:
+    assert Path(solo(program, 1).assignment.log).stat().st_size <= LISTING_BYTES
 
 
 def test_a_flipped_byte_in_an_input_fails_the_job(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mawl.model.options import Role
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from tests.fakes.measured_run import Rate
 from tests.fakes.stored_run import facts
@@ -54,3 +57,19 @@ def host_facts(**changes: object) -> RunFacts:
     ]
     cache = CacheFacts(mode="cold", input_bytes=2000, resident_bytes=1000, source="cachestat", remarks=["x"])
     return facts(**{"remarks": ["torn"], "volumes": volumes, "cache": cache, **changes})
+
+
+def apart_facts(work_shares: Sequence[Role] = (), **changes: object) -> RunFacts:
+    """Facts with each role on a device of its own, unless work shares one."""
+    disks: dict[Role, str] = {"data": "sda", "work": "sdb", "util": "sdc"}
+    volumes = [
+        VolumeFacts(
+            role=role,
+            node="bench1",
+            directory=f"/mnt/{role}",
+            devices=[disk],
+            shared_with=list(work_shares) if role == "work" else [],
+        )
+        for role, disk in disks.items()
+    ]
+    return facts(**{"volumes": volumes, **changes})

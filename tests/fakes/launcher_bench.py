@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from mawl.launch.client import Launcher
-from mawl.model.messages import Assignment, FromLauncher, Ready, Reaped, Start
+from mawl.model.messages import Assignment, FromLauncher, Reaped, Start, Started
 from mawl.model.options import Options
+from mawl.model.usage import Usage
 
 PATIENCE_SECONDS = 30.0
 
@@ -40,6 +41,12 @@ def assignment(folder: Path, job: str, program: str = "answer", /, **inputs: obj
         util=[],
         log=str(folder / f"{job}.log"),
     )
+
+
+def known_usage(usage: Usage | None) -> Usage:
+    """A usage that must have been told."""
+    assert usage is not None
+    return usage
 
 
 class Bench:
@@ -81,7 +88,7 @@ class Bench:
     def used_cpu_seconds(self, job: str) -> float:
         """CPU of a job's whole tree after its start-up, once it has ended."""
         whole: float = known(self.reaped(job).usage.cpu_seconds)
-        startup: float = known(self.of(Ready, job)[0].startup.cpu_seconds)
+        startup: float = known(known_usage(self.of(Started, job)[0].used).cpu_seconds)
         return whole - startup
 
     def peak_bytes(self, job: str) -> int:

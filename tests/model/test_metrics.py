@@ -20,7 +20,7 @@ from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
-from tests.fakes.host_run import PARTS, host_facts
+from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, jobs
 
@@ -72,9 +72,10 @@ def test_no_entry_is_about_nothing() -> None:
     few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
     uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
     nothing = summary_of(facts(outside_cpu=None), uncounted)
+    apart = summary_of(apart_facts(), jobs(), samples=samples(60, IDLE))
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing)
+        for summary in (whole, few, nothing, apart)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

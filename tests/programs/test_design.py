@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from mawl.datagen.build import schema
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Code, Column, Factor, Product, Uniform
 from mawl.plan.tables import InputTable
-from mawl.programs.design import Design, even_blocks, indicator_names, prepare
+from mawl.programs.design import Design, indicator_names, prepare
 from mawl.tables import arrow
 
 SIZE, KIND = Factor(Column("size", Uniform(0, 9)), 4), Column("kind", Code(("A", "B", "C")), 8)
@@ -44,15 +43,3 @@ def test_the_truth_stands_at_its_terms() -> None:
     design = Design(["size", "kind=B"], [("size", "size")])
     terms = (Product(6, (SIZE, SIZE)), Product(-2, (Factor(KIND, value="B"),)))
     assert design.truth(8, terms, 2).tolist() == [4.0, 0.0, -1.0, 3.0]
-
-
-@pytest.mark.parametrize("widths", [[100], [1] * 100, [30, 40, 30], [99, 1]])
-@pytest.mark.parametrize("block_rows", [7, 30, 100, 1000])
-def test_blocks_hold_the_same_rows_evenly(widths: list[int], block_rows: int) -> None:
-    rows = np.arange(200.0).reshape(2, 100)
-    pieces = np.split(rows, np.cumsum(widths)[:-1], axis=1)
-    found = [block.copy() for block in even_blocks(pieces, 100, block_rows)]
-    assert np.array_equal(np.concatenate(found, axis=1), rows)
-    sizes = {block.shape[1] for block in found}
-    assert max(sizes) - min(sizes) <= 1
-    assert min(sizes) >= min(block_rows, 100)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.programs.panels import before, between, blocks, sizes_of, so_far
+from mawl.programs.panels import before, between, blocks, even_blocks, sizes_of, so_far
 
 
 def batches(rows: int, size: int) -> list[pa.RecordBatch]:
@@ -37,6 +37,18 @@ def test_sizes_that_go_on_leave_the_last_block_shorter() -> None:
 )
 def test_the_last_block_takes_what_is_left(groups: int, sizes: list[int]) -> None:
     assert sizes_of(groups, 8) == sizes
+
+
+@pytest.mark.parametrize("widths", [[100], [1] * 100, [30, 40, 30], [99, 1]])
+@pytest.mark.parametrize("block_rows", [7, 30, 100, 1000])
+def test_blocks_hold_the_same_rows_evenly(widths: list[int], block_rows: int) -> None:
+    rows = np.arange(200.0).reshape(2, 100)
+    pieces = np.split(rows, np.cumsum(widths)[:-1], axis=1)
+    found = [block.copy() for block in even_blocks(pieces, 100, block_rows)]
+    assert np.array_equal(np.concatenate(found, axis=1), rows)
+    sizes = {block.shape[1] for block in found}
+    assert max(sizes) - min(sizes) <= 1
+    assert min(sizes) >= min(block_rows, 100)
 
 
 def test_within_groups() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from mawl.programs.ranking import Ranking
+from mawl.errors import WrongAnswerError
+from mawl.programs.ranking import Ranking, check_foretold
 
 
 def test_area_and_accuracy_are_those_of_their_definitions() -> None:
@@ -43,3 +44,14 @@ def test_equal_scores_rank_nothing_and_the_ends_of_the_range_count() -> None:
     ranking.add(np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, True, False, True]))
     assert ranking.area() == 0.5
     assert Ranking().area() == 0.0
+
+
+def test_what_does_not_happen_as_foretold_is_rejected() -> None:
+    chance = np.random.default_rng(3)
+    scores = chance.random(20_000)
+    foretold, squared = Ranking(), Ranking()
+    foretold.add(scores, chance.random(20_000) < scores)
+    squared.add(scores, chance.random(20_000) < scores**2)
+    check_foretold("rains", foretold, parts=10, slack=0.0, deviations=5.0)
+    with pytest.raises(WrongAnswerError, match="the share of rains"):
+        check_foretold("rains", squared, parts=10, slack=0.0, deviations=5.0)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mawl.plan.inputs.visits import COEFFICIENTS, KEPT, OUTCOME, VISITS
-from mawl.programs.site_model import TERMS, chances, design, true_correlations
+from mawl.programs.logistic import chances
+from mawl.programs.site_model import TERMS, design, true_correlations
 
 
 def test_terms_are_a_one_and_the_conditions_of_the_rules() -> None:
@@ -17,7 +18,7 @@ def test_terms_are_a_one_and_the_conditions_of_the_rules() -> None:
     found = design({"relapsed": np.zeros(2), **lowest})
     assert found.tolist() == [[1.0] + [0.0] * (TERMS - 1), [1.0] * TERMS]
     linear = [COEFFICIENTS[0], sum(COEFFICIENTS)]
-    assert chances(found, np.array(COEFFICIENTS)) == pytest.approx(1.0 / (1.0 + np.exp(-np.array(linear))))
+    assert chances(found @ np.array(COEFFICIENTS)) == pytest.approx(1.0 / (1.0 + np.exp(-np.array(linear))))
 
 
 def test_equal_chances_correlate_as_often_as_draws_are_kept() -> None:

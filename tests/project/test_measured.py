@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mawl.model.records import JobRecord
+from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from tests.fakes import stored_run
@@ -21,31 +23,53 @@ def test_the_workload_runs_every_program_once_and_alone(tmp_path: Path) -> None:
     assert plan.peak_concurrent == 1
 
 
+def job(name: str, end: float, **changes: object) -> JobRecord:
+    moved = {"work": RoleIo(read_bytes=700, written_bytes=300)}
+    return stored_run.job(name, 0.0, end, **{"io": moved, **changes})
+
+
 def test_figures_come_from_a_finished_job() -> None:
-    job = stored_run.job("s1-1", 0.0, 20.5)
-    found = measured.figures(job, 1.0)
+    found = measured.figures(job("s1-1", 20.5), 1.0)
     assert (found.real_time_seconds, found.cpu_seconds) == (20.0, 10.0)
-    declared = CATALOGUE["wide_sort"].bytes_by_role(1.0).values()
-    assert found.declared_read_bytes == sum(role["read"] for role in declared)
+    assert found.moved["work"] == {"read": 700, "written": 300}
+    assert found.moved["util"] == {"read": 0, "written": 0}
+    assert found.declared == CATALOGUE["wide_sort"].bytes_by_role(1.0)
 
 
-def test_a_job_that_failed_gives_no_figures() -> None:
-    with pytest.raises(ValueError, match="wide_sort: failed"):
-        measured.figures(stored_run.job("s1-1", 0.0, 20.5, outcome="failed"), 1.0)
+@pytest.mark.parametrize("changes", [{"outcome": "failed"}, {"io": None}])
+def test_a_job_that_failed_or_was_not_counted_gives_no_figures(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="wide_sort: "):
+        measured.figures(job("s1-1", 20.5, **changes), 1.0)
 
 
 def test_the_page_says_where_it_was_measured_and_how_far_programs_lie_apart() -> None:
-    long, short = stored_run.job("s1-1", 0.0, 20.5), stored_run.job("s1-2", 0.0, 4.5)
     stored = measured.Measured(
         measured_at="2026-01-01T08:00:00Z",
         mawl_version="0.1.0",
         scale=0.005,
         memory_limit_bytes=2**30,
         machine="2 cores",
-        programs={job.program: measured.figures(job, 0.005) for job in (long, short)},
+        programs={one.program: measured.figures(one, 0.005) for one in (job("s1-1", 20.5), job("s1-2", 4.5))},
     )
     text = "\n".join(measured.page(stored))
     assert "## Measured alone at quick" in text
     assert "2 cores, jobs and page cache within 1.00 GiB" in text
     assert "Longest : shortest is 5.0 : 1" in text
-    assert "| [wide_sort](#wide_sort) | 20.0 | 10.0 |" in text
+    assert "| [wide_sort](#wide_sort) | 20.0 | 10.0 | 100 MiB | 0 B | 0 B | 700 B | 300 B |" in text
+
+
+def test_the_kept_figures_are_of_this_catalogue() -> None:
+    """Whoever changes what a program moves or takes measures again (python -m tools.measured)."""
+    stored = measured.load()
+    assert stored is not None
+    assert set(stored.programs) == set(CATALOGUE)
+    for name, one in stored.programs.items():
+        assert one.declared == CATALOGUE[name].bytes_by_role(stored.scale)
+        for role, directions in one.declared.items():
+            for way, size in directions.items():
+                assert one.moved[role][way] == pytest.approx(size, rel=0.15, abs=256 * 1024), (
+                    name,
+                    role,
+                    way,
+                )
+        assert one.cpu_seconds == pytest.approx(CATALOGUE[name].cpu_seconds(stored.scale), rel=0.35), name

@@ -25,7 +25,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     texts = {path.stem: path.read_text() for path in pages.iterdir()}
-    assert set(texts) == {"commands", "metrics", "options", "programs", "workloads"}
+    assert set(texts) == {"commands", "metrics", "options", "programs", "signature", "workloads"}
     assert all(f"## mawl {verb}\n" in texts["commands"] for verb in VERBS)
     assert all(f"| `{metric.name}` |" in texts["metrics"] for metric in METRICS)
     assert all(f"| `{name}` |" in texts["options"] for name in Options.__struct_fields__)

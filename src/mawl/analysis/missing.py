@@ -24,6 +24,11 @@ LATER: Missing = {
     "io.by_role": NO_ROLES,
     "io.coverage_ratio": NO_ROLES,
     **{
+        f"io.devices_by_role.{role}.{figure}": "no sample covers the run"
+        for role in ("data", "work", "util")
+        for figure in ("read_bytes", "written_bytes")
+    },
+    **{
         f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
         for direction in ("read", "write", "sync")
         for figure in ("mean", "p50", "p99", "max")

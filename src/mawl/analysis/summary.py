@@ -18,6 +18,7 @@ from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
+from mawl.analysis.role_devices import devices_by_role
 from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
@@ -100,6 +101,7 @@ def summary_of(
         "io": {
             **io_block(good, time["elapsed_seconds"], in_time, found),
             "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
+            "devices_by_role": devices_by_role(facts, samples, windows.edges if windows else None, found),
             "coverage_ratio": coverage_ratio(good, found),
             "unseen": io_remarks(good),
         },

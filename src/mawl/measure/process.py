@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from mawl.measure.run_delay import plausible_run_delay
+
 PROC = Path("/proc")
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -115,7 +117,7 @@ class _Tree:
             self._known[pid] = process
             if walk or process.looks <= _NEW_TICKS:
                 queue.extend(process.children(self._ticks % _TICKS_BETWEEN_THREAD_WALKS == 1))
-            delay = process.run_delay(walk) if pid != self._root else 0  # the keeper is mawl's
+            delay = 0 if pid == self._root else process.run_delay(walk, self._ticks)  # the keeper is mawl's
             for position, value in enumerate((*process.io, *process.ticks, delay)):
                 sums[position] += value
             io_seen = io_seen or process.io_seen
@@ -154,6 +156,8 @@ class _Process:
         self.resident_pages = 0
         self._threads = 1
         self._tasks: list[str] = []
+        self._pid = pid
+        self._run_delay = 0
         self.looks = 0
 
     def read(self, *, io_only: bool = False) -> bool:
@@ -168,7 +172,7 @@ class _Process:
             return False
         self.looks += 1
         # The command name may hold blanks and parentheses: fields count from the last ")".
-        fields = stat[stat.rindex(b")") + 2 :].split()
+        fields = stat[stat.rindex(b")") + 2 :].split(maxsplit=22)
         self.ticks = int(fields[11]) + int(fields[13]), int(fields[12]) + int(fields[14])
         self._threads = int(fields[17])
         self.resident_pages = int(fields[21])
@@ -182,14 +186,24 @@ class _Process:
             self.io_seen = True
         return bool(counts)
 
-    def run_delay(self, walk: bool) -> int:
-        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk."""
+    def run_delay(self, walk: bool, tick: int) -> int:
+        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk.
+
+        Half of the processes are asked in every tick: their sum grows as evenly.
+        """
+        if self.looks > _NEW_TICKS and (self._pid + tick) % 2:
+            return self._run_delay
         if self._threads == 1:
-            return _second(self._text("schedstat"))
+            self._run_delay = _second(self._text("schedstat"))
+            return self._run_delay
         if walk or not self._tasks:
             with contextlib.suppress(OSError):
                 self._tasks = os.listdir(f"{self._folder}/task")
-        return sum(_second(self._text(f"task/{task}/schedstat")) for task in self._tasks)
+        first = str(self._pid)
+        self._run_delay = _second(self._text("schedstat")) + sum(
+            _plausible(self._text(f"task/{task}/schedstat")) for task in self._tasks if task != first
+        )
+        return self._run_delay
 
     def children(self, every_thread: bool) -> Iterator[int]:
         """Pids of children; those forked by other threads than the first only when asked."""
@@ -229,3 +243,10 @@ def _children_of_thread(path: Path) -> list[int]:
         return [int(pid) for pid in path.read_bytes().split()]
     except OSError:
         return []
+
+
+def _plausible(schedstat: bytes | None) -> int:
+    """The same of a thread beside the first."""
+    with contextlib.suppress(IndexError):
+        return plausible_run_delay(schedstat or b"")
+    return 0

@@ -17,7 +17,7 @@ Histogram = dict[int, int]
 """Lower bound of a bucket (nanoseconds or bytes) to calls; empty buckets are not in it."""
 
 
-class RoleIo(msgspec.Struct, frozen=True, kw_only=True):
+class RoleIo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What calls moved in the directories of one role.
 
     ``reads`` and ``writes`` are calls that returned, ``failed_*`` those of them with an error;
@@ -78,7 +78,7 @@ LONGEST = {
 IoByRole = dict[FileRole, RoleIo]
 
 
-class Waits(msgspec.Struct, frozen=True, kw_only=True):
+class Waits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the time of a job or step went, in thread-seconds; None where it is not known.
 
     ``blocked_*`` share out what is neither CPU nor waiting for a CPU: over the roles by time inside

@@ -126,6 +126,18 @@ ROLE_METRICS: tuple[Metric, ...] = (
     ),
     Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
     Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
+    object_metric(
+        "io.devices_by_role",
+        "Bytes at the devices of each role, where each has devices of its own.",
+        FALLBACKS,
+    ),
+    *(
+        bytes_metric(
+            f"io.devices_by_role.{role}.{name}", f"Bytes {words} at the devices of {role}.", FALLBACKS
+        )
+        for role in FILE_ROLES[:-1]
+        for name, words in (("read_bytes", "read"), ("written_bytes", "written"))
+    ),
     ratio_metric(
         "io.coverage_ratio",
         "Bytes that counted calls moved, files or not, over the kernel's account of all jobs that count.",

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from mawl.model.records import Answer
 from mawl.plan.catalogue.census_load_single import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS
-from mawl.plan.inputs.census import HOUSEHOLD, PERSON
+from mawl.plan.inputs.census import HOUSEHOLD
 from mawl.plan.inputs.census_single import TABLE
+from mawl.programs.census_profile import PERSONS
 from mawl.programs.census_tables import CensusJob, Shape
 from mawl.programs.context import JobContext
-
-_NUMERICS = tuple(
-    field.column.name
-    for field in PERSON.fields
-    if field.column.width is None and field.column.name not in ("serial", "person")
-)
 
 _SHAPE = Shape(
     table=TABLE,
@@ -25,7 +20,7 @@ _SHAPE = Shape(
     joined_person=JOINED_PERSON,
     joined_household=JOINED_HOUSEHOLD,
     profiles_households=False,
-    profiled_numerics=_NUMERICS,
+    profile=PERSONS,
     deletes=True,
 )
 

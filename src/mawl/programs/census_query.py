@@ -20,6 +20,7 @@ from mawl.programs.census_views import (
     INCOMES,
     OWNERS,
     POPULATION,
+    PROFILE,
     RENTERS,
     SEMI_JOIN,
     WORKING_AGE,
@@ -90,18 +91,21 @@ class _CensusQuery:
     def _population(self) -> Totals:
         with self.context.steps.step("population") as step:
             found = self._query(POPULATION)
+            _show("employment/sex", found, ahead=6)
             step.rows_read = sum(int(row[5]) for row in found)
         check_equal("the number of persons", step.rows_read, self.rows[PERSONS.name])
         by_employment: dict[bytes, int] = {}
-        for employment, *_, count in found:
-            by_employment[employment] = by_employment.get(employment, 0) + int(count)
-        check_code_shares(PERSONS, "employment", by_employment)
+        for row in found:
+            by_employment[row[0]] = by_employment.get(row[0], 0) + int(row[5])
+        check_code_shares(PERSONS, "employment", by_employment, self.rows[PERSONS.name])
         self.answer["employed"] = max(by_employment.values())
         return totals(found)
 
     def _semi_join(self, name: str, which: str) -> Totals:
         with self.context.steps.step(name):
-            found = totals(self._query(SEMI_JOIN.format(which=which), households=True))
+            rows = self._query(SEMI_JOIN.format(which=which), households=True)
+            _show(f"employment/sex of {name}", rows, ahead=5)
+        found = totals(rows)
         self.answer |= {
             name: sum(count for count, _, _ in found.values()),
             f"wages_of_{name}": sum(wages for _, _, wages in found.values()),
@@ -112,6 +116,7 @@ class _CensusQuery:
         low, high = WORKING_AGE
         with self.context.steps.step("incomes"):
             found = self._query(INCOMES)
+            _show("worker_class/sex", found, ahead=5)
         count = sum(int(row[2]) for row in found)
         # Ages are uniform: within six standard deviations of their share, and what its steps of 2**-12 add.
         share = (high - low + 1) / _AGES
@@ -190,6 +195,7 @@ class _CensusQuery:
                 self.extract.schema,
                 by=("employment", "origin"),
                 against="wages",
+                keys=("row", "serial"),
             )
             step.rows_read = total_rows(found["origin"])
         check_equal(
@@ -233,6 +239,11 @@ class _CensusQuery:
             if households:
                 connection.execute(HOUSEHOLDERS)
             return connection.execute(sql).fetchall()
+
+
+def _show(by: str, rows: list[tuple[Any, ...]], *, ahead: int) -> None:
+    """Print the profile of a query's groups; the two class columns are the first of ``ahead`` others."""
+    PROFILE.show(by, {row[:2]: row[ahead:] for row in rows})
 
 
 class _HouseholdSide:

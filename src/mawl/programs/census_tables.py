@@ -20,15 +20,20 @@ from mawl.programs.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
 from mawl.programs.hashing import distribute_by_hash
-from mawl.programs.moments import profile
+from mawl.programs.listing import print_table
+from mawl.programs.moments import Profile
 from mawl.programs.partitions import Distributor, read_rows
 from mawl.programs.rows import Records, Words, memory
 from mawl.programs.text_records import RecordParser, read_records
 from mawl.tables import arrow
 
 _FREQUENCIES = {
-    "households": "SELECT tenure, count(*) AS n, sum(household_weight) AS w FROM source GROUP BY tenure",
-    "persons": "SELECT education, sex, count(*) AS n, sum(person_weight) AS w FROM source GROUP BY ALL",
+    "households": """
+        SELECT tenure, count(*) AS n, sum(household_weight) AS w
+        FROM source GROUP BY tenure ORDER BY tenure""",
+    "persons": """
+        SELECT education, sex, count(*) AS n, sum(person_weight) AS w
+        FROM source GROUP BY education, sex ORDER BY education, sex""",
 }
 _CONSISTENCY = {
     "households": """
@@ -38,15 +43,19 @@ _CONSISTENCY = {
                count(*) FILTER (weeks_worked = 0 AND wages > 0), sum(wages) FROM source""",
 }
 _MEANS = {
-    "households": "SELECT building, avg(rent), avg(property_value) FROM source GROUP BY building",
-    "persons": "SELECT occupation, avg(wages), avg(hours_worked){} FROM source GROUP BY occupation",
+    "households": """
+        SELECT building, avg(rent), avg(property_value) FROM source GROUP BY building ORDER BY building""",
+    "persons": """
+        SELECT occupation, avg(wages), avg(hours_worked){}
+        FROM source GROUP BY occupation ORDER BY occupation""",
 }
 _TABULATE = """
     SELECT tenure, count(*) AS n, sum(person_weight) AS w, sum(wages) AS wages
     FROM source GROUP BY tenure ORDER BY tenure"""
 
-
 _FIRST_ROWS = 800
+_MOST_PRINTED = 5
+"""Columns of a result that are printed as they are; a profile behind them has its own listing."""
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,8 +63,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     ``household_parts`` and ``person_parts`` are the columns that go through util to the join, the
     ``joined_*`` ones those of the joined table.  ``profiles_households``: whether households too are
-    passed over by frequencies and means; ``profiled_numerics`` are columns of persons whose moments are
-    taken with the means.  ``deletes``: whether a step removes the tables at the end.
+    passed over by frequencies and means; ``profile`` is what is asked of persons beside the means.
+    ``deletes``: whether a step removes the tables at the end.
     """
 
     table: InputTable
@@ -64,7 +73,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     joined_person: tuple[str, ...]
     joined_household: tuple[str, ...]
     profiles_households: bool = True
-    profiled_numerics: tuple[str, ...] = ()
+    profile: Profile | None = None
     deletes: bool = False
 
 
@@ -199,8 +208,11 @@ class CensusJob:
             if self.shape.profiles_households:
                 rents = self._query("households", _MEANS["households"], self.sums["households"])
                 self.answer["largest_mean_rent"] = max(float(rent) for _, rent, _ in rents)
-            more = "".join(f", {profile([name], 'wages')}" for name in self.shape.profiled_numerics)
+            profile = self.shape.profile
+            more = "" if profile is None else f", {profile.sql}"
             wages = self._query("persons", _MEANS["persons"].format(more), self.sums["persons"])
+            if profile is not None:
+                profile.show("occupation", {occupation: of for occupation, _, _, *of in wages})
         self.answer["largest_mean_wages"] = max(float(mean) for _, mean, *_ in wages)
 
     def _tabulate(self, joined: Path) -> None:
@@ -253,9 +265,15 @@ class CensusJob:
     def _select(
         self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None
     ) -> list[tuple[Any, ...]]:
-        """Run a query over one pass of a table, known to it as ``source``."""
+        """Run a query over one pass of a table, known to it as ``source``, and print what it finds."""
         batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
         source = pa.RecordBatchReader.from_batches(schema, batches)
         with session(self.context.options, self.context.util("duckdb")) as connection:
             connection.register("source", source)
-            return connection.execute(sql).fetchall()
+            done = connection.execute(sql)
+            names = [column[0] for column in done.description][:_MOST_PRINTED]
+            rows = done.fetchall()
+        print_table(
+            f"{self.context.steps.current} of {table.stem}", names, [row[:_MOST_PRINTED] for row in rows]
+        )
+        return rows

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from mawl.plan.inputs.people import PERSONS
-from mawl.programs.moments import profile
+import msgspec
+
+from mawl.programs.census_profile import PERSONS
 
 WORKING_AGE = (15, 64)
-_NUMERICS = tuple(
-    column.name for column in PERSONS.columns if column.width is None and column.name not in ("row", "serial")
+PROFILE = msgspec.structs.replace(
+    PERSONS, codes=tuple(code for code in PERSONS.codes if code not in ("sex", "worker_class"))
 )
-
+"""What is asked of each group beside its totals; sex and class of worker make the groups."""
 
 POPULATION = f"""
     SELECT employment, sex, count(*) FILTER (person = 1), sum(person_weight) FILTER (person = 1),
-           sum(wages) FILTER (person = 1), count(*), {profile(_NUMERICS, "wages")}
+           sum(wages) FILTER (person = 1), count(*), {PROFILE.sql}
     FROM persons GROUP BY employment, sex"""
 HOUSEHOLDERS = "CREATE TEMP VIEW householders AS SELECT * FROM persons WHERE person = 1"
 SEMI_JOIN = f"""
-    SELECT employment, sex, count(*), sum(person_weight), sum(wages), {profile(_NUMERICS, "wages")}
+    SELECT employment, sex, count(*), sum(person_weight), sum(wages), {PROFILE.sql}
     FROM householders WHERE serial IN (SELECT serial FROM households WHERE {{which}})
     GROUP BY employment, sex"""
 OWNERS, RENTERS = "tenure = 1", "tenure > 1"
 INCOMES = f"""
-    SELECT worker_class, sex, count(*), avg(wages), stddev_samp(wages), {profile(_NUMERICS, "wages")}
+    SELECT worker_class, sex, count(*), avg(wages), stddev_samp(wages), {PROFILE.sql}
     FROM persons WHERE age BETWEEN {WORKING_AGE[0]} AND {WORKING_AGE[1]}
     GROUP BY worker_class, sex"""
 

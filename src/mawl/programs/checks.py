@@ -38,8 +38,8 @@ def added_sums(sums: Mapping[str, int], columns: Iterable[str] | None = None) ->
     return sum(sums[name] for name in (sums if columns is None else columns)) & _WORD
 
 
-def check_code_shares(table: InputTable, name: str, counts: Mapping[bytes, int]) -> None:
-    """Raise unless each value of a code is as common as its declaration says.
+def check_code_shares(table: InputTable, name: str, counts: Mapping[bytes, int], rows: int) -> None:
+    """Raise unless each value of a code is as common in so many rows as its declaration says.
 
     Values are drawn row by row, so counts must lie within six standard deviations (and one row).
     """
@@ -47,7 +47,6 @@ def check_code_shares(table: InputTable, name: str, counts: Mapping[bytes, int])
     assert isinstance(column.values, Code)
     names, skew = column.values.values, column.values.skew
     places = [len(names) * place**skew // 256**skew for place in range(256)]
-    rows = sum(counts.values())
     for choice, value in enumerate(names):
         share = places.count(choice) / 256
         found = counts.get(value.ljust(column.stored_bytes).encode("latin-1"), 0)

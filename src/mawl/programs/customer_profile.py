@@ -23,7 +23,7 @@ from mawl.plan.catalogue.customer_profile import (
 from mawl.programs.checks import StrictOrder, TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.groups import as_batch, group_means, rows_of
-from mawl.programs.moments import moments_by, total, total_rows
+from mawl.programs.moments import class_rows, moments_by, total, total_rows
 from mawl.programs.partitions import partition_count
 from mawl.programs.profile_table import (
     LARGEST_SPEND,
@@ -131,6 +131,7 @@ class _CustomerProfile:
                 SCHEMA,
                 by=("segment", "region"),
                 against="spend_cents",
+                keys=("row", "household"),
             )
             segments, regions = found["segment"], found["region"]
             step.rows_read = total_rows(segments)
@@ -144,7 +145,7 @@ class _CustomerProfile:
         self.answer |= {
             "spend_cents": spend,
             "largest_mean_cents": max(float(m["spend_cents"]["avg"] or 0.0) for m in segments.values()),
-            "largest_segment": max(int(m["row"]["count"] or 0) for m in segments.values()),
+            "largest_segment": max(map(class_rows, segments.values())),
         }
 
     def _distribute(self, name: str, table: Path, passed: str, keys: Keys) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -37,24 +37,6 @@ def prepare(batch: pa.RecordBatch, measures: Sequence[Factor], classes: Sequence
         wanted = np.frombuffer(value.ljust(8).encode("latin-1"), np.uint64)
         np.equal(words[column.name], wanted[0], out=prepared[place], casting="unsafe")
     return prepared
-
-
-def even_blocks(columns: Iterable[Numbers], rows: int, block_rows: int) -> Iterator[Numbers]:
-    """The same ``rows`` rows, that come as (columns, rows), in blocks of even size near ``block_rows``."""
-    count = max(rows // block_rows, 1)
-    block, done = np.empty((0, 0)), 0
-    sizes = iter([rows * (place + 1) // count - rows * place // count for place in range(count)])
-    for some in columns:
-        start = 0
-        while start < some.shape[1]:
-            if done == block.shape[1]:
-                block, done = np.empty((len(some), next(sizes))), 0
-            taken = some[:, start : start + block.shape[1] - done]
-            block[:, done : done + taken.shape[1]] = taken
-            start += taken.shape[1]
-            done += taken.shape[1]
-            if done == block.shape[1]:
-                yield block
 
 
 class Design:

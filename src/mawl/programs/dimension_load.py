@@ -25,7 +25,7 @@ from mawl.plan.inputs.customer_records import (
 from mawl.programs.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate_text
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
-from mawl.programs.moments import moments_by, profile, total, total_rows
+from mawl.programs.moments import Profile, moments_by, total, total_rows
 from mawl.programs.partitions import partition_count
 from mawl.programs.rows import Records, Words
 from mawl.programs.sorting import (
@@ -40,14 +40,15 @@ from mawl.programs.text_records import RecordParser, Text, read_records
 from mawl.tables import arrow
 
 KEYS: Keys = ("customer", "updated", "record")
+_KEYS = ("record", "customer")
 _SAMPLED_GROUPS = 200
 _FREQUENCIES = """
     SELECT class_code, customer_type, count(*), sum(risk_weight) FROM source
     GROUP BY class_code, customer_type ORDER BY class_code"""
-_MEASURES = ("income", "credit_limit", "score", "risk_weight")
+_PROFILE = Profile(("income", "credit_limit", "score", "risk_weight"), "balance_cents")
 _BRANCHES = f"""
     SELECT branch, count(*), sum(balance_cents), sum(balance_cents * risk_weight),
-           {profile(_MEASURES, "balance_cents")}
+           {_PROFILE.sql}
     FROM source GROUP BY branch"""
 
 
@@ -140,6 +141,7 @@ class _DimensionLoad:
                 self.loaded.schema,
                 by=("customer_type", "status"),
                 against="balance_cents",
+                keys=_KEYS,
             )
             step.rows_read = total_rows(found["status"])
         balance = total(found["customer_type"], "balance_cents")
@@ -185,6 +187,7 @@ class _DimensionLoad:
                 self.loaded.schema,
                 by=("customer_type", "segment"),
                 against="balance_cents",
+                keys=_KEYS,
             )
             step.rows_read = total_rows(found["segment"])
         self.answer |= {
@@ -212,6 +215,7 @@ class _DimensionLoad:
             with session(self.context.options, self.context.util("duckdb")) as connection:
                 connection.register("source", source)
                 found = connection.execute(_BRANCHES).fetchall()
+            _PROFILE.show("branch", {branch: of for branch, _, _, _, *of in found})
             order.close()
             step.rows_read = sum(int(row[1]) for row in found)
         balance = sum(int(row[2]) for row in found)

@@ -19,10 +19,11 @@ from mawl.plan.catalogue.gee_repeated import DERIVED
 from mawl.plan.inputs.visits import COEFFICIENTS, NUMERICS, OUTCOME, SITE_PATIENTS, TABLE, VARYING, VISITS
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.estimates import check_estimates
+from mawl.programs.logistic import chances
 from mawl.programs.panels import Block, before, between, blocks, sizes_of, so_far
 from mawl.programs.prepared import PreparedTable
-from mawl.programs.ranking import Ranking
-from mawl.programs.site_model import STRUCTURES, TERMS, SiteModel, chances, design, true_correlations
+from mawl.programs.ranking import Ranking, check_foretold
+from mawl.programs.site_model import STRUCTURES, TERMS, SiteModel, design, true_correlations
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -42,7 +43,7 @@ _CORRELATION_SLACK = 0.01
 _MODEL_ERROR_RANGE = 1.25
 """Robust and model errors of the structure that comes near the truth differ by this at most, on average."""
 _AREA_SLACK = 0.02
-_BINS = 10
+_TENTHS = 10
 _CHANCE_DEVIATIONS = 10.0
 """Standard errors of a share that are allowed, twice the usual ones since visits hang together."""
 _CHANCE_SLACK = 0.03
@@ -122,16 +123,19 @@ class _GeeRepeated:
         """The chance of a relapse at every visit, by its site's autoregressive model and in truth."""
         with self.context.steps.step("score") as step:
             for number, site in enumerate(self._sites()):
-                found = chances(design(site), self.coefficients[_AUTOREGRESSIVE, number])
-                true = true_chances(OUTCOME, site) / 65_536.0
-                happened = site["relapsed"] == 1.0
-                self.rankings["model"].add(found, happened)
-                self.rankings["truth"].add(true, happened)
-                self.squares += float(np.square(found - true).sum())
+                found = chances(design(site) @ self.coefficients[_AUTOREGRESSIVE, number])
+                self.rankings["model"].add(found, site["relapsed"] == 1.0)
+                self._add_truth(site, found)
                 step.rows_read = (step.rows_read or 0) + len(found)
         for name, ranking in self.rankings.items():
             self.answer[f"{name}_area"] = ranking.area()
         self.answer["chance_deviation"] = math.sqrt(self.squares / self.prepared.rows)
+
+    def _add_truth(self, site: Block, found: Numbers) -> None:
+        """Rank a site's visits by their true chances, and see how far those found are from them."""
+        true = true_chances(OUTCOME, site) / 65_536.0
+        self.rankings["truth"].add(true, site["relapsed"] == 1.0)
+        self.squares += float(np.square(found - true).sum())
 
     def _sites(self) -> Iterator[Block]:
         """A pass over the prepared table, site by site; its word sum is checked."""
@@ -185,19 +189,12 @@ class _GeeRepeated:
             found=found,
             expected=f"{possible:.4f}, that of the true chances, give or take {_AREA_SLACK}",
         )
-        counts = self.rankings["model"].counts
-        width = -(-counts.shape[1] // _BINS)
-        starts = np.arange(0, counts.shape[1], width)
-        sizes = np.maximum(np.add.reduceat(counts.sum(axis=0), starts), 1)
-        middles = (np.arange(counts.shape[1]) + 0.5) / counts.shape[1]
-        foretold = np.add.reduceat(counts.sum(axis=0) * middles, starts) / sizes
-        happened = np.add.reduceat(counts[1], starts) / sizes
-        allowed = _CHANCE_SLACK + _CHANCE_DEVIATIONS * np.sqrt(foretold * (1.0 - foretold) / sizes)
-        check(
-            bool((np.abs(happened - foretold) <= allowed).all()),
-            "the share of relapses by chance foretold",
-            found=happened.round(4).tolist(),
-            expected=f"{foretold.round(4).tolist()}, as foretold",
+        check_foretold(
+            "relapses by chance",
+            self.rankings["model"],
+            parts=_TENTHS,
+            slack=_CHANCE_SLACK,
+            deviations=_CHANCE_DEVIATIONS,
         )
 
 

@@ -145,8 +145,9 @@ class _LedgerUpdate:
                 self.context,
                 batches(),
                 self.records.schema,
-                by=("kind", "period", "branch"),
+                by=("kind", "period", "branch", "status"),
                 against="amount_cents",
+                keys=("entry", "account"),
             )
             step.rows_read = total_rows(found["kind"])
         check_equal("the number of entries by kind", total_rows(found["kind"]), self.rows)

@@ -119,21 +119,24 @@ class _MixedModel:
 
     def _score(self) -> None:
         """Expected sales of every week of every store, with its recovered effects, and in truth."""
-        truth = np.array(COEFFICIENTS, np.float64)
         with self.context.steps.step("score") as step:
             for number, (stores, line) in enumerate(self._lines()):
                 terms = design(line)
                 found = expected(terms, self.coefficients[number], self.effects[stores])
-                true = expected(terms, truth, self._hidden(stores))
                 residuals = line["sales"] - found
                 self.left[number], self.sums[number] = residuals @ residuals, residuals.sum()
-                self.misses += float(np.square(found - true).sum())
+                self.misses += self._missed(stores, terms, found)
                 self.scored += len(found)
             step.rows_read = self.scored
         self.answer |= {
             "residual_deviation": math.sqrt(float(self.left.sum()) / self.scored),
             "expected_deviation": math.sqrt(self.misses / self.scored),
         }
+
+    def _missed(self, stores: slice, terms: Numbers, found: Numbers) -> float:
+        """Squares of how far expected sales of stores are from the true ones."""
+        true = expected(terms, np.array(COEFFICIENTS, np.float64), self._hidden(stores))
+        return float(np.square(found - true).sum())
 
     def _lines(self) -> Iterator[tuple[slice, Block]]:
         """A pass over the prepared table, line by line with its stores' numbers; its word sum is checked."""

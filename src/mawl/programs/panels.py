@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -14,28 +14,39 @@ Numbers = NDArray[np.float64]
 Block = dict[str, Numbers]
 
 
-def blocks(batches: Iterable[pa.RecordBatch], names: list[str], sizes: Iterable[int]) -> Iterator[Block]:
-    """Numeric columns of so many rows at a time as ``sizes`` say, however long the batches are.
+def blocks(batches: Iterable[pa.RecordBatch], names: Sequence[str], sizes: Iterable[int]) -> Iterator[Block]:
+    """Numeric columns of so many rows at a time, as :func:`reblocked` has them."""
+    pieces = ([arrow.numbers(batch.column(name)) for name in names] for batch in batches)
+    for block in reblocked(pieces, sizes):
+        yield dict(zip(names, block, strict=True))
+
+
+def even_blocks(columns: Iterable[Numbers], rows: int, block_rows: int) -> Iterator[Numbers]:
+    """The same ``rows`` rows, that come as (columns, rows), in blocks of even size near ``block_rows``."""
+    count = max(rows // block_rows, 1)
+    return reblocked(columns, (rows * (place + 1) // count - rows * place // count for place in range(count)))
+
+
+def reblocked(pieces: Iterable[Sequence[Numbers] | Numbers], sizes: Iterable[int]) -> Iterator[Numbers]:
+    """Rows that come as columns (rows,), so many at a time as ``sizes`` say: (columns, size).
 
     The last block may be shorter; ``sizes`` must have enough for all rows, and may go on for ever.
     """
     wanted = iter(sizes)
-    size = next(wanted)
-    block, filled = np.empty((len(names), size)), 0
-    for batch in batches:
-        columns = [arrow.numbers(batch.column(name)) for name in names]
-        done = 0
-        while done < batch.num_rows:
-            some = min(size - filled, batch.num_rows - done)
+    block, filled = np.empty((0, 0)), 0
+    for columns in pieces:
+        done, rows = 0, len(columns[0])
+        while done < rows:
+            if filled == block.shape[1]:
+                block, filled = np.empty((len(columns), next(wanted, 1))), 0
+            some = min(block.shape[1] - filled, rows - done)
             for place, column in enumerate(columns):
                 block[place, filled : filled + some] = column[done : done + some]
             filled, done = filled + some, done + some
-            if filled == size:
-                yield dict(zip(names, block, strict=True))
-                size = next(wanted, 1)
-                block, filled = np.empty((len(names), size)), 0
-    if filled:
-        yield dict(zip(names, block[:, :filled], strict=True))
+            if filled == block.shape[1]:
+                yield block
+    if filled < block.shape[1]:
+        yield block[:, :filled]
 
 
 def sizes_of(groups: int, per_block: int) -> list[int]:

@@ -23,7 +23,7 @@ from mawl.plan.catalogue.pension_cube import (
 from mawl.programs import pension_grid as grid
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.moments import moments_by, total_rows
+from mawl.programs.moments import class_rows, moments_by, total_rows
 from mawl.programs.pension_projection import Projector, room_in
 from mawl.tables import arrow
 
@@ -148,13 +148,14 @@ class _PensionCube:
                 self.context,
                 self._read("cube"),
                 _CUBE,
-                by=("retirement_age", "contribution"),
+                by=("retirement_age", "contribution", "entry_age"),
                 against="fund_cents",
+                keys=("row",),
             )
             # Classes are numbers here.
             by_age: dict[float, int] = {}
             for age, figures in found["retirement_age"].items():
-                by_age[float(age)] = int(figures["row"]["count"] or 0)
+                by_age[float(age)] = class_rows(figures)
             self.by_age = np.array([by_age.get(float(age), 0) for age in _AGES])
             step.rows_read = total_rows(found["contribution"])
         classes = found["retirement_age"].values()

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from mawl.model.records import Answer
 from mawl.plan.catalogue.portfolio_optimization import DERIVED
 from mawl.plan.inputs.candidates import FACTORS, MANDATE_ROWS, NUMERICS, SECTORS, TABLE
-from mawl.programs.checks import TableSum, added_sums, regenerate
+from mawl.programs.checks import regenerate
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.panels import Block, blocks
+from mawl.programs.prepared import PreparedTable
 from mawl.programs.selection import CANDIDATES, Selection
 from mawl.tables import arrow
 
@@ -47,12 +48,9 @@ def run(context: JobContext) -> Answer:
 class _PortfolioOptimization:
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.input = context.table(TABLE.name)
-        self.rows = self.input.manifest.rows
+        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        self.rows = self.prepared.rows
         self.mandates = self.rows // MANDATE_ROWS
-        self.prepared = context.work("prepared.arrow")
-        self.input_sum = TableSum()
-        self.written = 0
         self.chosen = np.zeros((self.mandates, MANDATE_ROWS // 8), np.uint8)
         self.values, self.costs = (np.zeros(self.mandates, np.int64) for _ in range(2))
         self.bounds = np.zeros(self.mandates)
@@ -70,18 +68,16 @@ class _PortfolioOptimization:
     def _prepare(self) -> None:
         with (
             self.context.steps.step("prepare", "data") as step,
-            self.context.writer(self.prepared, _SCHEMA, checksum=True) as writer,
+            self.prepared.writing() as writer,
         ):
             names = ["candidate", *_NAMES]
             size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MANDATE_ROWS * MANDATE_ROWS
-            batches = self.context.read(self.input.directory, self.input_sum.add)
-            for block in blocks(batches, names, itertools.repeat(size)):
+            for block in blocks(self.prepared.input_batches(), names, itertools.repeat(size)):
                 columns = [*block.values(), *_derive(block)]
                 writer.write(
                     pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
                 )
             step.rows_read = step.rows_written = writer.rows
-        self.written = added_sums(writer.sums)
 
     def _select(self) -> None:
         sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())
@@ -116,7 +112,7 @@ class _PortfolioOptimization:
         """Losses under the same market scenarios for all, and each mandate's own risk."""
         correlation = np.full((len(FACTORS), len(FACTORS)), _CORRELATION)
         np.fill_diagonal(correlation, 1.0)
-        seed = self.input.manifest.seed
+        seed = self.prepared.input.manifest.seed
         market = np.random.default_rng([seed, 0]).standard_normal((_SCENARIOS, len(FACTORS)))
         market = market @ np.linalg.cholesky(correlation).T
         all_exposures, all_own = np.zeros(len(FACTORS)), 0.0
@@ -141,14 +137,11 @@ class _PortfolioOptimization:
 
     def _mandates(self) -> Iterator[Block]:
         """A pass over the prepared table, mandate by mandate; its word sum is checked."""
-        total = TableSum()
-        batches = self.context.read(self.prepared, total.add)
-        yield from blocks(batches, _SCHEMA.names, itertools.repeat(MANDATE_ROWS))
-        total.check("the prepared table", rows=self.rows, value=self.written)
+        return blocks(self.prepared.batches(), _SCHEMA.names, itertools.repeat(MANDATE_ROWS))
 
     def _verify(self) -> None:
         with self.context.steps.step("verify", "verify"):
-            self.input_sum.check("the candidates", rows=self.rows, value=added_sums(self.input.manifest.sums))
+            self.prepared.check_input("the candidates")
             worst = int((self.bounds - self.values).argmax())
             check(
                 bool((np.abs(self.bounds - self.values) <= 0.5).all()),
@@ -164,7 +157,7 @@ class _PortfolioOptimization:
 
     def _check_candidates(self, number: int, selection: Selection) -> None:
         """The candidates of a mandate are those of its highest yields, as the seed makes them."""
-        (rows,) = regenerate(TABLE, self.input.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
+        (rows,) = regenerate(TABLE, self.prepared.input.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
         price, percent, sector = (
             arrow.numbers(rows.column(name)).astype(np.int64)
             for name in ("price", "expected_return", "sector")

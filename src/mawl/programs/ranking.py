@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.programs.context import check
+
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -54,3 +56,21 @@ class Ranking:
         happened = np.bincount(places, weights=self.counts[1], minlength=parts)
         mean = np.bincount(places, weights=sizes * middles, minlength=parts) / np.maximum(by_part, 1.0)
         return by_part.astype(np.int64), happened.astype(np.int64), mean
+
+
+def check_foretold(what: str, ranking: Ranking, *, parts: int, slack: float, deviations: float) -> None:
+    """Raise :class:`~mawl.errors.WrongAnswerError` unless rows of about equal parts happen as foretold.
+
+    Shares may be off by ``slack`` and so many of their standard errors.
+    """
+    sizes, observed, foretold = ranking.by_part(parts)
+    filled = sizes > 0
+    sizes, foretold = sizes[filled], foretold[filled]
+    found = observed[filled] / sizes
+    allowed = slack + deviations * np.sqrt(foretold * (1.0 - foretold) / sizes)
+    check(
+        bool((np.abs(found - foretold) <= allowed).all()),
+        f"the share of {what}",
+        found=found.round(4).tolist(),
+        expected=f"{foretold.round(4).tolist()}, as foretold",
+    )

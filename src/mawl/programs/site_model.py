@@ -65,12 +65,6 @@ def design(block: Block) -> Numbers:
     return np.ascontiguousarray(found.T)
 
 
-def chances(terms: Numbers, coefficients: Numbers) -> Numbers:
-    """The chance of a relapse at each visit: (visits,)."""
-    found: Numbers = 1.0 / (1.0 + np.exp(-(terms @ coefficients)))
-    return found
-
-
 def true_correlations(true: Numbers) -> tuple[float, float]:
     """What the exchangeable and the autoregressive parameter estimate, from visits' true chances: (visits,).
 

@@ -16,8 +16,9 @@ from mawl.plan.catalogue.stepwise_selection import COLUMNS, SAMPLE_SHARE
 from mawl.plan.columns import LOGIT_UNIT, Linear, Logistic
 from mawl.plan.inputs.measurements import CLASSES, DEFECT_NAMES, DEFECTS, MEASURES, TABLE, YIELD
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.design import Design, even_blocks, indicator_names, prepare
+from mawl.programs.design import Design, indicator_names, prepare
 from mawl.programs.logistic import NewtonProducts, Recombined, chances, check_coefficients, fit
+from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.regression import SIGMAS
 from mawl.programs.sweep import ENTER, Stepwise

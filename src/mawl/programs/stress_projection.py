@@ -6,6 +6,7 @@ Steps, bytes and limits are declared in :mod:`mawl.plan.catalogue.stress_project
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,7 @@ from mawl.plan.inputs.policies import TABLE
 from mawl.programs import projection_basis as basis
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.panels import blocks
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -71,7 +73,8 @@ class _StressProjection:
             self.context.writer(self.tables["paid_up"], _SCHEMA, checksum=True) as paid_up,
         ):
             projector = _Projector(_block_rows(self.context, self.rows))
-            for block in _blocks(self.context.read(self.input.directory, self.input_sum.add), projector.room):
+            policies = self.context.read(self.input.directory, self.input_sum.add)
+            for block in blocks(policies, _COLUMNS, itertools.repeat(projector.room)):
                 flows = projector.project(block)
                 self.by_month += projector.by_month(flows)
                 values = projector.present_values(flows)
@@ -232,25 +235,6 @@ def _block_rows(context: JobContext, rows: int) -> int:
     # A policy has its cash flows, its columns and its present values.
     each = 8 * (MONTHS * SHOCKS + len(_COLUMNS) + 2 * SHOCKS)
     return min(max(int(memsize * RESIDENT_SHARE) // each // _TILE, 1) * _TILE, rows)
-
-
-def _blocks(batches: Iterator[pa.RecordBatch], room: int) -> Iterator[dict[str, Numbers]]:
-    """The columns of ``room`` policies at a time."""
-    block = {name: np.empty(room) for name in _COLUMNS}
-    filled = 0
-    for batch in batches:
-        columns = {name: arrow.numbers(batch.column(name)) for name in _COLUMNS}
-        done = 0
-        while done < batch.num_rows:
-            some = min(room - filled, batch.num_rows - done)
-            for name, column in columns.items():
-                block[name][filled : filled + some] = column[done : done + some]
-            filled, done = filled + some, done + some
-            if filled == room:
-                yield block
-                filled = 0
-    if filled:
-        yield {name: column[:filled] for name, column in block.items()}
 
 
 def _value_batches(policies: Numbers, values: Numbers) -> Iterator[pa.RecordBatch]:

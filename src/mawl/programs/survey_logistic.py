@@ -17,8 +17,9 @@ from mawl.plan.columns import LOGIT_UNIT
 from mawl.plan.inputs.respondents import AREAS, CLASSES, CLUSTER_ROWS, PERSONS, STRATA, TABLE, UNINSURED
 from mawl.programs.clusters import ClusterTotals
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.design import Design, even_blocks, indicator_names, prepare
+from mawl.programs.design import Design, indicator_names, prepare
 from mawl.programs.logistic import Recombined, chances, check_coefficients
+from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.tables import arrow
 

@@ -15,6 +15,7 @@ from mawl.datagen.phrases import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true
 from mawl.model.records import Answer
 from mawl.plan.catalogue.text_topics import DERIVED, KEPT, SAMPLE_SHARE
 from mawl.plan.inputs.notes import NUMERICS, PHRASES, TABLE, TEXT_BYTES
+from mawl.programs.agreement import Agreement
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.prepared import PreparedTable
 from mawl.tables import arrow
@@ -51,7 +52,7 @@ class _TextTopics:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.rows = self.prepared.rows
-        self.agreement = np.zeros((_TOPICS, _TOPICS), np.int64)
+        self.agreement = Agreement(_TOPICS)
         self.sums = np.zeros((_TOPICS, len(_NAMES)))
         self.answer: Answer = {"notes": self.rows}
 
@@ -126,15 +127,13 @@ class _TextTopics:
                     start=done,
                     count=len(found),
                 )
-                self.agreement += np.bincount(found * _TOPICS + truth, minlength=_TOPICS**2).reshape(
-                    _TOPICS, _TOPICS
-                )
+                self.agreement.add(found, truth)
                 for place, name in enumerate(_NAMES):
                     numbers = arrow.numbers(batch.column(name))
                     self.sums[:, place] += np.bincount(found, numbers, minlength=_TOPICS)
                 done += len(found)
             step.rows_read = done
-        sizes = self.agreement.sum(axis=1)
+        sizes = self.agreement.counts.sum(axis=1)
         waits = self.sums[:, _NAMES.index("wait_minutes")] / np.maximum(sizes, 1)
         self.answer |= {
             "largest_topic_ratio": float(sizes.max() / self.rows),
@@ -145,10 +144,8 @@ class _TextTopics:
         with self.context.steps.step("verify", "verify"):
             self.prepared.check_input("the notes")
             check_equal("the number of words", self.answer["words"], self.rows * _WORDS)
-            check_equal("the number of scored notes", int(self.agreement.sum()), self.rows)
-            partner = self.agreement.argmax(axis=1)
-            check_equal("the found topics' true ones", sorted(partner.tolist()), list(range(_TOPICS)))
-            agreement = float(self.agreement.max(axis=1).sum() / self.rows)
+            partner = self.agreement.partners("topics", self.rows)
+            agreement = self.agreement.ratio
             check(
                 agreement >= _AGREEMENT,
                 "the share of notes in their true topic",

@@ -20,7 +20,7 @@ from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.limits import one_thread
 from mawl.programs.panels import blocks, sizes_of
 from mawl.programs.prepared import PreparedTable
-from mawl.programs.ranking import Ranking
+from mawl.programs.ranking import Ranking, check_foretold
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -96,11 +96,15 @@ class _TreeEnsemble:
                 with one_thread():
                     scores = model.fit(predictors, defaulted).predict_proba(others)[:, 1]
                 self.rankings["boosted"].add(scores, happened)
-                columns = {name: others[:, place] for name, place in _RULE_PLACES.items()}
-                self.rankings["truth"].add(true_chances(OUTCOME, columns) / 65_536.0, happened)
+                self._add_truth(others, happened)
                 step.rows_read = (step.rows_read or 0) + len(defaulted) + len(happened)
         self._keep("boosted")
         self._keep("truth")
+
+    def _add_truth(self, predictors: Numbers, happened: NDArray[np.bool_]) -> None:
+        """Rank applications by their true chances."""
+        columns = {name: predictors[:, place] for name, place in _RULE_PLACES.items()}
+        self.rankings["truth"].add(true_chances(OUTCOME, columns) / 65_536.0, happened)
 
     def _grow_forests(self) -> None:
         """A forest for each branch, ranked on the rows that are held out."""
@@ -158,7 +162,13 @@ class _TreeEnsemble:
             for name in ("boosted", "forest"):
                 _check_area(name, self.rankings[name], self.rankings["truth"], _AREA_SLACK[name] / root)
             for name, slack in ("truth", 0.0), *_CHANCE_SLACK.items():
-                _check_chances(name, self.rankings[name], slack / root)
+                check_foretold(
+                    f"defaults by tenth of the {name} score",
+                    self.rankings[name],
+                    parts=_TENTHS,
+                    slack=slack / root,
+                    deviations=_DEVIATIONS,
+                )
 
 
 def _check_area(name: str, ranking: Ranking, truth: Ranking, slack: float) -> None:
@@ -171,21 +181,6 @@ def _check_area(name: str, ranking: Ranking, truth: Ranking, slack: float) -> No
         f"the area under the curve of the {name} models",
         found=area,
         expected=f"{possible:.4f}, that of the true chances, less at most {slack + chance:.4f}",
-    )
-
-
-def _check_chances(name: str, ranking: Ranking, slack: float) -> None:
-    """Tenths of a score default as often as it foretells."""
-    sizes, observed, foretold = ranking.by_part(_TENTHS)
-    filled = sizes > 0
-    sizes, foretold = sizes[filled], foretold[filled]
-    found = observed[filled] / sizes
-    allowed = slack + _DEVIATIONS * np.sqrt(foretold * (1.0 - foretold) / sizes)
-    check(
-        bool((np.abs(found - foretold) <= allowed).all()),
-        f"the share of defaults by tenth of the {name} score",
-        found=found.round(4).tolist(),
-        expected=f"{foretold.round(4).tolist()}, as foretold",
     )
 
 

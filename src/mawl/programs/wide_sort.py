@@ -17,7 +17,8 @@ from mawl.plan.columns import Code
 from mawl.plan.inputs.transactions import NARROW_COLUMNS, TABLE
 from mawl.programs.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
 from mawl.programs.context import JobContext, JobTable, check_equal
-from mawl.programs.moments import moments_by, total, total_rows
+from mawl.programs.listing import print_table
+from mawl.programs.moments import class_rows, moments_by, total, total_rows
 from mawl.programs.partitions import partition_count
 from mawl.programs.rows import Records
 from mawl.programs.sorting import (
@@ -33,6 +34,7 @@ from mawl.tables import arrow
 BY_ACCOUNT: Keys = ("account", "posted", "row")
 BY_MERCHANT: Keys = ("merchant", "amount_cents", "row")
 _CODES = tuple(column.name for column in TABLE.columns if isinstance(column.values, Code))
+_KEYS = ("row", "account", "merchant")
 _FEWEST_BATCHES = 8
 _DAYS = 2**16
 _LARGEST_AMOUNT = 2**24
@@ -134,13 +136,19 @@ class _WideSort:
                 self.wide.schema,
                 by=("transaction_type", "segment"),
                 against="amount_cents",
+                keys=_KEYS,
+            )
+            print_table(
+                "frequencies",
+                ("code", "value", "count"),
+                ((name, *entry) for name, counter in codes.items() for entry in sorted(counter.items())),
             )
             step.rows_read = total_rows(found["segment"])
         by_type = found["transaction_type"]
         purchases = by_type[b"PURCHASE"]
         check_equal(
             "the number of purchases",
-            int(purchases["row"]["count"] or 0),
+            class_rows(purchases),
             codes["transaction_type"][b"PURCHASE"],
         )
         self.answer |= {
@@ -180,6 +188,7 @@ class _WideSort:
                 self.narrow.schema,
                 by=("currency", "segment"),
                 against="amount_cents",
+                keys=_KEYS,
             )
             order.close()
             groups.close()

@@ -22,8 +22,7 @@ def roles(summary: Block) -> list[str]:
     """A row per role, and what could not be counted; nothing where I/O by role was not measured."""
     by_role = summary["io"]["by_role"]
     if by_role is None:
-        reason = summary["missing"].get("io.by_role")
-        return [] if reason is None else wrap(f"I/O by role: {one_line(reason)}", LINE_WIDTH)
+        return _instead(summary)
     rows: list[Sequence[str]] = [_HEAD]
     for name, role in by_role.items():
         if name == "other" and not role["reads"] and not role["writes"]:
@@ -43,6 +42,22 @@ def roles(summary: Block) -> list[str]:
             )
         )
     return [*aligned(rows), *_coverage(summary["io"])]
+
+
+def _instead(summary: Block) -> list[str]:
+    """Why I/O by role is missing, and what the devices say, or why they cannot."""
+    missing = summary["missing"]
+    sentence = f"I/O by role: {one_line(missing['io.by_role'])}"
+    devices = summary["io"]["devices_by_role"]
+    if devices is None:
+        why = one_line(missing["io.devices_by_role"])
+        return wrap(f"{sentence}; nor can devices split it: {why}", LINE_WIDTH)
+    rows: list[Sequence[str]] = [("role, at its devices", "read", "written")]
+    for name, moved in devices.items():
+        rows.append(
+            (name, *figures((moved["read_bytes"], format_bytes), (moved["written_bytes"], format_bytes)))
+        )
+    return [*wrap(sentence, LINE_WIDTH), *aligned(rows)]
 
 
 def _coverage(io: Block) -> list[str]:

@@ -14,7 +14,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import Library, library
 from mawl.measure.preload.counters import CounterFile, create
 from mawl.measure.preload.layout import FILE_BYTES
-from mawl.measure.preload.ledger import Entry, ledger_of, read
+from mawl.measure.preload.ledger import Entry, Ledger, ledger_of
 from mawl.model.options import Role
 from mawl.model.role_io import IoByRole
 from mawl.volumes import claim_directory, leftovers_under, remove_leftover, run_of
@@ -66,6 +66,7 @@ class Counting:
         self.reason = self.library.reason
         self._roles = roles
         self._files: dict[str, CounterFile] = {}
+        self._ledgers: dict[str, Ledger] = {}
         self._directory: Path | None = None
         self._lock = -1
         if self.reason is not None:
@@ -84,6 +85,7 @@ class Counting:
         try:
             create(path, self._roles)
             self._files[job] = CounterFile(path)
+            self._ledgers[job] = Ledger(path)
         except (OSError, ValueError, UnsuitableMachineError) as error:
             self.reason = f"no counter file for {job}: {error}"
             return None
@@ -101,7 +103,7 @@ class Counting:
         """I/O of a step that has just ended, from the job's ledger."""
         if job not in self._files or self._directory is None:
             return None
-        entry = self._entries(job).get(number)
+        entry = self._ledgers[job].entries().get(number)
         return None if entry is None else entry.io
 
     def take(self, job: str) -> tuple[JobCount, int] | None:
@@ -118,18 +120,11 @@ class Counting:
             images=file.header("images"),
             io_uring_setups=file.header("io_uring_setups"),
             stdio_unseen=file.header("stdio_unseen"),
-            entries=self._entries(job),
+            entries=self._ledgers.pop(job).entries(),
         )
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
         return count, file.live()
-
-    def _entries(self, job: str) -> dict[int, Entry]:
-        assert self._directory is not None
-        try:
-            return read(self._directory / f"{job}.counters")
-        except (OSError, msgspec.MsgspecError):
-            return {}
 
     def close(self) -> None:
         """Remove the run's counter files and their directory."""

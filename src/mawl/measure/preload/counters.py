@@ -38,6 +38,7 @@ COUNTERS_VARIABLE = "MAWL_COUNTERS"
 """Names the file in the environment of a program that shall count into it."""
 
 _HEADER_WORDS = HEADER_BYTES // 8
+_SHARDS_USED = HEADER.index("shards_used")
 _LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
 _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
@@ -89,6 +90,11 @@ class CounterFile:
         finally:
             os.close(descriptor)
         self._words = memoryview(mapped).cast("Q")
+        self._mapped = mapped
+        self._raw: list[bytes] = []
+        self._live = 0
+        self._used = 0
+        self._at: list[int] = []
         if (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
             raise ValueError(f"{path}: not a counter file of this version")
 
@@ -111,7 +117,11 @@ class CounterFile:
 
         A word is 64 of its bits, and no sum comes near 2**64 (:func:`live_words` takes them apart).
         """
-        return sum(int.from_bytes(self._words[at : at + _LIVE_WORDS], "little") for at in self._shards())
+        raw = [self._mapped[8 * at : 8 * (at + _LIVE_WORDS)] for at in self._shards()]
+        if raw != self._raw:  # most jobs ask for nothing in most seconds
+            self._raw = raw
+            self._live = sum(int.from_bytes(words, "little") for words in raw)
+        return self._live
 
     def moved_bytes(self) -> tuple[int, int]:
         """Bytes that all calls read and wrote, files or not, as the kernel counts rchar and wchar."""
@@ -127,8 +137,11 @@ class CounterFile:
         return {role: self._role(role, sums) for role in FILE_ROLES}
 
     def _shards(self) -> list[int]:
-        used = self.header("shards_used")
-        return [_HEADER_WORDS + shard * SHARD_WORDS for shard in range(SHARDS) if used >> shard & 1]
+        used = self._words[_SHARDS_USED]
+        if used != self._used:
+            self._used = used
+            self._at = [_HEADER_WORDS + shard * SHARD_WORDS for shard in range(SHARDS) if used >> shard & 1]
+        return self._at
 
     def _sums(self) -> list[int]:
         """All sums; of the longest calls it is the largest (:meth:`_role` takes it by itself)."""

@@ -6,6 +6,7 @@ down survives the job.  One JSON line each; the runner reads them when the job h
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -44,11 +45,29 @@ def write(counters: str, entry: Entry) -> None:
         os.close(descriptor)
 
 
-def read(counters: str | os.PathLike[str]) -> dict[int, Entry]:
-    """All entries by their number; none where the job wrote none, and without a torn last line."""
-    try:
-        lines = ledger_of(counters).read_bytes().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return {}
-    entries = [msgspec.json.decode(line, type=Entry) for line in lines if line]
-    return {entry.number: entry for entry in entries}
+class Ledger:
+    """The entries of one job, read as they come."""
+
+    def __init__(self, counters: str | os.PathLike[str]) -> None:
+        self._path = ledger_of(counters)
+        self._read_bytes = 0
+        self._entries: dict[int, Entry] = {}
+
+    def entries(self) -> dict[int, Entry]:
+        """All so far, by their number; none where the job wrote none, and without a torn last line."""
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                file.seek(self._read_bytes)
+                new = file.readall()
+        except FileNotFoundError:
+            return self._entries
+        whole = new[: new.rfind(b"\n") + 1]
+        self._read_bytes += len(whole)
+        for line in whole.splitlines():
+            with contextlib.suppress(msgspec.MsgspecError):  # whatever a job may have done to it
+                entry = _decode(line)
+                self._entries[entry.number] = entry
+        return self._entries
+
+
+_decode = msgspec.json.Decoder(Entry).decode

@@ -18,6 +18,7 @@
 #define SETTLE 256000ull /* nanoseconds inside calls */
 #define GAP 200000ull    /* nanoseconds outside */
 #define TRIFLE 4000ull   /* less is the cost of reading clocks */
+#define LONGEST_TURN 100000000ull /* of threads beside the first: mawl/measure/run_delay.py says why */
 
 struct put_by {
     u64 nanoseconds;
@@ -47,8 +48,9 @@ static u64 cpu_now(void) {
     return (u64)now.tv_sec * 1000000000ull + (u64)now.tv_nsec;
 }
 
-/* The second number of a schedstat file: nanoseconds waited for a CPU. */
-static u64 run_delay(const char *path) {
+/* The second number of a schedstat file, nanoseconds waited for a CPU; never more than most_per_turn (0: no
+ * bound) for each turn that the thread had, the third. */
+static u64 read_run_delay(const char *path, u64 most_per_turn) {
     char text[96];
     int fd = REAL(open)(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
@@ -56,12 +58,13 @@ static u64 run_delay(const char *path) {
     REAL(close)(fd);
     if (length <= 0) return 0;
     text[length] = 0;
-    char *second = NULL;
-    strtoull(text, &second, 10);
-    return second ? strtoull(second, NULL, 10) : 0;
+    char *next = text;
+    strtoull(next, &next, 10);
+    u64 delay = strtoull(next, &next, 10), most = strtoull(next, NULL, 10) * most_per_turn;
+    return most_per_turn && most < delay ? most : delay;
 }
 
-static u64 own_run_delay(void) { return run_delay("/proc/thread-self/schedstat"); }
+static u64 own_run_delay(void) { return read_run_delay("/proc/thread-self/schedstat", 0); }
 
 static void grant(u64 blocked) {
     double squares = 0;
@@ -149,7 +152,7 @@ void tap_thread_begins(void) {
 void tap_thread_ends(void) {
     if (!tap_file || !self.registered) return;
     if (self.inside) settle();
-    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], own_run_delay());
+    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], read_run_delay("/proc/thread-self/schedstat", LONGEST_TURN));
     self.registered = 0;
     self.wall = 0;
 }
@@ -168,7 +171,7 @@ void tap_process_ends(void) {
         if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
         char path[64];
         snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
-        delay += run_delay(path);
+        delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
     }
     closedir(tasks);
     ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], delay);

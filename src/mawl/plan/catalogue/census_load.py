@@ -79,7 +79,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.census_load",
     ),
-    cpu_seconds_per_gb=15.0,
+    cpu_seconds_per_gb=7.2,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

@@ -142,7 +142,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.customer_profile",
     ),
-    cpu_seconds_per_gb=24.0,
+    cpu_seconds_per_gb=18.7,
     memory_floor_bytes=56 * MIB,
     memory_per_sortsize=1.0,
 )

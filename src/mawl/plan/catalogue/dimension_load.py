@@ -84,7 +84,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.dimension_load",
     ),
-    cpu_seconds_per_gb=34.0,
+    cpu_seconds_per_gb=15.3,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

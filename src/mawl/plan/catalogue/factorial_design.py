@@ -79,6 +79,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.factorial_design",
     ),
-    cpu_seconds_per_gb=100.0,
+    cpu_seconds_per_gb=95.5,
     memory_floor_bytes=32 * MIB,
 )

@@ -55,6 +55,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.forecasting",
     ),
-    cpu_seconds_per_gb=440.0,
+    cpu_seconds_per_gb=453.0,
     memory_floor_bytes=32 * MIB,
 )

@@ -48,6 +48,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.gee_repeated",
     ),
-    cpu_seconds_per_gb=107.0,
+    cpu_seconds_per_gb=106.0,
     memory_floor_bytes=28 * MIB,
 )

@@ -101,6 +101,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.ledger_update",
     ),
-    cpu_seconds_per_gb=11.0,
+    cpu_seconds_per_gb=10.2,
     memory_floor_bytes=56 * MIB,
 )

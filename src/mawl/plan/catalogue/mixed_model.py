@@ -48,6 +48,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.mixed_model",
     ),
-    cpu_seconds_per_gb=57.0,
+    cpu_seconds_per_gb=60.5,
     memory_floor_bytes=40 * MIB,
 )

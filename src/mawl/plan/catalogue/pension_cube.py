@@ -71,7 +71,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.pension_cube",
     ),
-    cpu_seconds_per_gb=105.0,
+    cpu_seconds_per_gb=98.0,
     memory_floor_bytes=24 * MIB,
     memory_per_memsize=MEMORY_PER_MEMSIZE,
 )

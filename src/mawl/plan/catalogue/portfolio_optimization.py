@@ -47,6 +47,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.portfolio_optimization",
     ),
-    cpu_seconds_per_gb=360.0,
+    cpu_seconds_per_gb=380.0,
     memory_floor_bytes=24 * MIB,
 )

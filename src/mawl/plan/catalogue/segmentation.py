@@ -1,4 +1,4 @@
-"""segmentation: standardise, principal components, k-means with several starts, score, profile."""
+"""segmentation: principal components and k-means for each market, segments common to all, profile."""
 
 from __future__ import annotations
 
@@ -9,44 +9,43 @@ from mawl.plan.programs import Pass, Program, Step, Temporary
 NUMERICS = 34
 """Numerics of a prepared row, beside the customer's number."""
 
-SAMPLE_SHARE = 0.125
-"""Share of memsize that the rows to fit on fill; scikit-learn makes copies of them."""
+MARKET_ROWS = 8_192
+"""Customers of a market, one behind the other, that are clustered by themselves."""
 
 PROGRAM = Program(
     name="segmentation",
     program_class="compute",
-    title="Segment customers: standardise, principal components, k-means with several starts, profile",
+    title="Segment each market's customers by components and k-means, match the clusters, profile",
     inputs=(TABLE,),
     temporaries=(Temporary(name="prepared", role="work", row_bytes=8 * (1 + NUMERICS)),),
     steps=(
         Step(
             name="prepare",
             kind="data",
-            title="derive numerics, keep a sample to fit on",
+            title="derive numerics of every customer",
             reads=(Pass(TABLE.name),),
             writes=(Pass("prepared"),),
         ),
-        Step(name="components", kind="procedure", title="principal components of the standardised sample"),
-        Step(name="cluster", kind="procedure", title="k-means with several starts"),
         Step(
-            name="score",
+            name="cluster",
             kind="procedure",
-            title="the cluster of every customer",
+            title="principal components and k-means for each market, clusters matched to common segments",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="profile",
             kind="procedure",
-            title="means of the numerics by cluster",
+            title="the common segment of every customer, means of the numerics by segment",
             reads=(Pass("prepared"),),
         ),
         Step(name="verify", kind="verify", title="clusters against the generator's truth, word sums"),
     ),
-    size_knob="rows of customers",
+    size_knob="rows of customers, 8,192 for each market",
     check="centres and membership near the generator's hidden clusters, word sums of all tables",
     modules=(
         "numpy",
         "pyarrow",
+        "scipy.optimize",
         "sklearn.cluster",
         "sklearn.decomposition",
         "threadpoolctl",
@@ -54,5 +53,4 @@ PROGRAM = Program(
     ),
     cpu_seconds_per_gb=17.0,
     memory_floor_bytes=32 * MIB,
-    memory_per_memsize=0.75,
 )

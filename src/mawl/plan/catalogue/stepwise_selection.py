@@ -57,7 +57,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.stepwise_selection",
     ),
-    cpu_seconds_per_gb=42.0,
+    cpu_seconds_per_gb=36.7,
     memory_floor_bytes=40 * MIB,
     memory_per_memsize=0.06,
 )

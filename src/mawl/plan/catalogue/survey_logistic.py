@@ -53,6 +53,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.survey_logistic",
     ),
-    cpu_seconds_per_gb=34.0,
+    cpu_seconds_per_gb=30.3,
     memory_floor_bytes=48 * MIB,
 )

@@ -61,7 +61,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.text_topics",
     ),
-    cpu_seconds_per_gb=67.0,
+    cpu_seconds_per_gb=62.2,
     memory_floor_bytes=32 * MIB,
     memory_per_memsize=0.3,
 )

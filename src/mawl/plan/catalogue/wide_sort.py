@@ -80,7 +80,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.wide_sort",
     ),
-    cpu_seconds_per_gb=13.5,
+    cpu_seconds_per_gb=18.0,
     memory_floor_bytes=56 * MIB,
     memory_per_sortsize=1.0,
 )

@@ -87,6 +87,25 @@ PERSON = lay_out(
     "person_filler",
 )
 
+PERSON_CODES = (
+    "sex",
+    "marital_status",
+    "industry",
+    "relationship",
+    "race",
+    "ancestry",
+    "citizenship",
+    "language",
+    "moved",
+    "military",
+    "disability",
+    "school",
+    "worker_class",
+    "travel_mode",
+    "insured",
+)
+"""Numbers of a person that are codes: they are counted, their means say nothing."""
+
 # Shares of the states, in thousandths of the population, largest first as nobody needs the order.
 _STATE_WEIGHTS = (
     118, 87, 65, 59, 39, 38, 35, 32, 31, 30, 28, 26, 23, 22, 21, 21, 20, 19, 19, 18, 17, 17, 15, 15,

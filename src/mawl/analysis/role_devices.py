@@ -1,0 +1,56 @@
+"""Bytes by role at the devices: beside the jobs' own account, and instead of it where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.series import Samples
+from mawl.model.options import ROLES, Role
+from mawl.model.run import RunFacts, VolumeFacts
+
+PATH = "io.devices_by_role"
+
+
+def devices_by_role(
+    facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
+) -> Block | None:
+    """Bytes that moved at the devices of each role, whoever asked for them, from first start to last end.
+
+    Only where each role has devices of its own: what two roles share, the devices cannot split.
+    """
+    volumes = {role: [volume for volume in facts.volumes if volume.role == role] for role in ROLES}
+    why = _not_split(volumes)
+    if why is not None or samples is None or edges is None:
+        missing[PATH] = why or "the run holds no samples of the host"
+        return None
+    span = (edges[0], edges[-1])
+    return {
+        role: {
+            figure: _moved(samples, volumes[role], figure, span) for figure in ("read_bytes", "written_bytes")
+        }
+        for role in ROLES
+    }
+
+
+def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
+    for role, own in volumes.items():
+        if not own or any(not volume.devices for volume in own):
+            return f"no device of {role} is known"
+        shared = sorted({other for volume in own for other in volume.shared_with})
+        if shared:
+            return f"{role} shares a device with {' and '.join(shared)}"
+    return None
+
+
+def _moved(
+    samples: Samples, volumes: Sequence[VolumeFacts], figure: str, span: tuple[float, float]
+) -> float | None:
+    places = sorted({(volume.node, device) for volume in volumes for device in volume.devices})
+    total = 0.0
+    for node, device in places:
+        change = samples.changes(node, f"device.{device}.{figure}", span)[0]
+        if change is None:
+            return None
+        total += change.per_second * (span[1] - span[0])
+    return total

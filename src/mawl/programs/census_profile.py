@@ -1,0 +1,23 @@
+"""What analysts ask of each group of persons in a census."""
+
+from __future__ import annotations
+
+from mawl.plan.inputs.census import PERSON, PERSON_CODES
+from mawl.programs.moments import Profile
+
+_KEYS = ("serial", "person", "person_weight")
+_LONG = ("industry",)
+"""Codes of too many values to list for each group."""
+
+PERSONS = Profile(
+    measures=tuple(
+        field.column.name
+        for field in PERSON.fields
+        if field.column.width is None and field.column.name not in (*_KEYS, *PERSON_CODES)
+    ),
+    against="wages",
+    codes=tuple(code for code in PERSON_CODES if code not in _LONG),
+    weight="person_weight",
+    quartiles=("age", "wages"),
+)
+"""Moments, weighted means and quartiles of what is measured, frequencies of what is coded."""

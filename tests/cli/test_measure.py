@@ -1,0 +1,148 @@
+"""``mawl measure``: a time(1) that knows about file systems."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.measure.preload.build import Library
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def measure(made: Library, mawl: Command) -> Command:
+    """``mawl`` in a directory with roles, and with the library compiled."""
+    assert made.path is not None
+    mawl.environment["XDG_CACHE_HOME"] = str(made.path.parents[1])
+    for role in ("d", "w", "u"):
+        (mawl.directory / role).mkdir()
+    return mawl
+
+
+ROLES = ("--data", "d", "--work", "w", "--util", "u")
+
+
+def as_json(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The one object on standard output."""
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_command_in_figures(measure: Command) -> None:
+    done = measure(
+        "measure", *ROLES, "--json", "--", "dd", "if=/dev/zero", "of=w/f", "bs=4k", "count=10", "conv=fsync"
+    )
+    assert done.returncode == 0, done.stderr
+    found = as_json(done)
+    work = found["io"]["by_role"]["work"]
+    assert (work["writes"], work["written_bytes"], work["syncs"]) == (10, 40960, 1)
+    assert found["io"]["by_role"]["data"]["reads"] == 0
+    assert found["io"]["coverage_ratio"] == pytest.approx(1.0, abs=0.1)
+    assert found["usage"]["block_output_operations"] is not None
+    wait = found["wait"]
+    parts = [wait["on_cpu_seconds"], wait["run_queue_seconds"], *wait["blocked_seconds"].values()]
+    assert sum(parts) == pytest.approx(found["usage"]["real_time_seconds"], rel=0.02, abs=0.002)
+    assert (found["exit_code"], found["signal"]) == (0, None)
+    assert all(found["missing"].values())
+
+
+def test_as_text_it_is_out_of_the_commands_way(measure: Command) -> None:
+    (measure.directory / "d" / "in").write_text("three\nlines\nhere\n")
+    done = measure("measure", *ROLES, "--", "sh", "-c", "sort d/in | tee w/out; echo oops >&2; exit 7")
+    assert done.returncode == 7
+    assert done.stdout == "here\nlines\nthree\n"
+    assert done.stderr.startswith("oops\n")
+    for text in ("real time", "user cpu time", "Page Reclaims", "role", "waits     on CPU"):
+        assert text in done.stderr
+    assert not any(line.startswith("util") and "kB" in line for line in done.stderr.splitlines())
+
+
+def test_standard_input_and_an_output_file(measure: Command) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mawl", "measure", "--json", "--output", "report", "--", "tr", "a-z", "A-Z"],
+        cwd=measure.directory,
+        env=measure.environment,
+        input="loud\n",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "LOUD\n", "")
+    assert json.loads((measure.directory / "report").read_text())["command"] == ["tr", "a-z", "A-Z"]
+
+
+def test_a_signal_goes_to_the_command_and_its_end_is_told(measure: Command) -> None:
+    running = measure.start("measure", "--json", "--", "sh", "-c", "touch begun; exec sleep 60")
+    while not (measure.directory / "begun").exists():
+        time.sleep(0.02)
+    running.send_signal(signal.SIGTERM)
+    out, _ = running.communicate(timeout=30)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert json.loads(out)["signal"] == signal.SIGTERM
+
+
+def test_a_command_may_handle_the_signal(measure: Command) -> None:
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: sys.exit(5))\n"
+        "pathlib.Path('begun').touch(); time.sleep(60)\n"
+    )
+    running = measure.start("measure", "--", sys.executable, "-c", code)
+    while not (measure.directory / "begun").exists():
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert running.returncode == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--", "no-such-command"), 127, "no-such-command: the command cannot be started"),
+        (("--data", "d", "--work", "d", "--", "true"), 2, "named by --data and by --work"),
+        ((), 2, "COMMAND"),
+    ],
+)
+def test_what_cannot_be_measured(
+    arguments: tuple[str, ...], status: int, said: str, measure: Command
+) -> None:
+    done = measure("measure", *arguments)
+    assert done.returncode == status
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_compiler_everything_else_is_told(measure: Command) -> None:
+    tools = measure.directory / "bin"
+    tools.mkdir()
+    (tools / "true").symlink_to("/bin/true")
+    done = measure("measure", "--json", "--", "true", PATH=str(tools), XDG_CACHE_HOME=str(measure.directory))
+    found = as_json(done)
+    assert found["io"]["by_role"] is None
+    assert found["missing"]["io.by_role"] == "not measured: no C compiler"
+    assert found["usage"]["page_reclaims"] > 0
+    assert found["wait"]["run_queue_seconds"] is not None
+
+
+def test_what_a_killed_measurement_left_is_cleaned(measure: Command) -> None:
+    running = measure.start("measure", "--", "sh", "-c", "echo $$ >pid; exec sleep 60")
+    shell = measure.directory / "pid"
+    while not (shell.exists() and shell.read_text().strip()):
+        time.sleep(0.02)
+    environment = Path(f"/proc/{shell.read_text().strip()}/environ").read_bytes()
+    counters = Path(
+        os.fsdecode(next(e for e in environment.split(b"\0") if e.startswith(b"MAWL_COUNTERS=")))[14:]
+    )
+    assert counters.exists()
+    running.kill()
+    running.communicate(timeout=30)
+    assert "removed" in measure("clean").stdout
+    assert not counters.parent.exists()
+    assert not Path(f"/proc/{shell.read_text().strip()}/exe").exists()
