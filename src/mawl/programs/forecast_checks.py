@@ -30,7 +30,8 @@ _RIGHT = 0.82
 _SEASON_WRONG = 0.01
 _EXCESS = 0.18
 """What squared errors of forecasts may have above the least ones, as a share (measured: 0.12)."""
-_EXCESS_DEVIATION = 1.5
+_EXCESS_DEVIATION = 3.0
+"""Over the root of the number of series: a few series whose level moves much decide a mean of few."""
 _ERROR_SLACK = 0.08
 _ERROR_DEVIATION = 4.5
 """Over the root of the number of series: seven standard deviations of a mean of squared errors."""
