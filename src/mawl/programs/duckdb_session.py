@@ -11,7 +11,7 @@ import duckdb
 from mawl.model.options import MIB, Options
 
 THREAD_BYTES = 64 * MIB
-"""Memory for each thread: moments and frequencies by class over 25 to 45 numerics fill 64 MiB at two threads."""
+"""For each thread: moments and frequencies by class over 25 to 45 numerics fill 64 MiB at two threads."""
 
 
 @contextmanager
