@@ -36,7 +36,7 @@ def answers(mawl: Command, *options: str) -> dict[str, Answer]:
     return {job.program: job.answer for job in jobs}
 
 
-def same(found: dict[str, Answer], expected: dict[str, Answer]) -> None:
+def assert_same(found: dict[str, Answer], expected: dict[str, Answer]) -> None:
     for program, answer in expected.items():
         assert set(found[program]) == set(answer), program
         for name in set(answer) - IN_ONE_PLACE:
@@ -51,7 +51,7 @@ def test_zygote_spawn_four_threads_and_another_place_agree(
 ) -> None:
     scale = ("--scale", "0.0003")
     first = answers(mawl, *scale)
-    same(answers(mawl, *scale, "--start", "spawn"), first)
-    same(answers(mawl, *scale, "--option", "cpucount=4"), first)
+    assert_same(answers(mawl, *scale, "--start", "spawn"), first)
+    assert_same(answers(mawl, *scale, "--option", "cpucount=4"), first)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    same(answers(Command(elsewhere, elsewhere / "data"), *scale), first)
+    assert_same(answers(Command(elsewhere, elsewhere / "data"), *scale), first)

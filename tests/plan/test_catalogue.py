@@ -71,7 +71,7 @@ def test_a_declaration_is_consistent(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_modules_of_a_declaration_can_be_imported(name: str) -> None:
     for module in CATALOGUE[name].modules:
-        importlib.import_module(module)
+        assert importlib.import_module(module).__name__ == module
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))

@@ -182,6 +182,14 @@ def test_bytes_by_role_of_mixed20_are_those_of_the_published_load() -> None:
     assert 10 * TB <= total <= 12 * TB
 
 
+def test_declared_cpu_seconds_of_mixed20_fit_the_published_ranges() -> None:
+    jobs = list(shipped("mixed20").jobs())
+    moved = sum(_needs(job.program)[1] for job in jobs)
+    assert 150e6 <= moved / sum(_needs(job.program)[0] for job in jobs) <= 225e6
+    seconds = [program.cpu_seconds(1.0) for program in CATALOGUE.values()]
+    assert 17.6 <= max(seconds) / min(seconds) <= 26.4
+
+
 def test_bed_is_four_jobs_at_once_and_mostly_io() -> None:
     plan = shipped("bed")
     assert 2 <= len(plan.sessions) <= 4

@@ -75,15 +75,10 @@ class _FactorialDesign:
         return self.answer
 
     def _prepare(self) -> None:
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
                 block = {name: arrow.numbers(batch.column(name)) for name in ("run", *_NAMES)}
-                columns = [arrow.array(column) for column in (*block.values(), *_derive(block))]
-                writer.write(pa.RecordBatch.from_arrays(columns, schema=_SCHEMA))
-            step.rows_read = step.rows_written = writer.rows
+                table.write((*block.values(), *_derive(block)))
 
     def _analyse(self) -> None:
         """Effects of every study, written study by study, and what the tests found of them."""

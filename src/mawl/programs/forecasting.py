@@ -72,10 +72,7 @@ class _Forecasting:
     def _prepare(self) -> None:
         """Write the prepared table, and add up the known revenue of each series."""
         done = 0
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MONTHS * MONTHS
             for block in blocks(
                 self.prepared.input_batches(), ["observation", *_NAMES], itertools.repeat(size)
@@ -84,9 +81,7 @@ class _Forecasting:
                 months = derived[0].reshape(-1, MONTHS)[:, :_KNOWN]
                 self.revenue[done : done + len(months)] = months.sum(axis=1)
                 done += len(months)
-                columns = [arrow.array(column) for column in (*block.values(), *derived)]
-                writer.write(pa.RecordBatch.from_arrays(columns, schema=_SCHEMA))
-            step.rows_read = step.rows_written = writer.rows
+                table.write((*block.values(), *derived))
 
     def _forecast(self, is_top: NDArray[np.bool_]) -> None:
         """The model of each series by AICc, and what it says of the months held out."""

@@ -80,17 +80,11 @@ class _GeeRepeated:
         size = max(arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // VISITS, 1) * VISITS
         sizes = iter(lambda: size, 0)
         relapses = 0
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for block in blocks(self.prepared.input_batches(), list(_COPIED), sizes):
                 relapses += int(block["relapsed"].sum())
                 columns = [*block.values(), *_derive(block)]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
         self.answer["relapses"] = relapses
 
     def _fit(self) -> None:

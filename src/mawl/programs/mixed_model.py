@@ -82,17 +82,11 @@ class _MixedModel:
         size = max(arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // WEEKS, 1) * WEEKS
         sizes = iter(lambda: size, 0)
         sales = 0
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for block in blocks(self.prepared.input_batches(), list(_COPIED), sizes):
                 sales += int(block["sales"].sum())
                 columns = [*block.values(), *_derive(block)]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
         self.answer["sales"] = sales
 
     def _fit(self) -> None:

@@ -66,18 +66,12 @@ class _PortfolioOptimization:
         return self.answer
 
     def _prepare(self) -> None:
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             names = ["candidate", *_NAMES]
             size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MANDATE_ROWS * MANDATE_ROWS
             for block in blocks(self.prepared.input_batches(), names, itertools.repeat(size)):
                 columns = [*block.values(), *_derive(block)]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
 
     def _select(self) -> None:
         sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())

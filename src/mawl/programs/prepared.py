@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext
+from mawl.tables import arrow
 from mawl.tables.arrow import TableWriter
+
+Numbers = NDArray[np.float64]
 
 
 class WorkTable:
@@ -40,6 +45,22 @@ class WorkTable:
         return self._written_rows
 
 
+class Preparation:
+    """Takes the rows of a prepared table; ``rows`` are those taken so far."""
+
+    def __init__(self, writer: TableWriter, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
+
+    @property
+    def rows(self) -> int:
+        return self._writer.rows
+
+    def write(self, columns: Iterable[Numbers | pa.Array]) -> None:
+        """Some rows: all columns of the schema, in its order, (rows,) each."""
+        arrays = [column if isinstance(column, pa.Array) else arrow.array(column) for column in columns]
+        self._writer.write(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+
+
 class PreparedTable(WorkTable):
     """Made from the input table ``name`` with ``schema``; the word sums of both ride on their passes."""
 
@@ -51,6 +72,13 @@ class PreparedTable(WorkTable):
 
     def _expected_rows(self) -> int:
         return self.rows
+
+    @contextlib.contextmanager
+    def preparing(self) -> Iterator[Preparation]:
+        """The step ``prepare``, which reads the input and writes this table."""
+        with self.context.steps.step("prepare", "data") as step, self.writing() as writer:
+            yield Preparation(writer, self._schema)
+            step.rows_read = step.rows_written = writer.rows
 
     def input_batches(self) -> Iterator[pa.RecordBatch]:
         """The one pass over the input."""

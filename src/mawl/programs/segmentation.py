@@ -62,19 +62,13 @@ class _Segmentation:
 
     def _prepare(self) -> None:
         self.sums, squares = np.zeros(NUMERICS), np.zeros(NUMERICS)
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
                 numerics = _derive(batch)
                 self.sums += numerics.sum(axis=1)
                 squares += np.square(numerics).sum(axis=1)
                 columns = [arrow.numbers(batch.column("customer")), *numerics]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
         self.means = self.sums / self.rows
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 0.0))
 

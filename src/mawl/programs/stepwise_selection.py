@@ -81,22 +81,16 @@ class _StepwiseSelection:
         room = int(self.context.options.memsize_bytes * SAMPLE_SHARE) // (8 * COLUMNS)
         every = max(-(-self.rows // room), 1)
         sample: list[Numbers] = []
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
                 responses = [arrow.numbers(batch.column(name)) for name in _RESPONSES]
                 terms = prepare(batch, MEASURES, CLASSES)
                 columns = [arrow.numbers(batch.column("case")), *responses, sum(responses[1:]), *terms]
-                sample.append(np.stack([column[(-writer.rows) % every :: every] for column in columns]))
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
+                sample.append(np.stack([column[(-table.rows) % every :: every] for column in columns]))
+                table.write(columns)
                 for some in _chunks(batch.num_rows):
                     matrix = np.concatenate((self.design.fill(terms[:, some]), responses[0][None, some]))
                     products += matrix @ matrix.T
-            step.rows_read = step.rows_written = writer.rows
         return products, np.concatenate(sample, axis=1)
 
     def _select_linear(self, products: Numbers) -> None:

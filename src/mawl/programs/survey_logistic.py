@@ -66,20 +66,14 @@ class _SurveyLogistic:
         return self.answer
 
     def _prepare(self) -> None:
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
                 columns = [arrow.numbers(batch.column(name)) for name in _IDS]
                 # Weights are whole numbers: their sums are exact.
                 self.weight += float(columns[3].sum())
                 self.weight_squares += float(np.square(columns[3]).sum())
                 columns += [*prepare(batch, _MEASURES, CLASSES)]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
         self.mean_weight = self.weight / self.rows
         self.answer["weighted_population"] = int(self.weight)
 

@@ -70,16 +70,11 @@ class _TextTopics:
         room = int(self.context.options.memsize_bytes * SAMPLE_SHARE) // TEXT_BYTES
         every = max(-(-self.rows // room), 1)
         sample: list[bytes] = []
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
-                sample += arrow.values(batch.column("text"))[(-writer.rows) % every :: every].tolist()
+                sample += arrow.values(batch.column("text"))[(-table.rows) % every :: every].tolist()
                 kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
-                derived = [arrow.array(column) for column in _derive(batch)]
-                writer.write(pa.RecordBatch.from_arrays([*kept, *derived], schema=_SCHEMA))
-            step.rows_read = step.rows_written = writer.rows
+                table.write([*kept, *_derive(batch)])
         return sample
 
     def _frequencies(self, sample: list[bytes]) -> None:

@@ -70,19 +70,13 @@ class _TreeEnsemble:
 
     def _prepare(self) -> None:
         defaults = held_out = 0
-        with (
-            self.context.steps.step("prepare", "data") as step,
-            self.prepared.writing() as writer,
-        ):
+        with self.prepared.preparing() as table:
             for batch in self.prepared.input_batches():
                 outcome = arrow.numbers(batch.column("defaulted"))
                 defaults += int(outcome.sum())
-                held_out += int(outcome[(writer.rows + 1) % 2 :: 2].sum())
+                held_out += int(outcome[(table.rows + 1) % 2 :: 2].sum())
                 columns = [arrow.numbers(batch.column("application")), outcome, *_derive(batch)]
-                writer.write(
-                    pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)
-                )
-            step.rows_read = step.rows_written = writer.rows
+                table.write(columns)
         self.answer |= {"defaults": defaults, "defaults_held_out": held_out}
 
     def _boost(self) -> None:
