@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
+from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
 from mawl.reporters import json, saslog, text
@@ -16,7 +18,13 @@ from mawl.store import Run, open_run
 NAME = "report"
 HELP = "report a stored run as text, JSON or SAS-style logs"
 
-FORMATS = ("text", "json", "saslog")
+Renderer = Callable[[Run, Block], str]
+
+FORMATS: dict[str, Renderer] = {
+    "text": lambda _, summary: text.render(summary),
+    "json": lambda _, summary: json.render(summary),
+}
+"""Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--format", choices=(*FORMATS, "saslog"), default="text", help="default: text")
     parser.add_argument(
         "--job",
         action="append",
@@ -63,5 +71,4 @@ def run(arguments: argparse.Namespace) -> int:
 def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    render = json.render if arguments.format == "json" else text.render
-    return render(judged(stored, bounds)) + "\n"
+    return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
