@@ -99,7 +99,7 @@ def test_a_full_disk_is_refused_with_both_figures(machine: Path) -> None:
     )
     ended = setup(machine, "--check")
     assert ended.returncode == 1
-    assert "300 MiB free" in ended.stderr and "2048 MiB" in ended.stderr
+    assert "300 MiB free" in ended.stderr and "2560 MiB" in ended.stderr
 
 
 def test_no_compiler_is_a_notice_only(machine: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_stamp_comes_last_and_a_failed_download_is_tried_once_more(machine: 
     assert ended.returncode == 0, ended.stderr
     assert "once more" in ended.stderr
     calls = log.read_text().splitlines()
-    assert [call.split()[-1] for call in calls] == ["setuptools", "setuptools", ".[programs,development]"]
+    assert [call.split()[-1] for call in calls] == ["setuptools", "setuptools", ".[programs,server,development]"]
     assert all("--constraint constraints.txt" in call for call in calls)
     assert (machine / "clone" / setup(machine, "--stamp").stdout.strip()).exists()
     log.unlink()
