@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,13 @@ Block = dict[str, Any]
 SIDES = ("application", "device")
 STEPS_AN_OCTAVE = 4
 RATIO_BINS = 20
+MARK_COLUMNS = ("left", "right", "value", "label", "label_at", "align", "baseline")
+PLACES: dict[str, Callable[[tuple[float, float]], tuple[float, str, str]]] = {
+    "initial": lambda span: (span[0], "left", "top"),
+    "peak": lambda span: (span[0], "left", "bottom"),
+    "sustained": lambda span: (span[1], "right", "bottom"),
+}
+"""Where the words of a mark stand, apart from those of the others: time, alignment, baseline."""
 CLEAR = "#00000000"
 
 OVER_TIME = {
@@ -88,13 +95,11 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
         "sustained": None if active is None else (0.0, active),
     }
     rows = [
-        (*span, value, f"{name} {format_rate(value)}")
+        (*span, value, f"{name} {format_rate(value)}", *PLACES[name](span))
         for name, span in spans.items()
         if span is not None and (value := block[name]["total_bytes_per_second"]) is not None
     ]
-    return {
-        name: [row[place] for row in rows] for place, name in enumerate(("left", "right", "value", "label"))
-    }
+    return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
 
 
 def _highest(side: str, windows: Iterable[Block]) -> tuple[float, float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from bokeh.models import ColumnDataSource
 
 from mawl.reporters.html.charts import distributions, over_time, sessions, throughput
@@ -14,6 +15,7 @@ from mawl.reporters.html.material import Material
 
 Block = dict[str, Any]
 
+NO_TRAFFIC = "no bytes on any network were seen"
 NO_ROLES = "I/O by role was not measured"
 
 
@@ -38,6 +40,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
     }
     by_role = any(f"{role}_read_bytes_per_second" in having for role in ("data", "work", "util"))
     host = summary["missing"].get("host", "the samples hold no such figures of the host")
+    moving = [name for name in over_time.NETWORK if name in having and np.nanmax(course.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
     return [
         throughput.device(sources, time, sides["device"]),
@@ -51,7 +54,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
         ),
         over_time.cpu(sources, time, lacking("cpu_user_ratio", otherwise=host), [*having]),
         over_time.memory(sources, time, lacking(*over_time.MEMORIES, otherwise=host), [*having]),
-        over_time.network(sources, time, lacking(*over_time.NETWORK, otherwise=host), [*having]),
+        over_time.network(sources, time, lacking(*moving, otherwise=NO_TRAFFIC), [*having]),
         sessions.sessions(
             sources,
             time,

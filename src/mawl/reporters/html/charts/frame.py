@@ -15,7 +15,7 @@ from bokeh.models import (
     PlainText,
     Range1d,
 )
-from bokeh.models.renderers import Renderer
+from bokeh.models.renderers import DataRenderer
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -35,7 +35,10 @@ FAILED_COLOUR = "#d0342c"
 """Mid tones: each stands out from white and from near black."""
 
 HEIGHT = 240
+LEFT_PIXELS = 104
+"""Room for the widest names at an axis, so that the time axes of all charts lie below each other."""
 TIME_RANGE = "time"
+TIME_TOOLS = "xpan,xbox_zoom,xwheel_zoom,reset,save"
 
 BYTES = "0.[0] d"
 RATE = "0.[0] d"
@@ -116,7 +119,7 @@ def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure
     plot.toolbar.autohide = True
     plot.background_fill_alpha = plot.border_fill_alpha = 0.0
     plot.outline_line_color = None
-    plot.min_border_left = 72
+    plot.min_border_left = LEFT_PIXELS
     plot.min_border_right = 12
     for axis in plot.axis:
         axis.axis_label_text_font_style = "normal"
@@ -124,7 +127,9 @@ def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure
     return plot
 
 
-def hover(plot: figure, renderer: Renderer, rows: Sequence[tuple[str, str]], *, line: bool = True) -> None:
+def hover(
+    plot: figure, renderer: DataRenderer, rows: Sequence[tuple[str, str]], *, line: bool = True
+) -> None:
     """Show figures under the pointer: of the moment (``line``), or of the one thing it is on."""
     plot.add_tools(
         HoverTool(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import DataRange1d, Range1d
+from bokeh.models import AdaptiveTicker, DataRange1d, Range1d
 from bokeh.plotting import figure
 
 from mawl.model.options import ROLES
@@ -126,6 +126,7 @@ def memory(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) 
     if not reason:
         plot = _lines("memory", sources, time, MEMORIES, having, "{0.00 b}", MEMORY)
         plot.yaxis.axis_label = "memory, all nodes"
+        plot.yaxis.ticker = AdaptiveTicker(base=1024, mantissas=[2.0**power for power in range(10)])
     return Chart(
         "memory",
         "Memory",
@@ -190,8 +191,10 @@ def _lines(
     *,
     log: bool = False,
 ) -> figure:
-    kind = {"y_range": DataRange1d(), "y_axis_type": "log"} if log else {}
-    plot = time_figure(name, time, "", form, **kind)
+    if log:
+        plot = time_figure(name, time, "", form, y_range=DataRange1d(), y_axis_type="log")
+    else:
+        plot = time_figure(name, time, "", form)
     shown = [column for column in keys if column in having]
     lines = [
         plot.line(

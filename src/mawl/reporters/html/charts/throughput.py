@@ -109,12 +109,12 @@ def _marks(plot: figure, side: str, sources: Sources) -> None:
     source = sources[f"{side}_marks"]
     plot.segment("left", "value", "right", "value", source=source, color=MARK_COLOUR, line_width=2.5)
     plot.text(
-        "left",
+        "label_at",
         "value",
         "label",
         source=source,
         color=MARK_COLOUR,
         text_font_size="12px",
-        text_baseline="bottom",
-        y_offset=-2,
+        text_align="align",
+        text_baseline="baseline",
     )
