@@ -23,7 +23,7 @@ from mawl.reporters.html.charts.frame import (
 AXIS = "bytes per second"
 WAYS = {"read": "read", "write": "written"}
 PALE = 0.45
-MARKS = Key("initial, peak and sustained, in total", MARK_COLOUR, "mark")
+MARKS = Key("initial, peak and sustained: means of windows, in total", MARK_COLOUR, "mark")
 
 
 def device(sources: Sources, time: Range1d, reason: str) -> Chart:
