@@ -1,8 +1,9 @@
-"""Report a stored run: a screen of text, JSON for scripts, or the SAS-style logs of its jobs."""
+"""Report a stored run: a screen of text, a page of HTML, JSON for scripts, or its jobs' SAS-style logs."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,26 +12,20 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.html import render_html, write_html
 from mawl.errors import UsageError
 from mawl.reporters import json, saslog, text
 from mawl.store import Run, open_run
 
 NAME = "report"
-HELP = "report a stored run as text, JSON or SAS-style logs"
+HELP = "report a stored run as text, HTML, JSON or SAS-style logs"
 
 Renderer = Callable[[Run, Block], str]
-
-
-def _html(run: Run, summary: Block) -> str:
-    from mawl.reporters.html.report import render  # templates and Bokeh: only who asks for HTML waits
-
-    return render(run, summary)
-
 
 FORMATS: dict[str, Renderer] = {
     "text": lambda _, summary: text.render(summary),
     "json": lambda _, summary: json.render(summary),
-    "html": _html,
+    "html": render_html,
 }
 """Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""
 
@@ -48,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JOB",
         help="with saslog: only this job; may be repeated",
     )
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write there instead of to the terminal (html without it: to report.html in the run folder)",
+    )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
@@ -58,6 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
+        stored = open_run(arguments.run, runs)
+        print(f"report: {shlex.quote(str(write_html(stored, judged(stored, bounds))))}")
+        return 0
     if arguments.output is None:
         sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments))
         return 0

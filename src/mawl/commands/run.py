@@ -25,6 +25,7 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.before import free_space, load_before
+from mawl.commands.html import leave_html
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
@@ -100,6 +101,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check workload, options and memory, print the plan, start nothing",
     )
+    parser.add_argument(
+        "--html", choices=("yes", "no"), help="whether to leave report.html in the run folder (default: yes)"
+    )
     parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
 
 
@@ -110,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     volumes = volumes_of(arguments, chosen)
     mode: StartMode = _choice(chosen, "start", arguments.start, ("zygote", "spawn"))
     policy: OnFailure = _choice(chosen, "on_failure", arguments.on_failure, ("continue", "abort"))
+    html = _choice(chosen, "html", arguments.html, ("yes", "no"))
     cores = chosen.optional_text("cores", arguments.cores)
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     memory_limit = parse_size(limit) if limit else None
@@ -162,8 +167,12 @@ def run(arguments: argparse.Namespace) -> int:
         inputs,
         latest,
     )
-    print(render(judged(open_run(folder), bounds_of(chosen))))
+    stored = open_run(folder)
+    summary = judged(stored, bounds_of(chosen))
+    print(render(summary))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
+    if html == "yes":
+        leave_html(stored, summary)
     return EXIT_OF_OUTCOME[facts.outcome]
 
 
