@@ -105,10 +105,6 @@ def test_charts_over_time_zoom_together(browser: Any, full: Path) -> None:
     page.mouse.wheel(0, box["y"] - 200)
     page.wait_for_timeout(300)
     box = page.locator("#chart-device").bounding_box()
-    page.locator("#chart-device").hover(position={"x": 400, "y": 100})
-    page.evaluate(
-        "Bokeh.documents[0].roots().forEach(one => { const tool = one.toolbar.tools.find(t => t.type == 'BoxZoomTool'); if (tool) one.toolbar.active_drag = tool; })"
-    )
     page.mouse.move(box["x"] + 400, box["y"] + 100)
     page.mouse.down()
     page.mouse.move(box["x"] + 700, box["y"] + 120, steps=8)
