@@ -10,9 +10,13 @@ from pathlib import Path
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
+from mawl.analysis.outline import outline
+from mawl.analysis.summary import sampled
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
-from mawl.reporters import json, openmetrics, saslog, text
+from mawl.reporters import json, openmetrics, saslog, screen, text
+from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 
 NAME = "report"
@@ -21,11 +25,12 @@ HELP = "report a stored run as text, JSON or SAS-style logs"
 Renderer = Callable[[Run, Block], str]
 
 FORMATS: dict[str, Renderer] = {
-    "text": lambda _, summary: text.render(summary),
     "json": lambda _, summary: json.render(summary),
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
-"""Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""
+"""Name of a format to what makes it of a stored run and its judged summary.
+
+Beside them ``text`` takes how it may look, and ``saslog`` jobs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
     )
-    parser.add_argument("--format", choices=(*FORMATS, "saslog"), default="text", help="default: text")
+    parser.add_argument(
+        "--format", choices=("text", *FORMATS, "saslog"), default="text", help="default: text"
+    )
+    parser.add_argument("--all", action="store_true", help="with text: every table instead of one screen")
+    parser.add_argument(
+        "--color",
+        choices=COLOUR_CHOICES,
+        default="auto",
+        help="with text: colours on a terminal (default, unless NO_COLOR is set), always or never",
+    )
     parser.add_argument(
         "--job",
         action="append",
@@ -47,18 +61,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; the output file is opened first, so that a bad path fails before any work."""
+    if arguments.all and arguments.format != "text":
+        raise UsageError("--all goes with --format text", cure="leave it out: other formats hold everything")
     if arguments.job and arguments.format != "saslog":
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     if arguments.output is None:
-        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments))
+        style = style_of(sys.stdout, arguments.color)
+        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments, style))
         return 0
     output = Path(arguments.output)
     new = not output.exists()
     with output.open("a", encoding="utf-8") as file:
         try:
-            report = _report(open_run(arguments.run, runs), bounds, arguments)
+            style = Style(colour=arguments.color == "always")
+            report = _report(open_run(arguments.run, runs), bounds, arguments, style)
         except BaseException:
             if new:
                 output.unlink()
@@ -69,7 +87,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace) -> str:
+def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
+    if arguments.format != "text":
+        return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
+    if arguments.all:
+        return text.render(judged(stored, bounds)) + "\n"
+    return screen_of(stored, bounds, style) + "\n"
+
+
+def screen_of(stored: Run, bounds: Bounds, style: Style = PLAIN) -> str:
+    """The one screen of a stored run."""
+    course = outline(stored.facts, stored.job_records(), sampled(stored))
+    return screen.render(judged(stored, bounds), course, style)
