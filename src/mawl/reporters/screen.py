@@ -174,7 +174,7 @@ def _course(course: Outline | None, style: Style) -> list[str]:
     columns = min(len(course.device), SPARK_WIDTH)
     seconds = format_seconds(course.part_seconds * len(course.device) / columns)
     part = "" if columns == len(course.device) else f", its highest {format_seconds(course.part_seconds)}"
-    return [f"{'over the run':<13}{seconds} a column{part}", *lines]
+    return [f"over the run, {seconds} a column{part}", *lines]
 
 
 def _throughput(io: Block) -> list[str]:
