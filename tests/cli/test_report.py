@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from mawl.commands import report
+from mawl.commands.report import FORMATS
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.reporters import csv
 from mawl.reporters.screen import MOST_LINES
 from tests.fakes.stored_run import facts, write_run
 
@@ -98,9 +100,34 @@ def test_openmetrics(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith("\n# EOF\n") and 'mawl_jobs_finished{run_id="20260101-080000-tiny"' in out
 
 
+def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(str(runs / "one"), "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("run_id,figure,unit,value,missing\n")
+    assert call(str(runs / "one"), "--format", "csv", "--table", "jobs") == 0
+    jobs = capsys.readouterr().out
+    assert len(jobs.splitlines()) == 7
+    place = tmp_path / "new" / "tables"
+    assert call(str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
+    assert {path.name for path in place.iterdir()} == {f"{name}.csv" for name in csv.TABLES}
+    assert (place / "jobs.csv").read_text() == jobs
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_comes_out_and_ends_in_one_line_feed(
+    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(str(runs / "one"), "--format", name) == 0
+    out = capsys.readouterr().out
+    assert len(out) > 100 and out.endswith("\n") and not out.endswith("\n\n")
+
+
 def test_wrong_use_is_a_sentence(runs: Path) -> None:
     with pytest.raises(UsageError, match="--job goes with --format saslog"):
         call("one", "--runs", str(runs), "--job", "s1-1")
+    with pytest.raises(UsageError, match="--table goes with --format csv"):
+        call("one", "--runs", str(runs), "--table", "jobs")
+    with pytest.raises(UsageError, match="name their directory with --output"):
+        call("one", "--runs", str(runs), "--format", "csv", "--table", "all")
     with pytest.raises(UsageError, match="--all goes with --format text"):
         call("one", "--runs", str(runs), "--all", "--format", "json")
     with pytest.raises(UsageError, match=r"s9-9 is no job of run .*choose from: s1-1"):

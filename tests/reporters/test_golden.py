@@ -15,7 +15,7 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judge, judged
 from mawl.analysis.summary import summary_of
 from mawl.commands.report import screen_of
-from mawl.reporters import json, saslog, screen, text
+from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts, jobs, write_run
 
@@ -51,6 +51,14 @@ def render(name: str, run: Run) -> str:
             return json.render(judged(run))
         case "report.saslog":
             return saslog.render(run, ["s1-1", "s3-1"])
+        case "report.md":
+            return markdown.render(judged(run))
+        case "disclosure.md":
+            return disclosure.render(run, judged(run))
+        case "logparse.csv":
+            return logparse.render(run)
+        case "programs.csv":
+            return csv.render(run, judged(run), "programs")
         case "screen.txt":
             return screen_of(run, Bounds())
         case "interrupted-screen.txt":
@@ -66,6 +74,10 @@ NAMES = (
     "interrupted.txt",
     "screen.txt",
     "interrupted-screen.txt",
+    "report.md",
+    "disclosure.md",
+    "logparse.csv",
+    "programs.csv",
 )
 
 
