@@ -5,14 +5,15 @@ One rule for each thing; docs/design/comparison.md says why each stands where it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from mawl.analysis.comparison.cpu_accounting import accounting
-from mawl.analysis.comparison.sides import ComparedRun, Side, same
-from mawl.model.run import NodeFacts
+from mawl.analysis.comparison.sides import ComparedRun, Side, centre, same
+from mawl.model.run import NodeFacts, RunFacts
+from mawl.units import format_memory, format_ratio
 
 Severity = Literal["refused", "doubtful", "remark"]
 """``refused``: no comparison; ``doubtful``: only with ``--anyway``; ``remark``: said beside the figures."""
@@ -60,6 +61,17 @@ OWN: tuple[tuple[str, Reader], ...] = (
 """What may be the very thing that is compared, and so is listed; within a side it is a doubt."""
 
 
+TABLES: tuple[tuple[str, Callable[[RunFacts], Mapping[str, object]]], ...] = (
+    ("option", lambda facts: _option_table(facts)),
+    ("software", lambda facts: facts.software),
+    ("setting", lambda facts: facts.settings),
+)
+"""Facts that are listed name by name."""
+
+WARMTH_RATIO = 0.2
+"""Inputs that were in memory before the start: sides further apart than this did not read alike."""
+
+
 def obstacles(reference: Side, candidate: Side) -> list[Obstacle]:
     """Everything in the way, the gravest first; published sides have no plan to be unlike in."""
     found: list[Obstacle] = []
@@ -77,9 +89,9 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
     if not (reference.runs and candidate.runs):
         return []
     before, after = reference.runs[0], candidate.runs[0]
-    found = [(name, read(before), read(after)) for name, read in OWN]
-    for title, table in (("software", "software"), ("setting", "settings")):
-        one, other = getattr(before.facts, table), getattr(after.facts, table)
+    found = [(name, read(before), read(after)) for name, read in OWN if name != "options"]
+    for title, read_table in TABLES:
+        one, other = read_table(before.facts), read_table(after.facts)
         found += [(f"{title} {name}", one.get(name), other.get(name)) for name in sorted({*one, *other})]
     return [
         Difference(name=name, reference=_text(one), candidate=_text(other))
@@ -104,6 +116,13 @@ def _within(side: Side) -> Iterator[Obstacle]:
                 sentence=f"the runs of {side.label} are not repeats of each other: "
                 f"{name} is {values[0]} and {values[1]}",
             )
+    invalid = [run.facts.run_id for run in side.runs if run.summary["validity"]["status"] == "invalid"]
+    if invalid:
+        yield Obstacle(
+            rule="validity",
+            severity="remark",
+            sentence=f"not to be believed by their own report: {', '.join(invalid)} of {side.label}",
+        )
     for run in side.runs:
         if run.facts.outcome != "completed":
             jobs = run.summary["jobs"]
@@ -136,6 +155,14 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
             severity="remark",
             sentence="all runs of one side were made before those of the other: what drifted meanwhile "
             "would look like an effect; take turns",
+        )
+    warmth = [centre(side.values("inputs.resident_ratio")) for side in (reference, candidate)]
+    if None not in warmth and abs((warmth[0] or 0.0) - (warmth[1] or 0.0)) > WARMTH_RATIO:
+        shares = " and ".join(format_ratio(share or 0.0) for share in warmth)
+        yield Obstacle(
+            rule="warmth",
+            severity="remark",
+            sentence=f"{shares} of the inputs was in memory before the start: run both with --cache cold",
         )
     if not same(_device_source(run) for run in (before, after)):
         yield Obstacle(
@@ -215,19 +242,23 @@ def _kind(run: ComparedRun) -> str:
     return "simulated" if run.facts.kind == "simulated" else "measured"
 
 
-def _options(run: ComparedRun) -> str | None:
-    options = run.facts.workload.options
-    if options is None:
-        return None
-    values = msgspec.structs.asdict(options)
-    return ", ".join(f"{name}={value}" for name, value in values.items())
+def _options(run: ComparedRun) -> str:
+    return ", ".join(f"{name}={value}" for name, value in _option_table(run.facts).items())
+
+
+def _option_table(facts: RunFacts) -> Mapping[str, object]:
+    options = facts.workload.options
+    return {} if options is None else msgspec.structs.asdict(options)
 
 
 def _machine(node: NodeFacts) -> str:
     cores = f"{node.cores or '-'} {node.core_basis or 'core'}s"
-    used = "" if node.cpus_used is None else f", {len(node.cpus_used)} CPUs used"
-    memory = "" if node.memory_limit_bytes is None else f", limited to {node.memory_limit_bytes} bytes"
-    return f"{node.name}: {node.cpu_model or '-'}, {cores}, {node.memory_bytes or '-'} bytes of memory{used}{memory}"
+    memory = "-" if node.memory_bytes is None else format_memory(node.memory_bytes)
+    limits = [] if node.cpus_used is None else [f"{len(node.cpus_used)} CPUs used"]
+    limits += (
+        [] if node.memory_limit_bytes is None else [f"limited to {format_memory(node.memory_limit_bytes)}"]
+    )
+    return f"{node.name}: {', '.join([node.cpu_model or '-', cores, memory, *limits])}"
 
 
 def _file_systems(run: ComparedRun) -> str:

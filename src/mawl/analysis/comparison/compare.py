@@ -31,7 +31,7 @@ servers alike), or only figures that no machine's size changes."""
 
 
 class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a side is; ``limits`` are the verdicts of its runs with how many had each, ``validity`` likewise."""
+    """Who a side is; ``limits`` and ``validity`` are what its runs were judged, with how many had each."""
 
     label: str
     kind: str

@@ -58,16 +58,18 @@ FIGURES: tuple[Figure, ...] = (
     Figure(title="memory, all jobs", path="time.memory_bytes", unit="bytes"),
     Figure(title="CPU/real of the sums", path="cpu_real_ratio.of_sums", unit="ratio", needs="CPU"),
     Figure(title="CPU/real per job: mean", path="cpu_real_ratio.mean", unit="ratio", needs="CPU"),
-    Figure(title="  standard deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"),
-    Figure(title="  range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
+    Figure(
+        title="CPU/real per job: standard deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"
+    ),
+    Figure(title="CPU/real per job: range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
     Figure(
         title="application, mean",
         path="io.application.run_mean.total_bytes_per_second",
         unit=RATE,
         judged=True,
     ),
-    Figure(title="  peak", path="io.application.peak.total_bytes_per_second", unit=RATE),
-    Figure(title="  sustained", path="io.application.sustained.total_bytes_per_second", unit=RATE),
+    Figure(title="application, peak", path="io.application.peak.total_bytes_per_second", unit=RATE),
+    Figure(title="application, sustained", path="io.application.sustained.total_bytes_per_second", unit=RATE),
     Figure(
         title="device, mean",
         path="io.device.run_mean.total_bytes_per_second",
@@ -75,15 +77,20 @@ FIGURES: tuple[Figure, ...] = (
         needs="device",
         judged=True,
     ),
-    Figure(title="  peak", path="io.device.peak.total_bytes_per_second", unit=RATE, needs="device"),
-    Figure(title="  sustained", path="io.device.sustained.total_bytes_per_second", unit=RATE, needs="device"),
+    Figure(title="device, peak", path="io.device.peak.total_bytes_per_second", unit=RATE, needs="device"),
     Figure(
-        title="  sustained per core",
+        title="device, sustained",
+        path="io.device.sustained.total_bytes_per_second",
+        unit=RATE,
+        needs="device",
+    ),
+    Figure(
+        title="device, sustained per core",
         path="io.device.sustained_bytes_per_second_per_core",
         unit=RATE,
         needs="cores",
     ),
-    Figure(title="  read share", path="io.device.read_ratio", unit="ratio", needs="device"),
+    Figure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
     Figure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
     Figure(title="median stretch", path="capacity.stretch.median", unit="ratio"),
 )
@@ -113,7 +120,7 @@ def _row(figure: Figure, reference: Side, candidate: Side) -> FigureChange:
         lacking = " and ".join(
             side.label for side, value in zip(sides, (before, after), strict=True) if value is None
         )
-        reason = f"not measured in every run of {lacking}"
+        reason = f"not known of {lacking}"
     elif _unlike(figure.needs, reference, candidate):
         reason = UNLIKE[figure.needs]
     return FigureChange(

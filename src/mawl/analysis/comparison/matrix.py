@@ -1,16 +1,14 @@
-"""Many sides in one table: sessions, nodes, fabric, throughput per core, as in the papers' summary figures."""
+"""Many sides in one table: sessions, nodes, fabric, throughput per core, as in the papers' figures."""
 
 from __future__ import annotations
 
 import msgspec
 
 from mawl.analysis.comparison.places import verdicts
-from mawl.analysis.comparison.shapes import PER_CORE
+from mawl.analysis.comparison.shapes import SUSTAINED_PER_CORE
 from mawl.analysis.comparison.sides import Side, at, centre
 from mawl.analysis.throughput import cores_of
 from mawl.units import format_bits
-
-_SUSTAINED = next(shape for shape in PER_CORE if shape.path.endswith("sustained_bytes_per_second"))
 
 
 class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +84,7 @@ def _published(side: Side) -> MatrixRow:
         cpu_real_ratio=block["cpu_real_ratio"]["of_sums"],
         peak_bytes_per_second=at(block, "io.device.peak.total_bytes_per_second"),
         sustained_bytes_per_second=at(block, "io.device.sustained.total_bytes_per_second"),
-        sustained_bytes_per_second_per_core=at(block, _SUSTAINED.path),
+        sustained_bytes_per_second_per_core=at(block, SUSTAINED_PER_CORE.path),
         limit=verdicts(side)[0][0],
     )
 

@@ -74,76 +74,42 @@ def _cores(run: ComparedRun) -> float | None:
     return cores_of(run.facts)[0]
 
 
-_sessions, _jobs = _of("workload.sessions"), _of("workload.jobs")
+_sessions = _of("workload.sessions")
 RATE: Unit = "bytes per second"
+SYSTEM, ACTIVE, ELAPSED = (f"time.{name}_seconds" for name in ("system_cpu", "active", "elapsed"))
+AT_ONCE = "jobs.peak_concurrent"
+INPUTS, BY_CPU = "device_bytes_per_input_byte", "bytes_per_cpu_second"
 
-PER_CORE = tuple(
-    Shape(title=title, path=f"per_core.{name}", unit=unit, value=_quotient(value, _cores))
-    for title, name, unit, value in (
-        ("peak per core", "peak_bytes_per_second", RATE, _device("peak")),
-        ("initial per core", "initial_bytes_per_second", RATE, _device("initial")),
-        ("sustained per core", "sustained_bytes_per_second", RATE, _device("sustained")),
-        ("sessions per core", "sessions", "ratio", _sessions),
-    )
+
+def _shape(title: str, name: str, value: Value, unit: Unit = "ratio", *, needs_cpu: bool = False) -> Shape:
+    return Shape(title=title, path=f"shape.{name}", unit=unit, value=value, needs_cpu=needs_cpu)
+
+
+def _per_core(title: str, name: str, value: Value, unit: Unit = RATE) -> Shape:
+    return Shape(title=title, path=f"per_core.{name}", unit=unit, value=_quotient(value, _cores))
+
+
+SUSTAINED_PER_CORE = _per_core("sustained per core", "sustained_bytes_per_second", _device("sustained"))
+
+PER_CORE = (
+    _per_core("peak per core", "peak_bytes_per_second", _device("peak")),
+    _per_core("initial per core", "initial_bytes_per_second", _device("initial")),
+    SUSTAINED_PER_CORE,
+    _per_core("sessions per core", "sessions", _sessions, "ratio"),
 )
 
-SHAPES = tuple(
-    Shape(title=title, path=f"shape.{name}", unit=unit, value=value, needs_cpu=needs_cpu)
-    for title, name, unit, value, needs_cpu in (
-        ("read share of device bytes", "read_ratio", "ratio", _of("io.device.read_ratio"), False),
-        ("work + util share of I/O", "work_util_ratio", "ratio", _signature("work_util_ratio"), False),
-        ("CPU/real of the sums", "cpu_real_ratio", "ratio", _of("cpu_real_ratio.of_sums"), True),
-        (
-            "system share of CPU time",
-            "system_cpu_ratio",
-            "ratio",
-            _quotient(_of("time.system_cpu_seconds"), _cpu),
-            True,
-        ),
-        (
-            "peak : sustained",
-            "peak_per_sustained",
-            "ratio",
-            _quotient(_device("peak"), _device("sustained")),
-            False,
-        ),
-        (
-            "initial : peak",
-            "initial_per_peak",
-            "ratio",
-            _quotient(_device("initial"), _device("peak")),
-            False,
-        ),
-        (
-            "active share of elapsed time",
-            "active_ratio",
-            "ratio",
-            _quotient(_of("time.active_seconds"), _of("time.elapsed_seconds")),
-            False,
-        ),
-        ("jobs : sessions", "jobs_per_session", "ratio", _quotient(_jobs, _sessions), False),
-        (
-            "most jobs at once : sessions",
-            "peak_jobs_per_session",
-            "ratio",
-            _quotient(_of("jobs.peak_concurrent"), _sessions),
-            False,
-        ),
-        (
-            "device bytes : inputs",
-            "device_bytes_per_input_byte",
-            "ratio",
-            _signature("device_bytes_per_input_byte"),
-            False,
-        ),
-        (
-            "device bytes per CPU second",
-            "bytes_per_cpu_second",
-            RATE,
-            _signature("bytes_per_cpu_second"),
-            True,
-        ),
-    )
+SHAPES = (
+    _shape("read share of device bytes", "read_ratio", _of("io.device.read_ratio")),
+    _shape("work + util share of I/O", "work_util_ratio", _signature("work_util_ratio")),
+    _shape("CPU/real of the sums", "cpu_real_ratio", _of("cpu_real_ratio.of_sums"), needs_cpu=True),
+    _shape("system share of CPU time", "system_cpu_ratio", _quotient(_of(SYSTEM), _cpu), needs_cpu=True),
+    _shape("peak : sustained", "peak_per_sustained", _quotient(_device("peak"), _device("sustained"))),
+    _shape("initial : peak", "initial_per_peak", _quotient(_device("initial"), _device("peak"))),
+    _shape("active share of elapsed time", "active_ratio", _quotient(_of(ACTIVE), _of(ELAPSED))),
+    _shape("jobs : sessions", "jobs_per_session", _quotient(_of("workload.jobs"), _sessions)),
+    _shape("most jobs at once : sessions", "peak_jobs_per_session", _quotient(_of(AT_ONCE), _sessions)),
+    _shape("device bytes : inputs", INPUTS, _signature(INPUTS)),
+    _shape("device bytes per CPU second", BY_CPU, _signature(BY_CPU), RATE, needs_cpu=True),
 )
 
 
