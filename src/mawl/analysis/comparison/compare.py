@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.comparison.comparability import Difference, Obstacle, differences, obstacles
+from mawl.analysis.comparison.comparability import Obstacle, obstacles
+from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.figures import FigureChange, figure_changes
 from mawl.analysis.comparison.matrix import MatrixRow, matrix
 from mawl.analysis.comparison.places import (
