@@ -65,7 +65,7 @@ def render_matrix(matrix: Matrix) -> str:
 
 def _page(title: str, parts: Sequence[Markup], drawn: Embedded, sections: Sequence[tuple[str, str]]) -> str:
     body = Markup("\n").join([*parts, drawn.data])
-    return page(title, body, drawn.scripts, sections=sections)
+    return str(page(title, body, drawn.scripts, sections=sections))
 
 
 def _cards(comparison: Comparison) -> Markup:
