@@ -60,9 +60,18 @@ def test_sides_by_option_by_commas_and_by_id(runs: Path, capsys: pytest.CaptureF
     by_comma = json.loads(said(capsys, ",".join(before), ",".join(after), *whole))
     assert by_option["statement"] == by_comma["statement"]
     assert by_option["reference"]["run_ids"] == [f"b{number}" for number in range(5)]
+    assert by_comma["candidate"]["label"] == "a0 and 4 more"
     single = json.loads(said(capsys, "b0", "b1", "--runs", str(runs / "before"), *whole))
     assert single["statement"]["verdict"] == "not judged"
     assert single["statement"]["more_runs_needed"] == 8
+
+
+def test_sides_of_one_name_go_by_their_paths(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "old").mkdir(exist_ok=True)
+    write(runs / "old" / "before" / "b9", 9)
+    paths = [str(runs / "before"), str(runs / "old" / "before")]
+    found = json.loads(said(capsys, *paths, "--format", "json"))
+    assert [found[side]["label"] for side in ("reference", "candidate")] == paths
 
 
 def test_three_sides_are_a_table(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
