@@ -14,7 +14,7 @@ from typing import NoReturn
 from mawl import __version__
 from mawl.errors import MawlError, UnsuitableMachineError
 
-VERBS = ("run", "plan", "generate", "report", "published", "measure", "doctor", "clean")
+VERBS = ("run", "plan", "generate", "report", "compare", "published", "measure", "doctor", "clean")
 
 INSTALL = "pip install 'mawl[programs]'"
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
