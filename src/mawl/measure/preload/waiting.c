@@ -18,6 +18,7 @@
 #define SETTLE 256000ull /* nanoseconds inside calls */
 #define GAP 200000ull    /* nanoseconds outside */
 #define TRIFLE 4000ull   /* less is the cost of reading clocks */
+#define TORN 50000ull    /* reading them takes 3000 */
 #define LONGEST_TURN 100000000ull /* of threads beside the first: mawl/measure/run_delay.py says why */
 
 struct put_by {
@@ -81,13 +82,26 @@ static void grant(u64 blocked) {
         }
 }
 
+/* The three clocks of one moment: a thread that lost its CPU between two of them has the wait in one and
+ * not in the other, which would pass for blocking; so they are read again. */
+static void read_clocks(u64 *wall, u64 *cpu, u64 *delay) {
+    for (int tries = 0; tries < 3; tries++) {
+        u64 before = tap_now();
+        *delay = own_run_delay();
+        *cpu = cpu_now();
+        *wall = tap_now();
+        if (*wall - before < TORN) return;
+    }
+}
+
 /* Share out what was blocked since the clocks were read last, and read them anew; the run delay only
  * where there was time off the CPU that may be one. */
 static void settle(void) {
     u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
     int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
     if (idle > (int64_t)(TRIFLE + self.inside / 64)) {
-        delay = own_run_delay();
+        read_clocks(&now, &cpu, &delay);
+        idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
         int64_t blocked = idle - (int64_t)(delay - self.delay);
         if (blocked > 0) grant((u64)blocked < self.inside ? (u64)blocked : self.inside);
     }
@@ -99,19 +113,20 @@ static void settle(void) {
     __builtin_memset(self.calls, 0, sizeof self.calls);
 }
 
-void tap_call_begins(u64 now) {
-    if (UNLIKELY(!self.wall)) {
+/* When a call begins: later than asked for where clocks were read first, which is no time of the call. */
+u64 tap_call_begins(void) {
+    u64 now = tap_now();
+    if (UNLIKELY(!self.wall || now - self.outside > GAP)) {
         int kept = errno;
-        tap_thread_begins();
-        self.wall = now;
-        self.cpu = cpu_now();
-        self.delay = own_run_delay();
+        if (self.wall) settle();
+        else {
+            tap_thread_begins();
+            read_clocks(&self.wall, &self.cpu, &self.delay);
+        }
         errno = kept;
-    } else if (UNLIKELY(now - self.outside > GAP)) {
-        int kept = errno;
-        settle();
-        errno = kept;
+        return tap_now();
     }
+    return now;
 }
 
 void tap_call_ended(int class_, int kind, u64 lasted, u64 now) {
@@ -164,16 +179,21 @@ void tap_process_ends(void) {
     ended = 1;
     if (self.inside) settle();
     int leader_is_read = (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks) return;
+    /* No opendir: it allocates, and a handler of a signal may end a process that holds the allocator's lock. */
+    int tasks = REAL(open)("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) return;
     u64 delay = 0;
-    for (struct dirent *entry; (entry = readdir(tasks));) {
-        if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
-        char path[64];
-        snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
-        delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
-    }
-    closedir(tasks);
+    char entries[4096] __attribute__((aligned(8)));
+    for (long bytes; (bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < bytes;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            at += entry->d_reclen;
+            if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
+            char path[64];
+            snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
+            delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
+        }
+    REAL(close)(tasks);
     ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], delay);
 }
 
