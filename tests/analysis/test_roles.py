@@ -50,6 +50,22 @@ def test_a_job_that_could_not_be_counted_lowers_the_coverage() -> None:
     assert "counted: 0.80 of the bytes that the kernel saw; no program of the job" in lines[-1]
 
 
+def test_where_no_job_could_be_counted_the_jobs_say_why() -> None:
+    some = without(
+        jobs(),
+        io=None,
+        counted_read_bytes=None,
+        counted_written_bytes=None,
+        io_remark="every program is static",
+    )
+    summary = summary_of(facts(), some)
+    assert summary["io"]["by_role"] is summary["io"]["coverage_ratio"] is None
+    more = summary["jobs"]["counted"] - 1
+    reason = f"not measured: every program is static (and in {more} more jobs)"
+    assert summary["missing"]["io.by_role"] == summary["missing"]["io.coverage_ratio"] == reason
+    assert roles(summary)[0].startswith(f"I/O by role: {reason}")
+
+
 def test_remarks_of_one_kind_are_said_once() -> None:
     some = [job("s1-1", 0, 9, io_remark=f"{count} MB were mapped; it used io_uring") for count in (1, 2, 3)]
     assert summary_of(facts(), some)["io"]["unseen"] == [

@@ -9,7 +9,7 @@ from mawl.analysis.blocks import Block, Missing
 
 NOT_MEASURED = "not measured in this run"
 
-NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jobs could be counted)"
+NO_ROLES = "not measured (a run of format 1.0, or none of its jobs could be counted)"
 
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",

@@ -24,6 +24,11 @@ def by_role_block(
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
+        seen = io_remarks(jobs)
+        if seen:
+            missing.update(
+                dict.fromkeys(("io.by_role", "io.coverage_ratio"), f"not measured: {'; '.join(seen)}")
+            )
         return None
     sums = sum_by_role(known)
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
