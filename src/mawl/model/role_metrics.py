@@ -171,10 +171,9 @@ ROLE_SERIES: tuple[Metric, ...] = (
                 f"role.{role}.read_seconds", f"Time inside read calls in {role}; cumulative.", LATENCY
             ),
             seconds_metric(
-                f"role.{role}.write_seconds",
-                f"Time inside write calls and syncs in {role}; cumulative.",
-                LATENCY,
+                f"role.{role}.write_seconds", f"Time inside write calls in {role}; cumulative.", LATENCY
             ),
+            seconds_metric(f"role.{role}.sync_seconds", f"Time inside syncs in {role}; cumulative.", LATENCY),
             seconds_metric(
                 f"role.{role}.waited_seconds",
                 f"Time inside calls in {role} that was neither CPU nor waiting for a CPU; cumulative.",

@@ -24,7 +24,8 @@ _COUNTS = (
 )
 _SECONDS = (
     ("read_seconds", ("read",), "nanoseconds"),
-    ("write_seconds", ("write", "sync"), "nanoseconds"),
+    ("write_seconds", ("write",), "nanoseconds"),
+    ("sync_seconds", ("sync",), "nanoseconds"),
     ("waited_seconds", _TIMED, "waited_nanoseconds"),
 )
 
