@@ -111,6 +111,14 @@ def test_a_standard_stream_that_is_closed_is_none(closed: str, measure: Command)
     assert json.loads((measure.directory / "report").read_text())["exit_code"] == 5
 
 
+def test_a_role_that_is_not_there_is_told(measure: Command) -> None:
+    done = measure("measure", "--data", "d", "--work", "wrok", "--", "true")
+    assert done.returncode == 0
+    assert "absent    --work wrok: there is no such directory" in done.stderr
+    assert "--data" not in done.stderr
+    assert "counted:" not in done.stderr  # what the loader read is no news
+
+
 def test_what_still_runs_when_the_command_is_over_is_ended_and_told(measure: Command) -> None:
     done = measure("measure", "--", "sh", "-c", "setsid sleep 60 & echo $! >pid; exit 3")
     assert done.returncode == 3

@@ -21,6 +21,7 @@ from mawl import __version__
 from mawl.analysis.summary import summary_of
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.errors import MawlError, UsageError
+from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.options import Role
 from mawl.model.run import RunFacts, WorkloadFacts
@@ -64,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         measured = measure_command(arguments.command, directories, (sys.stdin.fileno(), to, errors))
         summary = _summary(measured, directories)
         text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
+        if not arguments.json:
+            text = "\n\n".join([text, *_absent(given)])
         _write(text, output or (sys.stdout if arguments.json else sys.stderr))
     finally:
         if output is not None:
@@ -138,6 +141,16 @@ def _text(measured: Measured, summary: dict[str, Any]) -> str:
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
     parts = [figures, io_totals(summary), roles(summary), waits(summary), _left(record.leftover_processes)]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _absent(given: dict[Role, list[str] | None]) -> list[str]:
+    """Places named on the command line that are not there now: nothing can have been counted in them."""
+    return [
+        f"absent    --{role} {one_line(place)}: there is no such directory, so nothing counted for it"
+        for role, places in given.items()
+        for place in places or ()
+        if not os.path.lexists(place)
+    ]
 
 
 def _left(processes: int) -> list[str]:

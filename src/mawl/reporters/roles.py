@@ -16,6 +16,8 @@ Block = dict[str, Any]
 _HEAD = ("role", "read", "written", "share", "sequential", "reads: mean", "p50", "p99", "max",
          "writes: mean", "p99")  # fmt: skip
 WHOLE = 0.995
+TRIFLE_BYTES = 2**17
+"""So little uncounted is not worth a line (as in the jobs' remarks)."""
 
 
 def roles(summary: Block) -> list[str]:
@@ -62,7 +64,10 @@ def _instead(summary: Block) -> list[str]:
 
 def _coverage(io: Block) -> list[str]:
     ratio = io["coverage_ratio"]
-    if ratio is not None and ratio >= WHOLE and not io["unseen"]:
+    moved = [io["application"][f"{way}_bytes"] for way in ("read", "written")]
+    known = ratio is not None and None not in moved and not io["unseen"]
+    # A program that is loaded reads some kilobytes before it can count.
+    if known and (ratio >= WHOLE or (1 - ratio) * sum(moved) <= TRIFLE_BYTES):
         return []
     sentences = [f"counted: {figure(ratio, format_ratio)} of the bytes that the kernel saw"]
     sentences += [one_line(sentence) for sentence in io["unseen"]]

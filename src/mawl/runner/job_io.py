@@ -18,6 +18,9 @@ from mawl.units import format_bytes
 UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17
 """More than both of the kernel's bytes uncounted is worth a remark; mawl's own lines are below."""
 
+NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with an environment of its own"
+DAMAGED_FILE = "the job damaged the file of its counters, and nothing in it is believed"
+
 LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
 
@@ -67,9 +70,7 @@ def own_io(
     if count is None or count.images == 0:
         remark = None
         if count is not None:
-            remark = (
-                "no program of the job could be counted: static, set-uid, or with an environment of its own"
-            )
+            remark = DAMAGED_FILE if count.damaged else NOT_COUNTED
         waits = waits_of(usage.real_time_seconds, usage.cpu_seconds, delay, None)
         return OwnIo(waits=waits, io_remark=remark)
     apart = [

@@ -98,6 +98,11 @@ class CounterFile:
         if (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
             raise ValueError(f"{path}: not a counter file of this version")
 
+    @property
+    def whole(self) -> bool:
+        """Whether it can be read: a page that its job cut off would end the reader (SIGBUS)."""
+        return self._mapped.size() == FILE_BYTES
+
     def header(self, name: str) -> int:
         """A word of the header (:data:`mawl.measure.preload.layout.HEADER`)."""
         return self._words[HEADER.index(name)]
@@ -116,7 +121,10 @@ class CounterFile:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.
 
         A word is 64 of its bits, and no sum comes near 2**64 (:func:`live_words` takes them apart).
+        Of a file that is no longer whole it is what was read last.
         """
+        if not self.whole:
+            return self._live
         raw = [self._mapped[8 * at : 8 * (at + _LIVE_WORDS)] for at in self._shards()]
         if raw != self._raw:  # most jobs ask for nothing in most seconds
             self._raw = raw
