@@ -14,6 +14,68 @@ from tests.fakes.second_formula import Figures, figures
 
 BUCKET_RATIO = 1 / 16
 
+RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"
+LATENCY = "mean p50 p99 max peak"
+NAMES = {
+    "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
+    "signature capacity limit validity overhead",
+    "workload": "name sessions scale options",
+    "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
+    "mean_concurrent",
+    "time": "elapsed_seconds active_seconds tail_seconds startup_seconds real_time_seconds user_cpu_seconds "
+    "system_cpu_seconds adjusted_cpu_seconds memory_bytes os_memory_bytes",
+    "cpu_real_ratio": "of_sums mean stddev range without_run_queue",
+    "io": "application device by_role reach coverage_ratio",
+    **{
+        f"io.{side}": "read_bytes written_bytes read_ratio sustained_bytes_per_second_per_core window_seconds"
+        for side in ("application", "device")
+    },
+    **{
+        f"io.{side}.{figure}": RATES
+        for side in ("application", "device")
+        for figure in ("peak", "initial", "sustained", "active_mean", "run_mean")
+    },
+    **{
+        f"io.by_role.{role}": "read_bytes written_bytes share_ratio sequential_ratio volumes"
+        for role in ("data", "work", "util")
+    },
+    **{
+        f"io.by_role.{role}.{direction}_latency_seconds": LATENCY
+        for role in ("data", "work", "util")
+        for direction in ("read", "write")
+    },
+    "io.reach": "read_ratio write_ratio",
+    "host": "cpu_busy_ratio cpu_iowait_ratio core_basis cores memory_bytes device network",
+    "host.device.*": "read_await_seconds write_await_seconds utilisation_ratio",
+    "host.device.*.read_await_seconds": "mean peak",
+    "host.device.*.write_await_seconds": "mean peak",
+    "wait": "on_cpu_seconds run_queue_seconds",
+    "wait.blocked_seconds": "data work util other",
+    "programs.*": "jobs user_cpu_seconds system_cpu_seconds stretch",
+    "programs.*.real_time_seconds": "median min max",
+    "signature.*": "value low high source meaningful",
+    "capacity": "carried gate reasons",
+    "capacity.stretch": "median p90",
+    "limit": "verdict shares second headroom evidence",
+    "validity": "status findings",
+    "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
+}
+"""The names that other tools rely on; ``*`` stands for any one member."""
+
+
+def lacking(summary: Any) -> list[str]:
+    """The names that a summary lacks; of blocks that are null with a reason none is asked for."""
+    found = []
+    for path, names in NAMES.items():
+        block = summary
+        for part in filter(None, path.split(".")):
+            block = None if not block else next(iter(block.values())) if part == "*" else block[part]
+        if block is None and not any(missing.split(".")[0] == path for missing in summary["missing"]):
+            assert "*" in path, path  # a collection with nothing in it
+        elif block is not None:
+            found += [f"{path}.{name}" for name in names.split() if name not in block]
+    return found
+
 
 def of(summary: Any, path: str) -> float | None:
     """A figure of the summary by its dotted name."""
@@ -55,6 +117,7 @@ def ran(mawl: Command, *arguments: str) -> tuple[Any, Path]:
 
 def test_a_short_run_of_one_window(counted: Command) -> None:
     summary, folder = ran(counted, "nano")
+    assert lacking(summary) == []
     compare(summary, figures(folder))
 
 
@@ -62,4 +125,6 @@ def test_a_short_run_of_one_window(counted: Command) -> None:
 def test_a_run_of_many_windows_and_a_tail(counted: Command) -> None:
     summary, folder = ran(counted, "mixed20", "--cache", "cold")
     assert len(summary["windows"]) > 2
+    assert summary["limit"] is not None
+    assert lacking(summary) == []
     compare(summary, figures(folder))
