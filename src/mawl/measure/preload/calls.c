@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One call on one descriptor: CALL is the real one, OFFSET where it reads or writes (or NOWHERE). */
+/* One call on one descriptor: CALL is the real one, OFFSET where it reads or writes (or NOWHERE).  What is
+ * called beside it leaves errno as it was. */
 #define MOVE(kind, fd, offset, call) \
     if (UNLIKELY(!tap_file)) return call; \
     int class_ = tap_class(fd); \
     u64 began = tap_call_begins(); \
     ssize_t result = call; \
-    int kept = errno; \
     u64 moved = result > 0 ? (u64)result : 0; \
     tap_account(class_, kind, result, moved, class_ < CLASS_STREAM && tap_continues(fd, kind, offset, moved), began); \
-    errno = kept; \
     return result;
 
 EXPORT ssize_t read(int fd, void *b, size_t n) { MOVE(KIND_READ, fd, NOWHERE, REAL(read)(fd, b, n)) }

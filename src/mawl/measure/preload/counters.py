@@ -160,6 +160,10 @@ class CounterFile:
         def of(kind: str, name: str = "calls") -> int:
             return sums[sum_word(kind, role, name)]
 
+        def sequential(kind: str) -> int:
+            # Between the two additions of one request it would be below zero.
+            return max(of(kind, "bytes") - of(kind, "scattered_bytes"), 0)
+
         def seconds(kind: str, name: str = "nanoseconds") -> float:
             return of(kind, name) / 1e9
 
@@ -174,8 +178,8 @@ class CounterFile:
             failed_writes=of("write", "errors"),
             read_bytes=of("read", "bytes"),
             written_bytes=of("write", "bytes"),
-            sequential_read_bytes=of("read", "sequential_bytes"),
-            sequential_written_bytes=of("write", "sequential_bytes"),
+            sequential_read_bytes=sequential("read"),
+            sequential_written_bytes=sequential("write"),
             mapped_bytes=of("map", "bytes"),
             submitted_read_bytes=of("submit_read", "bytes"),
             submitted_written_bytes=of("submit_write", "bytes"),
