@@ -70,9 +70,10 @@ def lacking(summary: Any) -> list[str]:
         block = summary
         for part in filter(None, path.split(".")):
             block = None if not block else next(iter(block.values())) if part == "*" else block[part]
-        if block is None and not any(missing.split(".")[0] == path for missing in summary["missing"]):
-            assert "*" in path, path  # a collection with nothing in it
-        elif block is not None:
+        if block is None:
+            above = [path[:at] for at, letter in enumerate(path + ".") if letter == "."]
+            assert "*" in path or any(name in summary["missing"] for name in above), path
+        else:
             found += [f"{path}.{name}" for name in names.split() if name not in block]
     return found
 

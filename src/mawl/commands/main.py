@@ -40,7 +40,8 @@ def build_parser() -> argparse.ArgumentParser:
             # The base install reads and reports; what measures needs the extra.
             _refuse(verbs.add_parser(verb, help=f"needs {INSTALL}"), error)
             continue
-        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=EXIT_CODES)
+        epilog = getattr(module, "EXIT_CODES", EXIT_CODES)
+        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=epilog)
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         module.add_arguments(sub)
         sub.set_defaults(run_verb=module.run)

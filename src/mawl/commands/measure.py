@@ -34,6 +34,10 @@ from mawl.runner.command import Measured, measure_command
 NAME = "measure"
 HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"
 
+EXIT_CODES = (
+    "exit status: the command's, or 128 and the number of the signal that killed it; 127 no such command, "
+    "126 it cannot be executed, 2 wrong use"
+)
 EXIT_BY_SIGNAL = 128
 """As shells have it: this, and the number of the signal that killed the command."""
 
