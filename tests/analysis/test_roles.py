@@ -33,6 +33,9 @@ def test_bytes_shares_and_latencies_are_of_the_jobs_that_count() -> None:
     assert latency["max"] == 0.02
     assert data["write_latency_seconds"]["p99"] is None
     assert data["volumes"] == ["data"]
+    assert data["read_request_bytes"]["mean"] == data["read_bytes"] / data["reads"]
+    assert set(data["write_request_bytes"].values()) == {None}
+    assert any(line.startswith("median request: data read ") for line in roles(summary_of(facts(), jobs())))
     assert io["coverage_ratio"] == 1.0
 
 

@@ -181,6 +181,13 @@ def _latency(folder: Folder, course: Course, role: str, direction: str, calls: s
     path = f"io.by_role.{role}.{direction}_latency_seconds"
     seconds = folder.column(f"{role}_{direction}_seconds").sum()
     found = {f"{path}.mean": seconds / number}
+    sizes = folder.jobs[f"{role}_{direction}_size_bytes_histogram"].to_pylist()
+    every = sorted(bound for row in sizes for bound, count in row or [] for _ in range(count))
+    moved = folder.column(f"{role}_{DIRECTIONS[direction][1]}").sum()
+    requests = f"io.by_role.{role}.{direction}_request_bytes"
+    found[f"{requests}.mean"] = moved / number
+    if every:
+        found[f"{requests}.p50"] = float(every[max(-(-len(every) // 2) - 1, 0)])
     found[f"{path}.max"] = folder.column(f"{role}_longest_{direction}_seconds").max()
     histogram = folder.jobs[f"{role}_{direction}_nanoseconds_histogram"]
     pairs = [pair for row in histogram.to_pylist() for pair in row or []]

@@ -34,6 +34,11 @@ LATER: Missing = {
         for figure in ("mean", "p50", "p99", "max")
     },
     **{
+        f"io.by_role.*.{direction}_request_bytes.{figure}": "no such call"
+        for direction in ("read", "write")
+        for figure in ("mean", "p50", "p99")
+    },
+    **{
         f"io.by_role.*.{direction}_latency_seconds.peak": "no window has such a call, or no samples cover it"
         for direction in ("read", "write")
     },

@@ -124,6 +124,17 @@ ROLE_METRICS: tuple[Metric, ...] = (
         for direction in ("read", "write")
         for name, words in _LATENCIES
     ),
+    *(
+        Metric(
+            f"io.by_role.*.{direction}_request_bytes.{name}",
+            "bytes",
+            "float" if name == "mean" else "integer",
+            f"{words} bytes that a {direction} call moved.",
+            LATENCY,
+        )
+        for direction in ("read", "write")
+        for name, words in (("mean", "Mean"), ("p50", "Median of the"), ("p99", "99th percentile of the"))
+    ),
     Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
     Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
     object_metric(

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
 from mawl.units import format_bytes, format_latency, format_ratio, format_seconds
@@ -43,7 +44,20 @@ def roles(summary: Block) -> list[str]:
                 ),
             )
         )
-    return [*aligned(rows), *_coverage(summary["io"])]
+    return [*aligned(rows), *_sizes(by_role), *_coverage(summary["io"])]
+
+
+def _sizes(by_role: Block) -> list[str]:
+    """What a typical call moved, of the roles in which there were calls."""
+    shown = []
+    for name in ROLES:
+        medians = [
+            f"{verb} {figure(median, format_bytes)}"
+            for key, verb in (("read", "read"), ("write", "written"))
+            if (median := by_role[name][f"{key}_request_bytes"]["p50"]) is not None
+        ]
+        shown += [f"{name} {', '.join(medians)}"] if medians else []
+    return wrap(f"median request: {'; '.join(shown)}", LINE_WIDTH, subsequent_indent="  ") if shown else []
 
 
 def _instead(summary: Block) -> list[str]:
