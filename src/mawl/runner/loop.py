@@ -266,7 +266,7 @@ class RunLoop:
         return [self.jobs[name] for name in self.progress.running]
 
     def _limits(self) -> Iterator[tuple[JobRun, float]]:
-        """When the time of jobs is up (on the monotonic clock), of those that are not being stopped already."""
+        """When jobs must end (on the monotonic clock), of those that are not being stopped already."""
         for run in self._running() if self._limited else ():
             seconds = run.plan.timeout_seconds or self.request.timeout_seconds
             if seconds is not None and run.started_monotonic is not None and run.stopping is None:
