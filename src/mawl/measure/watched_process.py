@@ -1,4 +1,4 @@
-"""One process of a job, looked at every second: ``io``, ``stat``, ``schedstat`` and ``task`` of /proc (proc(5))."""
+"""One process of a job, looked at every second (``io``, ``stat``, ``schedstat``, ``task``; proc(5))."""
 
 from __future__ import annotations
 

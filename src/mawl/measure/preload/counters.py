@@ -39,6 +39,7 @@ COUNTERS_VARIABLE = "MAWL_COUNTERS"
 
 _HEADER_WORDS = HEADER_BYTES // 8
 _SHARDS_USED = HEADER.index("shards_used")
+_RUN_DELAY = HEADER.index("run_delay_nanoseconds")
 _LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
 _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
@@ -95,6 +96,7 @@ class CounterFile:
         self._live = 0
         self._used = 0
         self._at: list[int] = []
+        self._parts: list[slice] = []
         if (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
             raise ValueError(f"{path}: not a counter file of this version")
 
@@ -115,7 +117,7 @@ class CounterFile:
     @property
     def run_delay_seconds(self) -> float:
         """Waiting for a CPU of the threads and processes that have ended."""
-        return self.header("run_delay_nanoseconds") / 1e9
+        return self._words[_RUN_DELAY] / 1e9
 
     def live(self) -> int:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.
@@ -125,7 +127,8 @@ class CounterFile:
         """
         if not self.whole:
             return self._live
-        raw = [self._mapped[8 * at : 8 * (at + _LIVE_WORDS)] for at in self._shards()]
+        self._shards()
+        raw = [self._mapped[part] for part in self._parts]
         if raw != self._raw:  # most jobs ask for nothing in most seconds
             self._raw = raw
             self._live = sum(int.from_bytes(words, "little") for words in raw)
@@ -149,6 +152,7 @@ class CounterFile:
         if used != self._used:
             self._used = used
             self._at = [_HEADER_WORDS + shard * SHARD_WORDS for shard in range(SHARDS) if used >> shard & 1]
+            self._parts = [slice(8 * at, 8 * (at + _LIVE_WORDS)) for at in self._at]
         return self._at
 
     def _sums(self) -> list[int]:
