@@ -241,6 +241,7 @@ def _windows(folder: Folder, path: str, names: dict[str, list[str]], course: Cou
         }
         if began + course.window <= course.turn + course.window / 2:
             rates["initial"] = _between(folder, series, began, began + course.window)
+            rates["peak"] = numpy.concatenate([whole, rates["initial"]])
         for name, rate in rates.items():
             known = rate[~numpy.isnan(rate)]
             if known.size:
