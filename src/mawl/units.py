@@ -52,6 +52,11 @@ def format_rate(bytes_per_second: float) -> str:
     return format_bytes(bytes_per_second) + "/s"
 
 
+def format_bits(bits_per_second: float) -> str:
+    """The speed of a port for people, as it is sold: ``40 Gb/s``."""
+    return f"{bits_per_second / 1e9:g} Gb/s"
+
+
 def _scaled(count: float, base: float, names: tuple[str, ...]) -> str:
     value = float(count)
     for name in names:
@@ -88,6 +93,15 @@ def format_latency(seconds: float) -> str:
 def format_ratio(value: float) -> str:
     """A ratio or a mean count for people: ``0.83``, ``14.2``; three digits at most."""
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
+
+
+def format_change(ratio: float) -> str:
+    """A change for people, of new over old less 1: ``+12 %``, ``-7.7 %``, and ``x 13`` from tenfold on."""
+    if ratio >= 9.0:
+        return f"x {ratio + 1.0:.0f}"
+    percent = 100.0 * ratio
+    text = f"{percent:+.1f}" if abs(percent) < 9.95 else f"{percent:+.0f}"
+    return f"{'0.0' if float(text) == 0.0 else text} %"
 
 
 def format_instant(at: float) -> str:

@@ -9,10 +9,12 @@ run queue, shared out over the roles in proportion to the waiting inside I/O cal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.carried import carried_back
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
@@ -72,7 +74,11 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
     application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
     running = gauges(samples, "jobs_running", edges)
     on_cpu, queued = (rates(samples, [f"jobs.{name}_seconds"], edges) for name in ("on_cpu", "run_queue"))
-    waited = {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES}
+    waited = carried_back(
+        {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES},
+        [not_running(*states) for states in zip(running, on_cpu, queued, strict=True)],
+        [end - start for start, end in pairwise(edges)],
+    )
     latency = {role: _latency(samples, role, edges) for role in ROLES}
     pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
     busy, swap, network, throttled = (
@@ -113,13 +119,20 @@ def blocked(
     None where a part is missing.  The sum of the result is never below 0 nor above ``running``.
     """
     inside = [waited[role] for role in ROLES]
-    if running is None or on_cpu is None or queued is None or None in inside:
+    whole = not_running(running, on_cpu, queued)
+    if whole is None or None in inside:
         return None
-    whole = max(running - on_cpu - queued, 0.0)
     calls = sum(value for value in inside if value)
     share = min(1.0, whole / calls) if calls > 0 else 0.0
     parts: dict[str, float] = {role: (waited[role] or 0.0) * share for role in ROLES}
     return {**parts, "other": max(whole - sum(parts.values()), 0.0)}
+
+
+def not_running(running: float | None, on_cpu: float | None, queued: float | None) -> float | None:
+    """Jobs that were neither on CPU nor waiting for one; None where a part is missing."""
+    if running is None or on_cpu is None or queued is None:
+        return None
+    return max(running - on_cpu - queued, 0.0)
 
 
 def busy_cores(samples: Samples, windows: Windows) -> float | None:

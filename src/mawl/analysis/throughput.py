@@ -156,6 +156,10 @@ def _found(
         reasons["initial"] = initial
     else:
         found["initial"] = counters.flow(samples, initial)
+        # It lies across the others, and a peak below it would be none.
+        found["peak"] = {
+            direction: [*values, *found["initial"][direction]] for direction, values in whole.items()
+        }
     return found, reasons
 
 

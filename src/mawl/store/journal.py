@@ -8,7 +8,7 @@ that was written; what a power cut or a full disk tore is left out when read, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,11 +20,12 @@ from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.layout import LARGEST_LINE_BYTES, MOST_ROWS
-from mawl.store.plain import from_plain, to_plain
+from mawl.store.plain import from_plain, line_of
 from mawl.store.upgrades import Upgrade
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 MOST_REMARKS = 20
+_MOST_KNOWN = 8
 
 
 class Appender:
@@ -62,7 +63,7 @@ class LineAppender(Appender):
 
     def record(self, record: msgspec.Struct) -> None:
         """One record, one line."""
-        self.append(msgspec.json.encode(to_plain(record)) + b"\n")
+        self.append(line_of(record) + b"\n")
 
 
 class SampleAppender:
@@ -71,16 +72,33 @@ class SampleAppender:
     def __init__(self, path: Path) -> None:
         self._file = Appender(path)
         self._schema = SCHEMAS["samples"]
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[pa.Array, pa.Array]] = {}
+        """Columns of nodes and series as they were before: they seldom change, and take longest to make."""
         self._file.append(self._schema.serialize().to_pybytes())
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
         """One record batch."""
-        columns = [
+        self._append(
             pa.array([row.node for row in rows], pa.string()),
             pa.array([round(row.sampled_at * 1e6) for row in rows], self._schema.field("sampled_at").type),
             pa.array([row.series for row in rows], pa.string()),
-            pa.array([row.value for row in rows], pa.float64()),
-        ]
+            [row.value for row in rows],
+        )
+
+    def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
+        """One record batch of a node's figures at one moment: series to value."""
+        names = tuple(figures)
+        known = self._known.get((node, names))
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = pa.array([node] * len(names), pa.string()), pa.array(names, pa.string())
+            self._known[node, names] = known
+        moment = pa.repeat(pa.scalar(round(at * 1e6), self._schema.field("sampled_at").type), len(names))
+        self._append(known[0], moment, known[1], list(map(float, figures.values())))
+
+    def _append(self, nodes: pa.Array, moments: pa.Array, series: pa.Array, values: list[float]) -> None:
+        columns = [nodes, moments, series, pa.array(values, pa.float64())]
         batch = pa.record_batch(columns, schema=self._schema)
         self._file.append(batch.serialize().to_pybytes())
 
