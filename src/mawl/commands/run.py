@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from mawl.advice.judge import judged
 from mawl.commands.arguments import (
     add_role_arguments,
     add_workload_arguments,
