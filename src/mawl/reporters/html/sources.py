@@ -29,7 +29,7 @@ STEPS_AN_OCTAVE = 4
 RATIO_BINS = 20
 MARK_COLUMNS = ("left", "right", "value", "label", "label_at", "align", "baseline")
 PLACES: dict[str, Callable[[tuple[float, float]], tuple[float, str, str]]] = {
-    "initial": lambda span: (span[0], "left", "top"),
+    "initial": lambda span: (span[1], "left", "middle"),
     "peak": lambda span: (span[0], "left", "bottom"),
     "sustained": lambda span: (span[1], "right", "bottom"),
 }
@@ -91,7 +91,7 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
     active = summary["time"]["active_seconds"]
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, summary["windows"]),
+        "peak": _highest(side, summary["windows"], block["initial"]["total_bytes_per_second"], found.initial),
         "sustained": None if active is None else (0.0, active),
     }
     rows = [
@@ -102,8 +102,11 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
     return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
 
 
-def _highest(side: str, windows: Iterable[Block]) -> tuple[float, float] | None:
-    best: tuple[float, float, float] | None = None
+def _highest(
+    side: str, windows: Iterable[Block], initial: float | None, initially: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """When the highest window was; the initial one, which lies across the others, counts among them."""
+    best = None if initial is None or initially is None else (initial, *initially)
     for window in windows:
         ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
         if None not in ways and (best is None or sum(ways) > best[0]):
