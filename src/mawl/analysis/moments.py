@@ -226,8 +226,9 @@ def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
 
 
 def _reading(samples: Samples, role: str, edges: Sequence[float]) -> Rates:
-    """Share of the time inside a role's reads and writes that was inside reads; None without any."""
-    read, write = (rates(samples, [f"role.{role}.{kind}_seconds"], edges) for kind in ("read", "write"))
+    """Share of the time inside a role's calls, syncs among them, that was inside reads; None without any."""
+    read = rates(samples, [f"role.{role}.read_seconds"], edges)
+    write = rates(samples, [f"role.{role}.{kind}_seconds" for kind in ("write", "sync")], edges)
     return [
         None if here is None or there is None or here + there <= 0 else here / (here + there)
         for here, there in zip(read, write, strict=True)
