@@ -14,6 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.carried import carried_back
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
@@ -30,7 +31,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """One window; a figure is None where no sample covers it or the run did not measure it.
 
     ``jobs_blocked`` is by role and ``other``; ``latency`` by role and direction, the mean of the calls
-    of the window in seconds; pressures are shares of the window's time, by name.
+    of the window in seconds; pressures are shares of the window's time, by name.  ``reading`` is by
+    role the share of the time inside reads and writes that was inside reads; what was evicted left the
+    page cache for want of memory, what was reread had left it so before.
     """
 
     start_seconds: float
@@ -46,6 +49,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     cpu_busy_ratio: float | None
     pressure: dict[str, float | None]
     swap_bytes_per_second: float | None
+    reading: dict[str, float | None]
+    reread_bytes_per_second: float | None
+    evicted_bytes_per_second: float | None
     network_bytes_per_second: float | None
     throttled_ratio: float | None
 
@@ -81,6 +87,8 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
     )
     latency = {role: _latency(samples, role, edges) for role in ROLES}
     pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
+    reading: Flow = {role: _reading(samples, role, edges) for role in ROLES}
+    reread, evicted = (rates(samples, [f"host.cache_{name}_bytes"], edges) for name in ("reread", "evicted"))
     busy, swap, network, throttled = (
         _busy(samples, edges),
         rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
@@ -104,6 +112,9 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
             cpu_busy_ratio=busy[at],
             pressure={name: values[at] for name, values in pressure.items()},
             swap_bytes_per_second=swap[at],
+            reading=_at(reading, at),
+            reread_bytes_per_second=reread[at],
+            evicted_bytes_per_second=evicted[at],
             network_bytes_per_second=network[at],
             throttled_ratio=throttled[at],
         )
@@ -214,6 +225,16 @@ def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
     }
 
 
+def _reading(samples: Samples, role: str, edges: Sequence[float]) -> Rates:
+    """Share of the time inside a role's calls, syncs among them, that was inside reads; None without any."""
+    read = rates(samples, [f"role.{role}.read_seconds"], edges)
+    write = rates(samples, [f"role.{role}.{kind}_seconds" for kind in ("write", "sync")], edges)
+    return [
+        None if here is None or there is None or here + there <= 0 else here / (here + there)
+        for here, there in zip(read, write, strict=True)
+    ]
+
+
 def _at(flow: Flow, place: int) -> dict[str, float | None]:
     return {direction: values[place] for direction, values in flow.items()}
 
@@ -226,18 +247,9 @@ def _pressure(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
 
 
 def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
-    """Share of all processors' time that was neither idle nor waiting for I/O."""
-    parts = {
-        name: rates(samples, [f"host.cpu_{name}_seconds"], edges)
-        for name in ("user", "system", "interrupt", "steal", "idle", "iowait")
-    }
-    found: Rates = []
-    for at in range(len(edges) - 1):
-        known = {name: values[at] or 0.0 for name, values in parts.items()}
-        whole = sum(known.values())
-        lacking = parts["idle"][at] is None or whole <= 0
-        found.append(None if lacking else 1.0 - (known["idle"] + known["iowait"]) / whole)
-    return found
+    """Share of all processors' time that was busy, by the definition of ``host.cpu_busy_ratio``."""
+    parts = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
+    return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]
 
 
 def _network(samples: Samples) -> list[str]:

@@ -240,7 +240,7 @@ WINDOW_METRICS: tuple[Metric, ...] = (
             ),
             ("reach.read_ratio", "Device over application bytes read in the window."),
             ("reach.write_ratio", "Device over application bytes written in the window."),
-            ("cpu_busy_ratio", "Share of the processors' time neither idle nor waiting for I/O."),
+            ("cpu_busy_ratio", "Share of the processors' time that was busy, as in host.cpu_busy_ratio."),
             *(
                 (f"pressure.{name}_ratio", f"Share of the time in which {what}.")
                 for name, what in (

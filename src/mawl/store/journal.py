@@ -18,14 +18,15 @@ from pyarrow import ipc
 
 from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
-from mawl.store.columns import SCHEMAS, conform
+from mawl.store.batch_form import BatchForm
+from mawl.store.columns import INSTANT, SCHEMAS, conform
 from mawl.store.layout import LARGEST_LINE_BYTES, MOST_ROWS
 from mawl.store.plain import from_plain, line_of
 from mawl.store.upgrades import Upgrade
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 MOST_REMARKS = 20
-_MOST_KNOWN = 8
+_MOST_FORMS = 8
 
 
 class Appender:
@@ -72,35 +73,29 @@ class SampleAppender:
     def __init__(self, path: Path) -> None:
         self._file = Appender(path)
         self._schema = SCHEMAS["samples"]
-        self._known: dict[tuple[str, tuple[str, ...]], tuple[pa.Array, pa.Array]] = {}
-        """Columns of nodes and series as they were before: they seldom change, and take longest to make."""
+        self._forms: dict[tuple[str, tuple[str, ...]], BatchForm] = {}
         self._file.append(self._schema.serialize().to_pybytes())
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
         """One record batch."""
-        self._append(
+        columns = [
             pa.array([row.node for row in rows], pa.string()),
-            pa.array([round(row.sampled_at * 1e6) for row in rows], self._schema.field("sampled_at").type),
+            pa.array([round(row.sampled_at * 1e6) for row in rows], INSTANT),
             pa.array([row.series for row in rows], pa.string()),
-            [row.value for row in rows],
-        )
+            pa.array([row.value for row in rows], pa.float64()),
+        ]
+        batch = pa.record_batch(columns, schema=self._schema)
+        self._file.append(batch.serialize().to_pybytes())
 
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
         """One record batch of a node's figures at one moment: series to value."""
         names = tuple(figures)
-        known = self._known.get((node, names))
-        if known is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            known = pa.array([node] * len(names), pa.string()), pa.array(names, pa.string())
-            self._known[node, names] = known
-        moment = pa.repeat(pa.scalar(round(at * 1e6), self._schema.field("sampled_at").type), len(names))
-        self._append(known[0], moment, known[1], list(map(float, figures.values())))
-
-    def _append(self, nodes: pa.Array, moments: pa.Array, series: pa.Array, values: list[float]) -> None:
-        columns = [nodes, moments, series, pa.array(values, pa.float64())]
-        batch = pa.record_batch(columns, schema=self._schema)
-        self._file.append(batch.serialize().to_pybytes())
+        form = self._forms.get((node, names))
+        if form is None:
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms.clear()
+            form = self._forms[node, names] = BatchForm(node, names)
+        self._file.append(form.filled(round(at * 1e6), figures.values()))
 
     def close(self) -> None:
         """Close the stream; it has no end mark, so that a killed one looks the same."""
