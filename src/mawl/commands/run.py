@@ -10,6 +10,7 @@ import secrets
 import shlex
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from mawl.commands.before import free_space, load_before
 from mawl.commands.html import leave_html
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
+from mawl.commands.main import INSTALL
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.report import screen_of
 from mawl.commands.solo import Times
@@ -50,6 +52,7 @@ from mawl.volumes import Volumes
 NAME = "run"
 HELP = "run a workload and write a run folder"
 
+ENGINES = ("duckdb", "scipy", "sklearn", "statsmodels", "threadpoolctl")
 EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 
 
@@ -110,6 +113,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
+    if not arguments.dry_run:
+        check_engines()
     chosen = settings()
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
@@ -188,6 +193,15 @@ def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path |
             generate_seconds=inputs.seconds,
             generate_cpu_seconds=inputs.cpu_seconds,
             runs=latest,
+        )
+
+
+def check_engines() -> None:
+    """Refuse a run without the packages of the programs, which the base install leaves out."""
+    missing = next((name for name in ENGINES if find_spec(name) is None), None)
+    if missing is not None:
+        raise UnsuitableMachineError(
+            f"needs the package {missing}, which is not installed", cure=f"install it with: {INSTALL}"
         )
 
 
