@@ -146,7 +146,11 @@ def test_the_stamp_comes_last_and_a_failed_download_is_tried_once_more(machine: 
     assert ended.returncode == 0, ended.stderr
     assert "once more" in ended.stderr
     calls = log.read_text().splitlines()
-    assert [call.split()[-1] for call in calls] == ["setuptools", "setuptools", ".[programs,server,development]"]
+    assert [call.split()[-1] for call in calls] == [
+        "setuptools",
+        "setuptools",
+        ".[programs,server,development]",
+    ]
     assert all("--constraint constraints.txt" in call for call in calls)
     assert (machine / "clone" / setup(machine, "--stamp").stdout.strip()).exists()
     log.unlink()

@@ -1,0 +1,1 @@
+"""Self-contained HTML pages: one file that opens anywhere, with no network."""

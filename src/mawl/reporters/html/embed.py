@@ -1,0 +1,64 @@
+"""Bokeh's figures in a page: one document, its JSON as an inert block, Bokeh's own script once.
+
+All figures of a page are roots of one Bokeh document, so that they may share ranges and sources; a
+live page finds a source there by its name (``Bokeh.documents[0].get_model_by_name``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from bokeh.models import LayoutDOM
+from bokeh.util.paths import static_path
+from markupsafe import Markup
+
+from mawl.reporters.html.templating import asset, fill
+
+CHARTS_SCRIPT = "charts.js"
+DATA_ELEMENT = "charts-data"
+
+
+class Embedded(NamedTuple):
+    """What a page needs to draw figures.
+
+    ``places`` has an element per figure by its key, for the body; ``data`` is the block with all
+    that they draw, once anywhere in the body; ``scripts`` go to :func:`mawl.reporters.html.page.page`.
+    """
+
+    places: dict[str, Markup]
+    data: Markup
+    scripts: list[str]
+
+
+def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
+    """The figures as roots of one document; a key becomes the id ``chart-KEY`` of its element.
+
+    Without figures there are no scripts: a page of tables carries no Bokeh.
+    """
+    if not figures:
+        return Embedded({}, Markup(), [])
+    document = Document(title="")
+    for one in figures.values():
+        document.add_root(one)
+    block = {
+        "document": document.to_json(deferred=False),
+        "roots": {one.id: f"chart-{key}" for key, one in figures.items()},
+    }
+    places = {key: fill("place.html", element=f"chart-{key}", name=key) for key in figures}
+    return Embedded(places, _inert(serialize_json(block)), [bokeh_script(), asset(CHARTS_SCRIPT)])
+
+
+@cache
+def bokeh_script() -> str:
+    """Bokeh's own minified script, without widgets, tables and the like (1.3 MB)."""
+    return (static_path() / "js" / "bokeh.min.js").read_text(encoding="utf-8")
+
+
+def _inert(json: str) -> Markup:
+    """JSON in an element that no browser runs; no ``<`` in it, so nothing in it can end the element."""
+    safe = json.replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="{DATA_ELEMENT}">{safe}</script>')

@@ -1,0 +1,67 @@
+"""The frame of every HTML page: head, style, skip link, contents, and the scripts, all in the one file.
+
+A page names no address outside itself, and its own content security policy forbids to load any: a
+report opens the same on a laptop without a network and on a stranger's.  Scripts run by the hash of
+their text alone, so that a script that a name in the data smuggled in would not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from mawl.reporters.html.templating import asset, fill
+
+FRAME_SCRIPT = "frame.js"
+CLOSING = "</script"
+
+
+def page(
+    title: str,
+    body: str,
+    scripts: Sequence[str] = (),
+    *,
+    lead: str = "",
+    sections: Sequence[tuple[str, str]] = (),
+    connect: str = "'none'",
+) -> str:
+    """A whole HTML document.
+
+    ``title`` is plain text (escaped here), the window's title and the only ``h1``; ``body`` and
+    ``lead`` (what stands under the title) are HTML whose texts are escaped already (see
+    :func:`mawl.reporters.html.templating.fill`).  ``scripts`` are JavaScript sources, run in order
+    once the body is there (``mawl.reporters.html.embed.embedded(...).scripts`` for charts).
+    ``sections`` are anchor and title of the contents; ``connect`` is what the page may fetch from
+    (``'self'`` for a live page behind a server).
+    Raises ValueError for a script that would end its own element.
+    """
+    every = [asset(FRAME_SCRIPT), *scripts]
+    if any(CLOSING in script.lower() for script in every):
+        raise ValueError("a script of a page holds its closing tag")
+    return fill(
+        "page.html",
+        title=title,
+        body=Markup(body),
+        lead=Markup(lead),
+        sections=sections,
+        style=Markup(asset("page.css")),
+        scripts=[Markup(script) for script in every],
+        policy=policy(every, connect),
+    )
+
+
+def policy(scripts: Sequence[str], connect: str = "'none'") -> str:
+    """The content security policy of a page: nothing from anywhere, and only these scripts.
+
+    Styles are inline because charts set them on their own elements.
+    """
+    hashes = " ".join(
+        f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {hashes or chr(39) + 'none' + chr(39)}; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
