@@ -142,7 +142,8 @@ def examined(folder: Path) -> State:
 
 
 def grows(folder: Path) -> bool:
-    """Whether a runner still writes to this run."""
+    """Whether a runner still writes to this run; raises what :func:`examined` does."""
+    examined(folder)
     return (folder / JOURNAL).is_dir() and runner_lives(folder)
 
 

@@ -1,0 +1,18 @@
+"""Packages that only some verbs need: what to say where they are not installed."""
+
+from __future__ import annotations
+
+from mawl.errors import UnsuitableMachineError
+
+
+def installing(extra: str) -> str:
+    """The command that installs an extra."""
+    return f"pip install 'mawl[{extra}]'"
+
+
+def missing_package(error: ModuleNotFoundError, extra: str) -> UnsuitableMachineError:
+    """The error of a verb whose package is missing, with its cure."""
+    return UnsuitableMachineError(
+        f"needs the package {error.name}, which is not installed",
+        cure=f"install it with: {installing(extra)}",
+    )
