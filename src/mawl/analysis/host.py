@@ -128,8 +128,7 @@ def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: b
     for node in _nodes(samples):
         series = samples.series(node, name)
         if series is not None:
-            pairs = zip(series.times, series.values, strict=True)
-            values += [value for time, value in pairs if first <= time <= last]
+            values += series.values[(series.times >= first) & (series.times <= last)].tolist()
     return (min if least else max)(values, default=None)
 
 

@@ -6,13 +6,13 @@ time are seconds since the epoch, as in the records of jobs.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
-from pyarrow import compute
+from numpy.typing import ArrayLike, NDArray
 
 LEAST_COVERED_RATIO = 0.5
 """A window of which samples cover less than this has no figure."""
@@ -25,11 +25,14 @@ MILLISECONDS_WRAP_SECONDS = 2**32 / 1000
 """Where times of block devices wrap: 32-bit milliseconds (Linux Documentation/admin-guide/iostats.rst)."""
 
 
+Floats = NDArray[np.float64]
+
+
 class Series(NamedTuple):
     """One figure of one node over time, in order of time."""
 
-    times: list[float]
-    values: list[float]
+    times: Floats
+    values: Floats
 
 
 class Change(NamedTuple):
@@ -48,43 +51,40 @@ class Samples:
     """The table ``samples`` of a run, by node and series."""
 
     def __init__(self, table: pa.Table) -> None:
-        """``table`` has the columns of the run folder's ``samples``, rows in any order."""
-        self._places: dict[str, dict[str, tuple[int, int]]] = {}
-        self._cache: dict[tuple[str, str], Series] = {}
-        nodes, series = (table[name].dictionary_encode().unify_dictionaries() for name in ("node", "series"))
-        rows = pa.table(
-            {
-                "node": _codes(nodes),
-                "series": _codes(series),
-                "sampled_at": table["sampled_at"].cast(pa.int64()),
-                "value": table["value"],
-            }
-        )
-        order = [(name, "ascending") for name in ("node", "series", "sampled_at")]
-        rows = rows.sort_by(order).combine_chunks()
-        self._times, self._values = rows["sampled_at"], rows["value"]
-        if rows.num_rows:
-            self._find(rows, _names(nodes), _names(series))
+        """``table`` has the columns of the run folder's ``samples``, rows in any order.
+
+        Columns stay columns: a run of hours on several nodes is millions of rows.
+        """
+        self._series: dict[str, dict[str, Series]] = {}
+        if not table.num_rows:
+            return
+        nodes, node_codes = _encoded(table["node"])
+        names, name_codes = _encoded(table["series"])
+        keys = node_codes * len(names) + name_codes
+        order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
+        times = table["sampled_at"].cast(pa.int64()).to_numpy()[order] / 1e6
+        values = table["value"].to_numpy()[order]
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        found: dict[str, dict[str, Series]] = {}
+        for start, end in pairwise([*starts.tolist(), len(order)]):
+            node, name = divmod(int(keys[order[start]]), len(names))
+            series = _in_order(times[start:end], values[start:end])
+            if len(series.times):
+                found.setdefault(nodes[node], {})[names[name]] = series
+        self._series = {node: dict(sorted(own.items())) for node, own in found.items()}
 
     @property
     def nodes(self) -> list[str]:
         """The nodes that left samples, by name."""
-        return sorted(self._places)
+        return sorted(self._series)
 
     def names(self, node: str) -> list[str]:
         """The series of a node, by name."""
-        return list(self._places.get(node, ()))
+        return list(self._series.get(node, ()))
 
     def series(self, node: str, name: str) -> Series | None:
         """One series of a node; None where it left none."""
-        if name not in self._places.get(node, ()):
-            return None
-        if (node, name) not in self._cache:
-            start, length = self._places[node][name]
-            times = self._times.slice(start, length).to_pylist()
-            values = self._values.slice(start, length).to_pylist()
-            self._cache[node, name] = Series([time / 1e6 for time in times], values)
-        return self._cache[node, name]
+        return self._series.get(node, {}).get(name)
 
     def changes(self, node: str, name: str, edges: Sequence[float]) -> list[Change | None]:
         """:func:`changes` of a counter by its name; all None where the node left no such series."""
@@ -98,16 +98,6 @@ class Samples:
         series = self.series(node, name)
         return [None] * (len(edges) - 1) if series is None else means(series, edges)
 
-    def _find(self, rows: pa.Table, nodes: list[str], series: list[str]) -> None:
-        """Note where each series begins in the sorted rows."""
-        start = 0
-        for node, length in _runs(rows["node"]):
-            places: dict[str, tuple[int, int]] = {}
-            for code, count in _runs(rows["series"].slice(start, length)):
-                places[series[code]] = (start, count)
-                start += count
-            self._places[nodes[node]] = dict(sorted(places.items()))
-
 
 def wrap_of(name: str) -> float | None:
     """The value at which a counter starts again from 0 by its width; None where it is 64 bits wide."""
@@ -115,13 +105,24 @@ def wrap_of(name: str) -> float | None:
     return MILLISECONDS_WRAP_SECONDS if device_time else None
 
 
-def increases(values: Sequence[float], wraps_at: float | None = None) -> list[float]:
+def increases(values: ArrayLike, wraps_at: float | None = None) -> Floats:
     """What a counter gained from each value to the next; never below 0.
 
     A fall is a wrap where it passes half of ``wraps_at``, rounding below :data:`ROUNDING_RATIO`, and
     else a new beginning (a device came back, a driver was reset), whose value is all gained since.
     """
-    return [_increase(old, new, wraps_at) for old, new in pairwise(values)]
+    column = np.asarray(values, dtype=np.float64)
+    old, new = column[:-1], column[1:]
+    gained = new - old
+    anew = np.where(-gained < ROUNDING_RATIO * old, 0.0, new)
+    if wraps_at is not None:
+        anew = np.where((old < wraps_at) & (-gained > wraps_at / 2), gained + wraps_at, anew)
+    return np.where(gained >= 0, gained, anew)
+
+
+def gains(series: Series, wraps_at: float | None = None) -> Floats:
+    """What a counter gained from the first sample to each."""
+    return np.concatenate(([0.0], np.cumsum(increases(series.values, wraps_at))))
 
 
 def changes(series: Series, edges: Sequence[float], wraps_at: float | None = None) -> list[Change | None]:
@@ -129,19 +130,15 @@ def changes(series: Series, edges: Sequence[float], wraps_at: float | None = Non
 
     Between two samples it grows evenly.  None where samples cover less than half of a window.
     """
-    times = series.times
-    gained = [0.0]
-    for increase in increases(series.values, wraps_at):
-        gained.append(gained[-1] + increase)
-    found: list[Change | None] = []
-    for start, end in pairwise(edges):
-        span = _covered(times, start, end)
-        if span is None:
-            found.append(None)
-            continue
-        amount = _at(times, gained, span[1]) - _at(times, gained, span[0])
-        found.append(Change(amount, span[1] - span[0]))
-    return found
+    first, last, covered = _covered(series.times, edges)
+    gained = gains(series, wraps_at)
+    amounts = np.interp(last, series.times, gained) - np.interp(first, series.times, gained)
+    return [
+        Change(amount, seconds) if enough else None
+        for amount, seconds, enough in zip(
+            amounts.tolist(), (last - first).tolist(), covered.tolist(), strict=True
+        )
+    ]
 
 
 def means(series: Series, edges: Sequence[float]) -> list[float | None]:
@@ -149,20 +146,11 @@ def means(series: Series, edges: Sequence[float]) -> list[float | None]:
 
     None where samples cover less than half of a window.
     """
-    times, values = series
-    found: list[float | None] = []
-    for start, end in pairwise(edges):
-        span = _covered(times, start, end)
-        if span is None:
-            found.append(None)
-            continue
-        first, last = bisect_right(times, span[0]), bisect_left(times, span[1])
-        points = [(span[0], _at(times, values, span[0]))]
-        points += zip(times[first:last], values[first:last], strict=True)
-        points.append((span[1], _at(times, values, span[1])))
-        area = sum((after[0] - at[0]) * (at[1] + after[1]) / 2 for at, after in pairwise(points))
-        found.append(area / (span[1] - span[0]))
-    return found
+    first, last, covered = _covered(series.times, edges)
+    areas = _area(series, last) - _area(series, first)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = areas / (last - first)
+    return [mean if enough else None for mean, enough in zip(found.tolist(), covered.tolist(), strict=True)]
 
 
 def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -> list[float | None]:
@@ -176,46 +164,38 @@ def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -
     ]
 
 
-def _increase(old: float, new: float, wraps_at: float | None) -> float:
-    if new >= old:
-        return new - old
-    if wraps_at is not None and old < wraps_at and old - new > wraps_at / 2:
-        return new + wraps_at - old
-    return 0.0 if old - new < ROUNDING_RATIO * old else new
+def _covered(times: Floats, edges: Sequence[float]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Of each window the part between the first and the last sample, and whether it is enough of it."""
+    bounds = np.asarray(edges, dtype=np.float64)
+    starts, ends = bounds[:-1], bounds[1:]
+    first, last = np.maximum(starts, times[0]), np.minimum(ends, times[-1])
+    return first, last, (last > first) & (last - first >= LEAST_COVERED_RATIO * (ends - starts))
 
 
-def _covered(times: Sequence[float], start: float, end: float) -> tuple[float, float] | None:
-    """The part of a window between the first and the last sample, where it is enough of it."""
-    if not times or end <= start:
-        return None
-    first, last = max(start, times[0]), min(end, times[-1])
-    return (first, last) if last > first and last - first >= LEAST_COVERED_RATIO * (end - start) else None
+def _area(series: Series, at: Floats) -> Floats:
+    """The integral of a gauge over time from its first sample to each of ``at``."""
+    times, values = series.times, series.values - series.values[0]
+    whole = np.concatenate(([0.0], np.cumsum(np.diff(times) * (values[1:] + values[:-1]) / 2)))
+    place = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
+    beyond = at - times[place]
+    inside = whole[place] + beyond * (values[place] + np.interp(at, times, values)) / 2
+    return np.asarray(inside + (at - times[0]) * series.values[0])
 
 
-def _at(times: Sequence[float], values: Sequence[float], time: float) -> float:
-    """The value at a time between the first and the last sample."""
-    place = bisect_left(times, time)
-    if times[place] == time:
-        return values[place]
-    share = (time - times[place - 1]) / (times[place] - times[place - 1])
-    return values[place - 1] + share * (values[place] - values[place - 1])
+def _in_order(times: Floats, values: Floats) -> Series:
+    """A series in order of time; what is no number (a damaged or foreign table) is left out."""
+    if not np.isfinite(values).all():
+        known = np.isfinite(values)
+        times, values = times[known], values[known]
+    if (np.diff(times) < 0).any():
+        order = np.argsort(times, kind="stable")
+        times, values = times[order], values[order]
+    return Series(times, values)
 
 
-def _codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32())
-
-
-def _names(column: pa.ChunkedArray) -> list[str]:
-    names: list[str] = column.chunk(0).dictionary.to_pylist()
-    return names
-
-
-def _runs(column: pa.ChunkedArray) -> list[tuple[int, int]]:
-    """Neighbouring equal codes of a column of one chunk, and how many there are of each."""
-    encoded = compute.run_end_encode(column.chunk(0))
-    ends = encoded.run_ends.to_pylist()
-    starts = [0, *ends]
-    return [
-        (code, end - start)
-        for code, start, end in zip(encoded.values.to_pylist(), starts, ends, strict=False)
-    ]
+def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
+    """The different texts of a column, and of each row the place of its own among them."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)

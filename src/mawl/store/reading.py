@@ -57,7 +57,11 @@ class Run:
         return self._load("samples")
 
     def job_records(self) -> list[JobRecord]:
-        """The rows of ``jobs`` as records."""
+        """The rows of ``jobs`` as records; made once, since several readers of a run ask for them."""
+        return list(self._job_records)
+
+    @cached_property
+    def _job_records(self) -> list[JobRecord]:
         return self._records("jobs", self.jobs, JobRecord)
 
     def step_records(self) -> list[StepRecord]:

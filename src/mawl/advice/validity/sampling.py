@@ -29,7 +29,7 @@ def check(reading: Reading) -> list[Finding]:
     missed, longest = 0.0, 0.0
     for node in reading.samples.nodes:
         series = reading.samples.series(node, "jobs_running")
-        times = [] if series is None else [time for time in series.times if start <= time <= end]
+        times = [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
             missed += after - before if after - before > LONGEST_STEP_SECONDS else 0.0
