@@ -52,6 +52,11 @@ def format_rate(bytes_per_second: float) -> str:
     return format_bytes(bytes_per_second) + "/s"
 
 
+def format_bits(bits_per_second: float) -> str:
+    """The speed of a port for people, as it is sold: ``40 Gb/s``."""
+    return f"{bits_per_second / 1e9:g} Gb/s"
+
+
 def _scaled(count: float, base: float, names: tuple[str, ...]) -> str:
     value = float(count)
     for name in names:

@@ -75,3 +75,10 @@ def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+
+
+def _say_failure(error: Exception, *, debug: bool) -> None:
+    """A page failed: one line on the terminal, all of it with --debug."""
+    print(f"mawl serve: a page failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    if debug:
+        traceback.print_exception(error)

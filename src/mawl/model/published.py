@@ -1,0 +1,248 @@
+"""What papers published of the mixed analytics workload: figures of record, in base units.
+
+Names are those of the summary (docs/reference/metrics.md) where a figure means the same; the papers'
+throughput is that of devices.  None is what a paper does not give; nothing is worked out here
+(:mod:`mawl.analysis.published` does).  The data lie in ``mawl/published``, one file per paper.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.model.options import Role
+
+CpuAccounting = Literal["purr", "raw"]
+"""``purr``: the factor of AIX's scaled accounting was applied; ``raw``: CPU times as the jobs logged them."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure that a paper gives as a range."""
+
+    low: float
+    high: float
+
+
+class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where figures stand; ``published`` is YYYY, YYYY-MM or YYYY-MM-DD, None where the paper has no date."""
+
+    key: str
+    title: str
+    publisher: str
+    authors: list[str] = []
+    published: str | None = None
+    number: str | None = None
+
+    def __str__(self) -> str:
+        parts = [", ".join(self.authors), self.title, self.publisher, self.number, self.published]
+        return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+class Programs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many distinct programs of each class a workload has."""
+
+    compute: int
+    memory: int
+    io: int
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Throughput by direction and in total."""
+
+    read_bytes_per_second: float | None = None
+    write_bytes_per_second: float | None = None
+    total_bytes_per_second: float | None = None
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Bytes and throughput at the devices; ``lowest`` is the least that a paper reads off its graph."""
+
+    read_bytes: float | None = None
+    written_bytes: float | None = None
+    read_ratio: float | None = None
+    work_util_ratio: Span | None = None
+    peak: Rates = Rates()
+    initial: Rates = Rates()
+    sustained: Rates = Rates()
+    lowest: Rates = Rates()
+    sustained_bytes_per_second_per_core: float | None = None
+
+
+class Latency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Time of a request at one place."""
+
+    mean_seconds: float
+    peak_seconds: float
+
+
+class Latencies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Times of requests at the storage (whole, or by role where roles lie apart) and at the host's disks."""
+
+    storage: Latency | None = None
+    storage_data: Latency | None = None
+    storage_work_util: Latency | None = None
+    host: Latency | None = None
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Sums over the jobs, and wall time of the run."""
+
+    elapsed_seconds: float | None = None
+    active_seconds: float | None = None
+    real_time_seconds: float | None = None
+    user_cpu_seconds: float | None = None
+    system_cpu_seconds: float | None = None
+    memory_bytes: float | None = None
+
+
+class JobRatios(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """CPU over real time of the single jobs; ``above_one`` where a paper says no more than that."""
+
+    mean: float | None = None
+    stddev: float | None = None
+    range: float | None = None
+    above_one: bool | None = None
+
+
+class Fabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What joins servers and storage: ports of a server (or of each node), and what is known beside."""
+
+    kind: str
+    bits_per_second_per_port: float
+    ports: int | None = None
+    ports_per_node: int | None = None
+    storage_ports: int | None = None
+    paths_per_volume: int | None = None
+    capability_bytes_per_second: float | None = None
+
+
+class FileSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file system, or each of three alike."""
+
+    size_bytes: float | None = None
+    volumes: int | None = None
+    block_bytes: int | None = None
+    subblock_bytes: int | None = None
+    allocation: str | None = None
+    shared: str | None = None
+
+
+class Sequential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What storage does under one sequential stream of tests, as a paper rates it."""
+
+    request_bytes: int
+    requests_per_second: float
+    bytes_per_second: float
+    response_seconds: float
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The machines.  ``cpus_per_node`` are processors of which a paper does not say cores or threads."""
+
+    processor: str | None = None
+    cores_per_node: list[int] | None = None
+    cpus_per_node: int | None = None
+    memory_bytes_per_node: int | None = None
+    smt: int | None = None
+    storage: dict[Role, str] = {}
+    storage_description: str | None = None
+    fabric: Fabric | None = None
+    file_systems: dict[Role | Literal["each"], FileSystem] = {}
+    sequential_read: Sequential | None = None
+    sequential_write: Sequential | None = None
+
+    def cores(self, nodes: int) -> int | None:
+        """Physical cores of all nodes; None where a paper does not give them."""
+        given = self.cores_per_node
+        return None if given is None else sum(given) if len(given) > 1 else given[0] * nodes
+
+
+class Compression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Saving of one role's volumes: 1 - stored/original, real and estimated; sizes are of one volume."""
+
+    saving_ratio: float
+    estimated_saving_ratio: Span
+    volumes: int
+    volume_size_bytes: float
+    volume_used_bytes: float
+    volume_stored_bytes: float
+    volume_saved_bytes: float
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a paper says of a run against another one, as printed."""
+
+    against: str
+    elapsed_ratio: float | None = None
+    real_time_ratio: float | None = None
+    programs_faster: int | None = None
+    programs_faster_ratio: Span | None = None
+    programs_slower_most_ratio: float | None = None
+
+
+class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One measured run of a paper; ``source`` is the key of its citation."""
+
+    id: str
+    title: str
+    source: str
+    nodes: int
+    sessions_per_node: int | None = None
+    programs: Programs | None = None
+    jobs: int | None = None
+    peak_concurrent_jobs: int | None = None
+    cpu_accounting: CpuAccounting | None = None
+    measured_where: str | None = None
+    limit: str | None = None
+    system: System = System()
+    time: Times = Times()
+    cpu_real_ratio: JobRatios = JobRatios()
+    device: Device = Device()
+    latency: Latencies = Latencies()
+    cpu_busy_ratio: float | None = None
+    cpu_iowait_ratio: float | None = None
+    compression: dict[Role, Compression] = {}
+    change: Change | None = None
+    caveats: list[str] = []
+
+    @property
+    def cores(self) -> int | None:
+        """Physical cores of all nodes."""
+        return self.system.cores(self.nodes)
+
+
+class PublishedWorkload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a paper says of the workload itself; inputs are of one instance of each program."""
+
+    title: str
+    programs: Programs
+    io_input_bytes: float | None = None
+    compute_input_bytes: float | None = None
+    jobs_by_sessions: dict[str, int] = {}
+    jobs: int | None = None
+    mean_concurrent_jobs: float | None = None
+    elapsed_seconds: float | None = None
+    shortest_job_seconds: float | None = None
+    longest_job_seconds: float | None = None
+    initial_bytes_per_second: float | None = None
+    climbs_to_bytes_per_second: float | None = None
+    peak_bytes_per_second: float | None = None
+    caveats: list[str] = []
+
+
+class ThreadShare(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The share of a core that one hardware thread can use at most, by threads of a core (SMT mode)."""
+
+    processor: str
+    smt: dict[str, Span]
+
+
+class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of ``mawl/published``."""
+
+    source: Citation
+    results: list[PublishedResult] = []
+    workload: PublishedWorkload | None = None
+    thread_share: ThreadShare | None = None
+    findings: list[str] = []

@@ -1,0 +1,67 @@
+"""``mawl published``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from mawl.commands import published
+from mawl.config.published import published as shipped
+from mawl.errors import UsageError
+from mawl.reporters.columns import LINE_WIDTH
+
+
+def call(*words: str) -> int:
+    """The verb with a command line."""
+    parser = argparse.ArgumentParser()
+    published.add_arguments(parser)
+    return published.run(parser.parse_args(words))
+
+
+def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call() == 0
+    out = capsys.readouterr().out
+    assert {line.split()[0] for line in out.splitlines() if line} >= set(shipped())
+    assert "REDP-5288-00" in out and "SAS Institute Inc" in out
+    (row,) = [line for line in out.splitlines() if line.startswith("s822-xiv-20 ")]
+    assert " ".join(row.split()) == (
+        "s822-xiv-20 20 71 16 19 h 35 min 0.70 4.50 GB/s 2.70 GB/s 169 MB/s 0.73"
+    )
+    assert max(map(len, out.splitlines())) <= LINE_WIDTH
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_page_has_source_figures_and_caveats(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(name) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{name}: ") and "\nfrom " in out
+    assert "\nAs published\n" in out and "\nPer core and in shape" in out and "\nCaveats\n  - " in out
+    assert "None" not in out and max(map(len, out.splitlines())) <= LINE_WIDTH
+
+
+def test_what_a_paper_does_not_give_is_blank(capsys: pytest.CaptureFixture[str]) -> None:
+    call("s822-xiv-30")
+    lines = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
+    assert {"real time -", "per core: sustained 250 MB/s", "CPU/real of the sums -"} <= lines
+    call("e980-fs9150-4")
+    out = capsys.readouterr().out
+    assert "4 x -" in out and "above 1; the figure stands in a graph only" in out
+
+
+def test_json_of_one_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("s822-xiv-20", "--json") == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["io"]["device"]["peak"]["total_bytes_per_second"] == 4.5e9
+    assert one["io"]["device"]["peak"]["read_bytes_per_second"] is None
+    assert one["time"]["real_time_seconds"] == 70500
+    assert call("--format", "json") == 0
+    every = json.loads(capsys.readouterr().out)
+    assert [result["id"] for result in every["results"]] == list(shipped())
+    assert {paper["source"]["key"] for paper in every["papers"]} >= {one["source"]["key"]}
+
+
+def test_an_unknown_id_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="is no published result"):
+        call("xiv")
