@@ -7,12 +7,10 @@ ends it, with status 0.
 from __future__ import annotations
 
 import argparse
-import os
 import socket
 import sys
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 
 from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings

@@ -1,1 +1,1 @@
-"""Web pages over stored runs, read-only; a live run is a run folder that still grows (docs/design/server.md)."""
+"""Read-only web pages over stored runs; a live run is a folder that still grows (docs/design/server.md)."""

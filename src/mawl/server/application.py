@@ -49,7 +49,7 @@ def create_app(
     renderers: Renderers,
     *,
     names: Iterable[str] = (),
-    failed: Callable[[Exception], None] = lambda error: None,
+    failed: Callable[[Exception], None],
 ) -> Starlette:
     """The application over the run folders in ``runs``.
 
@@ -123,13 +123,13 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
                 yield _event("sources", changed)
             version = picture.version
             await asyncio.sleep(LOOK_SECONDS)
-    except RunEndedError:
+    except (RunEndedError, MawlError) as error:
         if site.folders.find(folder.name) is None:
             yield _event("gone", msgspec.json.encode(_gone(folder.name)))
+        elif isinstance(error, MawlError):
+            yield _event("trouble", msgspec.json.encode(str(error)))
         else:
             yield _event("ended", b"null")
-    except MawlError as error:
-        yield _event("trouble", msgspec.json.encode(str(error)))
     finally:
         site.viewers -= 1
 
@@ -149,9 +149,7 @@ async def _compare(request: Request) -> Response:
 async def _metrics(request: Request) -> Response:
     site: Site = request.app.state.site
     named = request.query_params.get("run")
-    folder = (
-        await site.listings.run(site.folders.newest) if named is None else _folder(request, named)
-    )
+    folder = await site.listings.run(site.folders.newest) if named is None else _folder(request, named)
     if folder is None:
         # An exporter with nothing to export: valid, and empty.
         return Response("# EOF\n", media_type=OPENMETRICS)

@@ -70,7 +70,7 @@ class Folders:
         return None if best is None else self.runs / best.name
 
     def _names(self) -> list[str]:
-        """Folders that may be runs; a link within the directory (``latest``) is another name, not another run."""
+        """Folders that may be runs; a link within the directory (``latest``) is no run of its own."""
         try:
             with os.scandir(self.runs) as entries:
                 return [

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,8 @@ from mawl.server.work import Worker
 from mawl.store import Run
 from mawl.store.tail import Tail
 from mawl.units import format_seconds
+
+Result = TypeVar("Result")
 
 LOOK_SECONDS = 1.0
 """How often a journal is looked at while somebody follows it: samples come once a second."""
@@ -87,7 +89,8 @@ class Growing:
             raise RunEndedError(self.folder.name) from None
         self._looked = now
         if self._picture is None or (self._fresh and now >= self._rest_until):
-            self._picture = self._spend(lambda: self._made(self._tail))
+            tail = self._tail
+            self._picture = self._spend(lambda: self._made(tail))
             self._fresh = False
         self._picture = msgspec.structs.replace(self._picture, status=status(self._tail, time.time()))
         return self._picture
@@ -102,7 +105,7 @@ class Growing:
             self._page = (picture.version, made.encode("utf-8", "backslashreplace"))
         return self._page[1]
 
-    def _spend(self, work: Callable[[], Any]) -> Any:
+    def _spend(self, work: Callable[[], Result]) -> Result:
         """Do work, and put off the next by what its CPU time asks for."""
         before = self._cpu()
         made = work()
@@ -138,7 +141,7 @@ class GrowingRuns:
         """Its page, which then follows it."""
         return await self._ask(folder, Growing.page)
 
-    async def _ask(self, folder: Path, what: Callable[[Growing], Any]) -> Any:
+    async def _ask(self, folder: Path, what: Callable[[Growing], Result]) -> Result:
         if folder not in self._runs:
             self._runs[folder] = (Growing(folder, self._renderers), asyncio.Lock())
             while len(self._runs) > MOST_GROWING:
@@ -146,7 +149,7 @@ class GrowingRuns:
         self._runs.move_to_end(folder)
         growing, lock = self._runs[folder]
 
-        async def asked() -> Any:
+        async def asked() -> Result:
             async with lock:
                 return await self._worker.run(lambda: what(growing))
 
@@ -167,9 +170,10 @@ def status(tail: Tail, now: float) -> str:
     ended = {job.job for job in tail.jobs}
     bad = sum(job.outcome != "finished" for job in tail.jobs)
     failed = f" ({bad} not well)" if bad else ""
+    seconds = format_seconds(max(0.0, now - tail.facts.started_at))
     return (
         f"{len(ended)} of {counted_noun(tail.facts.workload.jobs, 'job')} ended{failed}, "
-        f"{len(started - ended)} running, {format_seconds(max(0.0, now - tail.facts.started_at))} since the start"
+        f"{len(started - ended)} running, {seconds} since the start"
     )
 
 

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 METHODS = ("GET", "HEAD")
 LONGEST_TARGET_BYTES = 8192
+LARGEST_HEADERS_BYTES = 32 * 2**10
 PIECE_BYTES = 64 * 2**10
 """A body goes out in such pieces, so that a visitor who does not read holds up only one of them."""
 
@@ -83,6 +84,8 @@ class Guard:
             return PlainTextResponse(text, 405, {"allow": ", ".join(METHODS)})
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > LONGEST_TARGET_BYTES:
             return PlainTextResponse("The address is longer than any of these pages.\n", 414)
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS_BYTES:
+            return PlainTextResponse("The headers are longer than any browser's.\n", 431)
         if headers.get("transfer-encoding") or headers.get("content-length", "0") != "0":
             text = "These pages take no content.\n"
             return PlainTextResponse(text, 413, {"connection": "close"})

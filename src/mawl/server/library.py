@@ -67,7 +67,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
-    """The query of ``q``, ``sort``, ``order``, ``page`` and any number of ``run``; what makes no sense is ignored."""
+    """The query of ``q``, ``sort``, ``order``, ``page`` and ``run``s; what makes no sense is ignored."""
     given: dict[str, str] = {}
     ticked: dict[str, None] = {}
     for name, value in pairs:

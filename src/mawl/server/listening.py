@@ -20,6 +20,8 @@ def listening(host: str, port: int) -> socket.socket:
     :class:`~mawl.errors.UnsuitableMachineError` where the port is taken.
     """
     where = f"{host} port {port}"
+    if not 0 <= port <= 65535:
+        raise UsageError("is no port", where=where, cure="name one from 0 to 65535 with --port")
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -27,8 +29,6 @@ def listening(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=128)
     except (socket.gaierror, UnicodeError):
         raise UsageError("is no address", where=where, cure="name one of this machine with --host") from None
-    except OverflowError:
-        raise UsageError("is no port", where=where, cure="name one from 0 to 65535 with --port") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             cure = "name another with --port, or --port 0 for any that is free"

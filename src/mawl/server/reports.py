@@ -1,4 +1,4 @@
-"""Pages of runs that do not grow: made when first asked for, and kept for as long as their files are the same."""
+"""Pages of runs that do not grow: made when asked for, kept for as long as their files are the same."""
 
 from __future__ import annotations
 

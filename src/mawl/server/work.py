@@ -1,4 +1,4 @@
-"""Work that takes long, beside the loop that answers: in threads that never hold up the end of the process."""
+"""Work that takes long, beside the loop that answers: in threads that never hold up the end."""
 
 from __future__ import annotations
 

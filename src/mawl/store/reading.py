@@ -90,8 +90,9 @@ def open_run(
     """Open a run by its folder, its id under ``runs``, or ``latest``.
 
     A killed run reads as ``interrupted``; the first reader who owns the folder compacts it, others
-    read its journal, as does one that is not ``compacting`` and so writes nothing.  Raises :class:`~mawl.errors.UnreadableRunError` for what is no run, damaged
-    or of a newer version, and :class:`~mawl.errors.UsageError` where there is no such run.
+    read its journal, as does one that is not ``compacting`` and so writes nothing.
+    Raises :class:`~mawl.errors.UnreadableRunError` for what is no run, damaged or of a newer version,
+    and :class:`~mawl.errors.UsageError` where there is no such run.
     """
     folder = locate(run, Path(runs))
     for _ in range(ATTEMPTS):

@@ -89,7 +89,8 @@ class _Lines(Generic[Record]):
         self, path: Path, table: str, kind: type[Record], steps: list[Upgrade], remarks: Remarks
     ) -> None:
         self.records: list[Record] = []
-        self._path, self._table, self._kind = path, table, kind
+        self._path, self._table = path, table
+        self._kind: type[Record] = kind
         self._steps, self._remarks = steps, remarks
         self._offset = 0
         self._skipping = False
