@@ -25,6 +25,8 @@ MILLISECONDS_WRAP_SECONDS = 2**32 / 1000
 """Where times of block devices wrap: 32-bit milliseconds (Linux Documentation/admin-guide/iostats.rst)."""
 
 
+SMALL_KEYS = 2**16
+
 Floats = NDArray[np.float64]
 
 
@@ -58,16 +60,20 @@ class Samples:
         self._series: dict[str, dict[str, Series]] = {}
         if not table.num_rows:
             return
-        nodes, node_codes = _encoded(table["node"])
-        names, name_codes = _encoded(table["series"])
-        keys = node_codes * len(names) + name_codes
+        nodes, keys = _encoded(table["node"])
+        names, own = _encoded(table["series"])
+        keys *= len(names)
+        keys += own
+        if len(nodes) * len(names) <= SMALL_KEYS:
+            keys = keys.astype(np.uint16)  # which numpy sorts by radix
         order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
+        keys = keys[order]
         times = table["sampled_at"].cast(pa.int64()).to_numpy()[order] / 1e6
         values = table["value"].to_numpy()[order]
-        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
         found: dict[str, dict[str, Series]] = {}
-        for start, end in pairwise([*starts.tolist(), len(order)]):
-            node, name = divmod(int(keys[order[start]]), len(names))
+        for start, end in pairwise([*starts.tolist(), len(keys)]):
+            node, name = divmod(int(keys[start]), len(names))
             series = _in_order(times[start:end], values[start:end])
             if len(series.times):
                 found.setdefault(nodes[node], {})[names[name]] = series
@@ -120,25 +126,24 @@ def increases(values: ArrayLike, wraps_at: float | None = None) -> Floats:
     return np.where(gained >= 0, gained, anew)
 
 
-def gains(series: Series, wraps_at: float | None = None) -> Floats:
-    """What a counter gained from the first sample to each."""
-    return np.concatenate(([0.0], np.cumsum(increases(series.values, wraps_at))))
-
-
 def changes(series: Series, edges: Sequence[float], wraps_at: float | None = None) -> list[Change | None]:
     """What a cumulative counter gained between each two neighbouring ``edges`` (seconds, ascending).
 
     Between two samples it grows evenly.  None where samples cover less than half of a window.
     """
-    first, last, covered = _covered(series.times, edges)
-    gained = gains(series, wraps_at)
-    amounts = np.interp(last, series.times, gained) - np.interp(first, series.times, gained)
+    amounts, seconds = gained(series, np.asarray(edges, dtype=np.float64), wraps_at)
     return [
-        Change(amount, seconds) if enough else None
-        for amount, seconds, enough in zip(
-            amounts.tolist(), (last - first).tolist(), covered.tolist(), strict=True
-        )
+        None if amount != amount else Change(amount, covered)
+        for amount, covered in zip(amounts.tolist(), seconds.tolist(), strict=True)
     ]
+
+
+def gained(series: Series, edges: Floats, wraps_at: float | None = None) -> tuple[Floats, Floats]:
+    """:func:`changes` as columns: amounts, NaN where samples do not cover a window, and covered seconds."""
+    first, last, covered = _covered(series.times, edges)
+    grown = np.concatenate(([0.0], np.cumsum(increases(series.values, wraps_at))))
+    amounts = np.interp(last, series.times, grown) - np.interp(first, series.times, grown)
+    return np.where(covered, amounts, np.nan), last - first
 
 
 def means(series: Series, edges: Sequence[float]) -> list[float | None]:
@@ -146,11 +151,15 @@ def means(series: Series, edges: Sequence[float]) -> list[float | None]:
 
     None where samples cover less than half of a window.
     """
+    found = averaged(series, np.asarray(edges, dtype=np.float64)).tolist()
+    return [None if mean != mean else mean for mean in found]
+
+
+def averaged(series: Series, edges: Floats) -> Floats:
+    """:func:`means` as a column, NaN where samples do not cover a window."""
     first, last, covered = _covered(series.times, edges)
     areas = _area(series, last) - _area(series, first)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = areas / (last - first)
-    return [mean if enough else None for mean, enough in zip(found.tolist(), covered.tolist(), strict=True)]
+    return np.where(covered, areas / np.where(covered, last - first, 1.0), np.nan)
 
 
 def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -> list[float | None]:
@@ -164,10 +173,9 @@ def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -
     ]
 
 
-def _covered(times: Floats, edges: Sequence[float]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _covered(times: Floats, edges: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Of each window the part between the first and the last sample, and whether it is enough of it."""
-    bounds = np.asarray(edges, dtype=np.float64)
-    starts, ends = bounds[:-1], bounds[1:]
+    starts, ends = edges[:-1], edges[1:]
     first, last = np.maximum(starts, times[0]), np.minimum(ends, times[-1])
     return first, last, (last > first) & (last - first >= LEAST_COVERED_RATIO * (ends - starts))
 
@@ -195,7 +203,6 @@ def _in_order(times: Floats, values: Floats) -> Series:
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
     """The different texts of a column, and of each row the place of its own among them."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    encoded = column.dictionary_encode().unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+    return encoded.chunk(0).dictionary.to_pylist(), codes.astype(np.int64)

@@ -1,0 +1,203 @@
+"""The course of a run second by second, as columns for charts; NaN where nothing was measured.
+
+A row is the time from one look to the next of the node that was looked at most often: what one node's
+counters gained in it is exact, other nodes' grow evenly between their own looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+
+from mawl.analysis.host_parts import part_names
+from mawl.analysis.series import Floats, Samples, averaged, gained, wrap_of
+from mawl.analysis.throughput import device_counters
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+
+LONGEST_STEP_SECONDS = 10.0
+"""Looks further apart than this leave a gap in a chart, no straight line."""
+
+SHORTEST_STEP_SECONDS = 0.2
+"""The looks at start and end of a run may lie next to a regular one."""
+
+PLACES = (*ROLES, "other")
+WAYS = {"read": ("read_bytes", "read"), "write": ("written_bytes", "written")}
+"""Direction to the counter of its bytes and to its word in names of series."""
+
+
+class Course(msgspec.Struct, frozen=True, kw_only=True):
+    """``columns`` by name, all as long as ``seconds`` (middle of a step, since the first start of a job).
+
+    Rates are sums over nodes, shares of time means over nodes.  A column of which a run has no
+    series is not there.
+    """
+
+    started_at: float
+    seconds: Floats
+    columns: dict[str, Floats]
+
+    def having(self, names: Iterable[str]) -> list[str]:
+        """Those of ``names`` that are there and hold at least one figure."""
+        return [name for name in names if name in self.columns and not np.isnan(self.columns[name]).all()]
+
+
+def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) -> Course:
+    """The course between two points in time (seconds since the epoch): first start and last end.
+
+    Columns: ``{application,device}_{read,write}_bytes_per_second`` and for each role
+    ``{role}_{read,write}_bytes_per_second`` and ``{role}_{read,write}_latency_seconds`` (mean of the
+    calls of the step); ``cpu_{user,system,iowait,steal}_ratio``; ``jobs_running``, ``jobs_on_cpu``,
+    ``jobs_in_run_queue``, ``jobs_blocked_{data,work,util,other}`` (mean numbers of jobs);
+    ``jobs_resident_bytes``, ``memory_{available,cached,dirty}_bytes``;
+    ``network_{received,sent}_bytes_per_second``; ``pressure_{cpu,io,memory}_some_ratio``.
+    """
+    edges = _edges(samples, span)
+    if samples is None or len(edges) < 2:
+        return Course(started_at=span[0], seconds=np.empty(0), columns={})
+    steps = _Steps(samples, edges)
+    device = device_counters(facts, samples)
+    found: dict[str, Floats | None] = {
+        "application_read_bytes_per_second": steps.rate(["application_read_bytes"]),
+        "application_write_bytes_per_second": steps.rate(["application_written_bytes"]),
+        "device_read_bytes_per_second": steps.rate(device.read),
+        "device_write_bytes_per_second": steps.rate(device.write),
+        **_roles(steps),
+        **_cpu(steps),
+        **_jobs(steps),
+        **_memory(steps),
+        **_network(steps, samples),
+        **{
+            f"pressure_{kind}_some_ratio": steps.rate([f"host.pressure_{kind}_some_seconds"], mean=True)
+            for kind in ("cpu", "io", "memory")
+        },
+    }
+    columns = {name: column for name, column in found.items() if column is not None}
+    return Course(started_at=span[0], seconds=(edges[:-1] + edges[1:]) / 2 - span[0], columns=columns)
+
+
+class _Steps:
+    """Figures of each step, over all nodes."""
+
+    def __init__(self, samples: Samples, edges: Floats) -> None:
+        self._samples, self._edges = samples, edges
+        self._gap = np.diff(edges) > LONGEST_STEP_SECONDS
+
+    def rate(self, names: Sequence[str], *, mean: bool = False) -> Floats | None:
+        """What counters gained per second, in sum (or as the mean over nodes); None where no node has one."""
+        found = []
+        for node in self._samples.nodes:
+            for name in names:
+                series = self._samples.series(node, name)
+                if series is not None:
+                    amounts, seconds = gained(series, self._edges, wrap_of(name))
+                    found.append(amounts / np.where(seconds > 0, seconds, np.nan))
+        return self._together(found, mean)
+
+    def gauge(self, name: str) -> Floats | None:
+        """The sum over nodes of a gauge's mean; None where no node has it."""
+        every = [self._samples.series(node, name) for node in self._samples.nodes]
+        return self._together(
+            [averaged(series, self._edges) for series in every if series is not None], False
+        )
+
+    def _together(self, found: Sequence[Floats], mean: bool) -> Floats | None:
+        if not found:
+            return None
+        whole: Floats = np.sum(found, axis=0)
+        return np.where(self._gap, np.nan, whole / len(found) if mean else whole)
+
+
+def _edges(samples: Samples | None, span: tuple[float, float]) -> Floats:
+    """The looks at the node with most of them, from just before the span to just after it."""
+    looks = [
+        np.unique(np.concatenate([series.times for name in names if (series := samples.series(node, name))]))
+        for node in (samples.nodes if samples else ())
+        if samples and (names := [name for name in LOOKED_AT if name in samples.names(node)])
+    ]
+    if not looks:
+        return np.empty(0)
+    times = max(looks, key=len)
+    first = max(int(np.searchsorted(times, span[0], side="right")) - 1, 0)
+    last = int(np.searchsorted(times, span[1], side="left")) + 1
+    times = times[first:last]
+    far = np.concatenate(([True], np.diff(times) >= SHORTEST_STEP_SECONDS))
+    return np.asarray(times[far])
+
+
+LOOKED_AT = ("jobs_running", "host.cpu_user_seconds")
+"""Series that are there whenever somebody looked: at jobs, and at the host."""
+
+
+def _roles(steps: _Steps) -> dict[str, Floats | None]:
+    found: dict[str, Floats | None] = {}
+    for role in ROLES:
+        for way, (counter, _) in WAYS.items():
+            calls, seconds = steps.rate([f"role.{role}.{way}s"]), steps.rate([f"role.{role}.{way}_seconds"])
+            found[f"{role}_{way}_bytes_per_second"] = steps.rate([f"role.{role}.{counter}"])
+            if calls is not None and seconds is not None:
+                mean = seconds / np.where(calls > 0, calls, np.nan)
+                found[f"{role}_{way}_latency_seconds"] = mean
+    return found
+
+
+def _cpu(steps: _Steps) -> dict[str, Floats | None]:
+    """Shares of all processors' time; interrupts are the system's."""
+    kinds = ("user", "system", "interrupt", "iowait", "idle", "steal")
+    parts = {kind: steps.rate([f"host.cpu_{kind}_seconds"]) for kind in kinds}
+    known = {kind: part for kind, part in parts.items() if part is not None}
+    if "user" not in known or "idle" not in known:
+        return {}
+    whole: Floats = np.sum(list(known.values()), axis=0)
+    whole = np.where(whole > 0, whole, np.nan)
+    if "interrupt" in known and "system" in known:
+        known["system"] = known["system"] + known["interrupt"]
+    return {
+        f"cpu_{kind}_ratio": known[kind] / whole
+        for kind in ("user", "system", "iowait", "steal")
+        if kind in known
+    }
+
+
+def _jobs(steps: _Steps) -> dict[str, Floats | None]:
+    """Mean numbers of jobs by state, by the formula of :func:`mawl.analysis.moments.blocked`."""
+    running = steps.gauge("jobs_running")
+    on_cpu, queued = steps.rate(["jobs.on_cpu_seconds"]), steps.rate(["jobs.run_queue_seconds"])
+    found: dict[str, Floats | None] = {
+        "jobs_running": running,
+        "jobs_on_cpu": on_cpu,
+        "jobs_in_run_queue": queued,
+    }
+    every = [steps.rate([f"role.{role}.waited_seconds"]) for role in ROLES]
+    waited = [part for part in every if part is not None]
+    if running is None or on_cpu is None or queued is None or len(waited) < len(every):
+        return found
+    blocked = np.maximum(running - on_cpu - queued, 0.0)
+    calls: Floats = np.sum(waited, axis=0)
+    share = np.minimum(1.0, blocked / np.where(calls > 0, calls, np.inf))
+    roles = [part * share for part in waited]
+    parts = [*roles, np.maximum(blocked - np.sum(roles, axis=0), 0.0)]
+    return found | {f"jobs_blocked_{place}": part for place, part in zip(PLACES, parts, strict=True)}
+
+
+def _memory(steps: _Steps) -> dict[str, Floats | None]:
+    names = {f"memory_{name}_bytes": f"host.memory_{name}_bytes" for name in ("available", "cached", "dirty")}
+    names["jobs_resident_bytes"] = "jobs_resident_bytes"
+    return {name: steps.gauge(series) for name, series in names.items()}
+
+
+def _network(steps: _Steps, samples: Samples) -> dict[str, Floats | None]:
+    """All networks but the loopback one, and fabrics."""
+    parts = {
+        f"{kind}.{name}"
+        for node in samples.nodes
+        for kind in ("network", "fabric")
+        for name in part_names(samples, node, kind)
+        if (kind, name) != ("network", "lo")
+    }
+    return {
+        f"network_{way}_bytes_per_second": steps.rate([f"{part}.{way}_bytes" for part in sorted(parts)])
+        for way in ("received", "sent")
+    }
