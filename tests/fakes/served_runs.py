@@ -45,9 +45,8 @@ class Made:
             "constant": {"one": [1.0, None], "name": ["<a>", "b"]},
         }
 
-    def metrics(self, run: Run, summary: Block) -> str:
-        self.asked.append(f"metrics {run.path.name}")
-        return f"# TYPE mawl_jobs gauge\nmawl_jobs {summary['jobs']['total']}\n# EOF\n"
+    def metrics(self, summaries: Sequence[Block]) -> str:
+        return "".join(f"mawl_jobs {one['run_id']}\n" for one in summaries) + "# EOF\n"
 
     def comparison(self, runs: Sequence[Run]) -> str:
         self.asked.append("comparison")
@@ -55,6 +54,7 @@ class Made:
 
     def judged(self, run: Run) -> Block:
         """A summary of what the stand-ins read."""
+        self.asked.append(f"judged {run.path.name}")
         found = run.facts
         return {
             "run_id": found.run_id,

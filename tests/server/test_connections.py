@@ -18,9 +18,15 @@ from tests.fakes.stored_run import write_run
 CLOSE = b"host: localhost\r\nconnection: close\r\n\r\n"
 
 
-@pytest.fixture
-def port(runs: Path, made: Made) -> Iterator[int]:
-    with serving(runs, made.renderers()) as (_, number):
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def port(shared: Path) -> Iterator[int]:
+    """One server for all tests that only ask."""
+    with serving(shared, Made().renderers()) as (_, number):
         yield number
 
 
@@ -77,17 +83,17 @@ def test_a_path_out_of_the_directory_leads_nowhere(port: int, target: bytes) -> 
     assert b"root:" not in answer
 
 
-def test_a_name_that_looks_like_an_escape_has_its_page(runs: Path, port: int) -> None:
+def test_a_name_that_looks_like_an_escape_has_its_page(shared: Path, port: int) -> None:
     for name in ("%2e%2e", "a%2Fb", "100%"):
-        finished(runs, name)
+        finished(shared, name)
         address = run_address(name)
         assert address is not None
         answer = raw(port, b"GET " + address.encode() + b" HTTP/1.1\r\n" + CLOSE)
         assert answer.startswith(b"HTTP/1.1 200")
 
 
-def test_garbage_behind_a_request_ends_that_connection_only(runs: Path, port: int) -> None:
-    writer = write_run(runs / "one")
+def test_garbage_behind_a_request_ends_that_connection_only(shared: Path, port: int) -> None:
+    writer = write_run(shared / "one")
     raw(port, b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n\0\0\0 garbage\r\n\r\n", most=10)
     raw(port, b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n\0\0\0 garbage\r\n\r\n")
     assert raw(port, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200")

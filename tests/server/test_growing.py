@@ -175,11 +175,11 @@ def test_a_stream_follows_until_the_end(
     writer = write_run(runs / "one", seconds=1)
     looks = iter(range(100))
 
-    async def pause(seconds: float) -> None:
+    async def pause() -> None:
         if next(looks) == 1:
             writer.finish(facts())
 
-    monkeypatch.setattr(application.asyncio, "sleep", pause)
+    monkeypatch.setattr(application, "pause", pause)
     monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
     answer = client.get("/runs/one/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -194,10 +194,10 @@ def test_a_stream_of_a_removed_run_says_so(
 ) -> None:
     writer = write_run(runs / "one", seconds=1)
 
-    async def pause(seconds: float) -> None:
+    async def pause() -> None:
         shutil.rmtree(runs / "one")
 
-    monkeypatch.setattr(application.asyncio, "sleep", pause)
+    monkeypatch.setattr(application, "pause", pause)
     monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
     name, data = events_of(client.get("/runs/one/events").text)[-1]
     assert name == "gone"

@@ -134,7 +134,7 @@ def test_a_hostile_name_is_inert_and_still_has_its_page(
     answer = client.get(address)
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
-    assert made.asked == [f"report {name}"]
+    assert made.asked == [f"judged {name}", f"report {name}"]
 
 
 def test_a_name_that_is_not_utf8_is_shown_and_breaks_nothing(runs: Path, client: TestClient) -> None:
@@ -188,13 +188,13 @@ def test_facts_are_read_again_only_when_they_changed(runs: Path, monkeypatch: py
     assert sorted(read) == ["one", "three", "two"]
 
 
-def test_the_newest_is_the_one_that_grows_else_the_one_that_started_last(runs: Path) -> None:
-    assert Folders(runs).newest() is None
+def test_current_is_what_grows_else_what_started_last(runs: Path) -> None:
+    assert Folders(runs).current() == []
     finished(runs, "old", started_at=START - 9.0)
     finished(runs, "new", started_at=START + 9.0)
-    assert Folders(runs).newest() == runs / "new"
+    assert Folders(runs).current() == [runs / "new"]
     writer = write_run(runs / "growing")
-    assert Folders(runs).newest() == runs / "growing"
+    assert Folders(runs).current() == [runs / "growing"]
     writer.close()
 
 

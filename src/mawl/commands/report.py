@@ -12,7 +12,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
-from mawl.reporters import json, saslog, text
+from mawl.reporters import json, openmetrics, saslog, text
 from mawl.store import Run, open_run
 
 NAME = "report"
@@ -23,6 +23,7 @@ Renderer = Callable[[Run, Block], str]
 FORMATS: dict[str, Renderer] = {
     "text": lambda _, summary: text.render(summary),
     "json": lambda _, summary: json.render(summary),
+    "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
 """Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""
 

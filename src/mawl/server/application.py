@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from mawl.analysis.blocks import Block
 from mawl.errors import MawlError
 from mawl.server.folders import Folders, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
@@ -122,7 +123,7 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
             if changed is not None:
                 yield _event("sources", changed)
             version = picture.version
-            await asyncio.sleep(LOOK_SECONDS)
+            await pause()
     except (RunEndedError, MawlError) as error:
         if site.folders.find(folder.name) is None:
             yield _event("gone", msgspec.json.encode(_gone(folder.name)))
@@ -132,6 +133,11 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
             yield _event("ended", b"null")
     finally:
         site.viewers -= 1
+
+
+async def pause() -> None:
+    """Until a viewer is told more."""
+    await asyncio.sleep(LOOK_SECONDS)
 
 
 async def _compare(request: Request) -> Response:
@@ -148,17 +154,19 @@ async def _compare(request: Request) -> Response:
 
 async def _metrics(request: Request) -> Response:
     site: Site = request.app.state.site
-    named = request.query_params.get("run")
-    folder = await site.listings.run(site.folders.newest) if named is None else _folder(request, named)
-    if folder is None:
-        # An exporter with nothing to export: valid, and empty.
-        return Response("# EOF\n", media_type=OPENMETRICS)
-    try:
-        picture = await site.growing.picture(folder)
-        text = site.renderers.metrics(picture.run, picture.summary).encode()
-    except RunEndedError:
-        text = await site.reports.metrics(folder, examined(folder))
+    named = query_of(request.query_params.multi_items()).ticked
+    folders = [_folder(request, name) for name in named]
+    folders = folders or await site.listings.run(site.folders.current)
+    summaries = [await _summary(site, folder) for folder in folders]
+    text = site.renderers.metrics(summaries)
     return Response(text, headers={"content-type": OPENMETRICS})
+
+
+async def _summary(site: Site, folder: Path) -> Block:
+    try:
+        return (await site.growing.picture(folder)).summary
+    except RunEndedError:
+        return await site.reports.summary(folder, examined(folder))
 
 
 async def _no_icon(request: Request) -> Response:  # noqa: ARG001

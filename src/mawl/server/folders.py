@@ -63,11 +63,12 @@ class Folders:
         """The folder that is called exactly ``name``, if the directory holds it."""
         return next((self.runs / known for known in self._names() if known == name), None)
 
-    def newest(self) -> Path | None:
-        """The run that started last, those that grow before all others."""
-        readable = [entry for entry in self.listing() if entry.started_at is not None]
-        best = max(readable, key=lambda entry: (entry.outcome == "running", entry.started_at), default=None)
-        return None if best is None else self.runs / best.name
+    def current(self) -> list[Path]:
+        """The runs that grow; where there is none, the one that started last, if any."""
+        entries = self.listing()
+        growing = sorted(entry.name for entry in entries if entry.outcome == "running")
+        started = sorted((entry.started_at, entry.name) for entry in entries if entry.started_at is not None)
+        return [self.runs / name for name in growing or [name for _, name in started[-1:]]]
 
     def _names(self) -> list[str]:
         """Folders that may be runs; a link within the directory (``latest``) is no run of its own."""

@@ -19,13 +19,13 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     """Functions from a run and its judged summary.
 
     ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
-    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text; ``comparison`` a whole
-    page of several runs, None where there is none.
+    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
+    ``comparison`` a whole page of several runs, None where there is none.
     """
 
     report: Callable[[Run, Block], str]
     following: Callable[[Run, Block], str]
     sources: Callable[[Run, Block], Mapping[str, Columns]]
-    metrics: Callable[[Run, Block], str]
+    metrics: Callable[[Sequence[Block]], str]
     comparison: Callable[[Sequence[Run]], str] | None = None
     judged: Callable[[Run], Block] = judged

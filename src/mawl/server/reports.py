@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from mawl.analysis.blocks import Block
 from mawl.errors import MawlError
+from mawl.reporters import json
 from mawl.server.folders import Entry, State, examined
 from mawl.server.library import Judgement
 from mawl.server.rendering import Renderers
@@ -29,9 +32,11 @@ class Reports:
         """The report of a run, whose files have this state."""
         return await self._of_one("report", folder, state, self._renderers.report)
 
-    async def metrics(self, folder: Path, state: State) -> bytes:
-        """The run as OpenMetrics text."""
-        return await self._of_one("metrics", folder, state, self._renderers.metrics)
+    async def summary(self, folder: Path, state: State) -> Block:
+        """The judged summary of a run."""
+        kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
+        found: Block = msgspec.json.decode(kept)
+        return found
 
     async def comparison(self, sides: Sequence[tuple[Path, State]]) -> bytes:
         """The page that compares runs, the first with the others."""
