@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -33,7 +32,7 @@ def test_a_report_is_made_once_for_as_long_as_its_files_are_the_same(
     assert client.get("/runs/one").text == first.text
     assert asked(made) == ["report one"]
     write_run(runs / "other").finish(facts(run_id="one", outcome="completed"))
-    os.replace(runs / "other" / "run.json", folder / "run.json")
+    (runs / "other" / "run.json").replace(folder / "run.json")
     assert "report of one: completed" in client.get("/runs/one").text
     assert asked(made) == ["report one", "report one"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.server import connections
-from mawl.server.connections import LARGEST_HEAD_BYTES, Server
+from mawl.server.connections import LARGEST_HEAD_BYTES
 from mawl.server.library import run_address
 from tests.fakes.served_runs import Made, finished, raw, serving
 from tests.fakes.stored_run import write_run
@@ -152,17 +152,13 @@ def test_more_visitors_than_there_is_room_for_are_turned_away(
 
 def test_the_end_does_not_wait_for_open_streams(runs: Path, made: Made) -> None:
     writer = write_run(runs / "one")
-    with serving(runs, made.renderers()) as (server, number):
-        with socket.create_connection(("127.0.0.1", number)) as viewer:
-            viewer.sendall(b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert viewer.recv(1000).startswith(b"HTTP/1.1 200")
-            server.should_exit = True
-            viewer.settimeout(10)
-            try:
-                while viewer.recv(65536):
-                    pass
-            except ConnectionResetError:
-                pass
-            until(lambda: not server.server_state.tasks)
-    assert isinstance(server, Server)
+    with (
+        serving(runs, made.renderers()) as (server, number),
+        socket.create_connection(("127.0.0.1", number)) as viewer,
+    ):
+        viewer.sendall(b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert viewer.recv(1000).startswith(b"HTTP/1.1 200")
+        server.should_exit = True
+        until(lambda: not server.server_state.connections)
+        until(lambda: not server.server_state.tasks)
     writer.close()

@@ -139,7 +139,7 @@ def test_a_hostile_name_is_inert_and_still_has_its_page(
 
 def test_a_name_that_is_not_utf8_is_shown_and_breaks_nothing(runs: Path, client: TestClient) -> None:
     finished(runs, "good")
-    os.rename(finished(runs, "odd"), os.path.join(os.fsencode(runs), b"odd\xff<b>"))
+    finished(runs, "odd").rename(runs / os.fsdecode(b"odd\xff<b>"))
     page = client.get("/").text
     assert r"odd\xff&lt;b&gt;" in page
     assert listed(client) == ["good"]

@@ -13,6 +13,6 @@ def installing(extra: str) -> str:
 def missing_package(error: ModuleNotFoundError, extra: str) -> UnsuitableMachineError:
     """The error of a verb whose package is missing, with its cure."""
     return UnsuitableMachineError(
-        f"needs the package {error.name}, which is not installed",
+        f"needs the package {(error.name or str(error)).partition('.')[0]}, which is not installed",
         cure=f"install it with: {installing(extra)}",
     )

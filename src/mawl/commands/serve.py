@@ -7,16 +7,27 @@ ends it, with status 0.
 from __future__ import annotations
 
 import argparse
+import os
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from html import escape
+from typing import TYPE_CHECKING
 
+from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
+from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.extras import missing_package
 from mawl.errors import UsageError
+from mawl.reporters import openmetrics
 from mawl.store.layout import FACTS
+
+if TYPE_CHECKING:
+    from mawl.server.rendering import Renderers
 
 NAME = "serve"
 HELP = "browse and compare runs, follow a live one, in a browser"
@@ -50,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     listener = listening(arguments.host, arguments.port)
     app = create_app(
         runs,
-        renderers(lambda run: judged(run, bounds)),
+        _renderers(bounds),
         names=names_of(arguments.host, listener),
         failed=lambda error: _say_failure(error, debug=arguments.debug),
     )
@@ -65,14 +76,34 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _renderers(bounds: Bounds) -> Renderers:
+    from mawl.reporters import text
+    from mawl.reporters.html.page import page
+    from mawl.server.pages import script
+    from mawl.server.rendering import Renderers
+
+    def plain(summary: Block, scripts: list[str], connect: str) -> str:
+        return page(summary["run_id"], f"<pre>{escape(text.render(summary))}</pre>", scripts, connect=connect)
+
+    return Renderers(
+        report=lambda _, summary: plain(summary, [], "'none'"),
+        following=lambda _, summary: plain(summary, [script("following.js")], "'self'"),
+        sources=lambda _run, _summary: {},
+        metrics=lambda summaries: openmetrics.render(*summaries),
+        judged=lambda run: judged(run, bounds),
+    )
+
+
 def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket) -> None:
-    try:
+    """Serve until Ctrl-C or SIGTERM."""
+    with suppress(KeyboardInterrupt):
         serve([listener])
-    except KeyboardInterrupt:
-        pass
-    finally:
+    if threading.active_count() > 1:
+        # A page that nobody will see is being made: it writes nothing, so there is nothing to wait for,
+        # and Arrow must not find the interpreter gone beneath it.
         sys.stdout.flush()
         sys.stderr.flush()
+        os._exit(0)
 
 
 def _say_failure(error: Exception, *, debug: bool) -> None:
