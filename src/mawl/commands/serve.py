@@ -89,7 +89,7 @@ def _renderers(bounds: Bounds) -> Renderers:
         report=lambda _, summary: plain(summary, [], "'none'"),
         following=lambda _, summary: plain(summary, [script("following.js")], "'self'"),
         sources=lambda _run, _summary: {},
-        metrics=lambda summaries: openmetrics.render(*summaries),
+        metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
         judged=lambda run: judged(run, bounds),
     )
 

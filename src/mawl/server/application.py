@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from mawl.analysis.blocks import Block
-from mawl.errors import MawlError
+from mawl.errors import MawlError, UsageError
 from mawl.server.folders import Folders, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
@@ -193,6 +193,8 @@ async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    if isinstance(error, UsageError):
+        return sentence_page("This cannot be shown", str(error), 400)
     return sentence_page("This run cannot be read", str(error), 422)
 
 

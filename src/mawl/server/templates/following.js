@@ -1,7 +1,7 @@
 "use strict";
 // Follows a growing run: new columns replace those of the chart data of the same name, until the run ends.
 (() => {
-  const reload_milliseconds = 15000;
+  const reload_milliseconds = 15000, most_reloads = 3;
   const line = document.createElement("p");
   line.id = "following";
   line.setAttribute("role", "status");
@@ -9,31 +9,59 @@
   const say = (text) => { line.textContent = text; };
   const again = () => location.reload();
 
+  const figure = (value) => typeof value === "number" && !Number.isNaN(value);
   // JSON has no NaN: in a column of numbers null is a figure that is missing.
-  const numbers = (values) => values.some((value) => typeof value === "number")
-    && values.every((value) => value === null || typeof value === "number");
-  const column = (values) => numbers(values) ? values.map((value) => value ?? NaN) : values;
-  const columns = (data) => Object.fromEntries(Object.entries(data).map(([name, values]) => [name, column(values)]));
+  const numbers = (values) => values.some(figure) && values.every((value) => value === null || figure(value));
+  const column = (values) => numbers(values) ? Float64Array.from(values, (value) => value ?? NaN) : values;
+  const known = (data) => Object.keys(data).filter((name) => Array.from(data[name]).some(figure));
 
+  const documents = () => typeof Bokeh === "undefined" ? [] : Bokeh.documents;
+  const model = (name) => documents().map((one) => one.get_model_by_name(name)).find((one) => one);
+
+  // What had figures when the page was made has its line in a chart; what has them only now has none yet.
+  const drawn = new Map();
   const replace = (name, data) => {
-    const documents = typeof Bokeh === "undefined" ? [] : Bokeh.documents;
-    const source = documents.map((one) => one.get_model_by_name(name)).find((one) => one);
-    if (source) source.data = columns(data);
-    return Boolean(source);
+    const source = model(name);
+    if (!drawn.has(name)) drawn.set(name, new Set(source ? known(source.data) : []));
+    if (source) source.data = Object.fromEntries(Object.entries(data).map(([key, values]) => [key, column(values)]));
+    return known(data).filter((key) => !drawn.get(name).has(key)).map((key) => `${name}.${key}`);
+  };
+
+  // All charts share one axis; it grows with the run, unless somebody has zoomed into it.
+  let end = null;
+  const lengthen = () => {
+    const time = model("time");
+    const last = Math.max(0, ...documents().flatMap((one) => Array.from(one._all_models.values()))
+      .flatMap((one) => one.data?.seconds ? Array.from(one.data.seconds).slice(-1) : []));
+    if (!time || !(last > 0)) return;
+    end ??= time.end;
+    const whole = time.end === end && time.start === 0, longer = Math.max(end, last);
+    time.bounds = [-0.02 * longer, 1.02 * longer];
+    time.reset_end = longer;
+    if (whole) time.end = longer;
+    end = longer;
+  };
+
+  // A chart or a line that was not there yet is drawn when the page is made anew, a few times at most.
+  let reloading = false;
+  const seek = (missing) => {
+    const tries = (key) => Number(sessionStorage.getItem(`${location.pathname} ${key}`) ?? 0);
+    const hopeful = missing.filter((key) => tries(key) < most_reloads);
+    if (!hopeful.length || reloading) return;
+    reloading = true;
+    for (const key of hopeful) sessionStorage.setItem(`${location.pathname} ${key}`, tries(key) + 1);
+    setTimeout(again, reload_milliseconds);
   };
 
   say("Following the run ...");
   const events = new EventSource(location.pathname + "/events");
-  let status = "", reloading = false;
-  const now = () => say(`The run is under way: ${status}. Charts follow it; tables are those of when this page was opened.`);
-  events.addEventListener("status", (event) => { status = JSON.parse(event.data); now(); });
+  events.addEventListener("status", (event) => {
+    say(`The run is under way: ${JSON.parse(event.data)}. Charts follow it; tables are those of when this page was opened.`);
+  });
   events.addEventListener("sources", (event) => {
-    const unknown = Object.entries(JSON.parse(event.data)).filter(([name, data]) => !replace(name, data));
-    if (unknown.length && !reloading) {
-      // A chart that could not be drawn when the page was opened: the page is made anew.
-      reloading = true;
-      setTimeout(again, reload_milliseconds);
-    }
+    const missing = Object.entries(JSON.parse(event.data)).flatMap(([name, data]) => replace(name, data));
+    lengthen();
+    seek(missing);
   });
   events.addEventListener("ended", () => {
     events.close();
