@@ -1,0 +1,82 @@
+"""All charts of a run: which it has something for, and why not where it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+
+from mawl.reporters.html.charts import distributions, over_time, sessions, throughput
+from mawl.reporters.html.charts.frame import Chart, Columns, time_range
+from mawl.reporters.html.charts.over_time import LATENCY
+from mawl.reporters.html.material import Material
+
+Block = dict[str, Any]
+
+NO_TRAFFIC = "no bytes on any network were seen"
+NO_ROLES = "I/O by role was not measured"
+
+
+def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -> list[Chart]:
+    """Every chart, in the order of the page; those over time share one axis."""
+    sources = {name: ColumnDataSource(data, name=name) for name, data in columns.items()}
+    time = time_range(found.end_seconds)
+    course = found.course
+    having = set(course.having(course.columns))
+    why = found.why_no_course
+
+    def lacking(*names: str, otherwise: str) -> str:
+        """Why a chart that needs one of some columns cannot be drawn; empty where it can."""
+        return why or ("" if having & set(names) else otherwise)
+
+    sides = {
+        side: lacking(
+            f"{side}_read_bytes_per_second",
+            otherwise=f"the samples hold no bytes of the {side} side",
+        )
+        for side in ("device", "application")
+    }
+    by_role = any(f"{role}_read_bytes_per_second" in having for role in ("data", "work", "util"))
+    host = summary["missing"].get("host", "the samples hold no such figures of the host")
+    moving = [name for name in over_time.NETWORK if name in having and np.nanmax(course.columns[name]) > 0]
+    tables = list(columns["latency_distribution"])
+    return [
+        throughput.device(sources, time, sides["device"]),
+        throughput.application(sources, time, sides["application"], by_role=by_role),
+        over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),
+        over_time.jobs(
+            sources,
+            time,
+            lacking("jobs_on_cpu", otherwise="what jobs waited for was not measured"),
+            [*having],
+        ),
+        over_time.cpu(sources, time, lacking("cpu_user_ratio", otherwise=host), [*having]),
+        over_time.memory(sources, time, lacking(*over_time.MEMORIES, otherwise=host), [*having]),
+        over_time.network(sources, time, lacking(*moving, otherwise=NO_TRAFFIC), [*having]),
+        sessions.sessions(
+            sources,
+            time,
+            "" if found.sessions.bars else "no job of the run has a known start",
+            found.sessions.rows,
+            found.tail,
+        ),
+        distributions.latency_distribution(
+            sources,
+            "" if set(LATENCY) & set(tables) else _why_no_roles(summary),
+            [name for name in LATENCY if name in tables],
+        ),
+        distributions.cpu_real(
+            sources,
+            "" if summary["cpu_real_ratio"]["mean"] is not None else _why(summary, "cpu_real_ratio.mean"),
+        ),
+    ]
+
+
+def _why_no_roles(summary: Block) -> str:
+    return _why(summary, "io.by_role", "no call on files of the roles was counted")
+
+
+def _why(summary: Block, path: str, otherwise: str = NO_ROLES) -> str:
+    return str(summary["missing"].get(path, otherwise))

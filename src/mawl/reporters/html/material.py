@@ -1,0 +1,87 @@
+"""What the charts of a run are drawn from, read once: its course, its sessions, where its tail begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mawl.analysis.blocks import counted
+from mawl.analysis.course import Course, course
+from mawl.analysis.sessions import Sessions, sessions
+from mawl.analysis.summary import sampled
+from mawl.analysis.timeline import timeline
+from mawl.analysis.windows import Windows, initial_edges, windows_of
+from mawl.errors import UnreadableRunError
+from mawl.model.records import EventRecord, JobRecord
+from mawl.store import Run
+
+Block = dict[str, Any]
+
+
+class Material(msgspec.Struct, frozen=True, kw_only=True):
+    """``end_seconds`` is the last end of a job, or how far a run that goes on was when it was read.
+
+    ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
+    the first start.  ``why_no_course`` says why there is nothing to draw over time.
+    """
+
+    jobs: list[JobRecord]
+    counted: list[JobRecord]
+    course: Course
+    sessions: Sessions
+    end_seconds: float
+    windows: Windows | None
+    tail: tuple[float, float] | None
+    initial: tuple[float, float] | None
+    why_no_course: str
+
+
+def material(run: Run) -> Material:
+    """Read a run for its charts; what is missing or damaged beside the jobs leaves charts empty."""
+    facts, jobs = run.facts, run.job_records()
+    line = timeline(jobs, facts.workload.sessions)
+    samples = sampled(run)
+    events = _events(run)
+    starts = [job.started_at for job in jobs if job.started_at is not None]
+    starts += [event.happened_at for event in events if event.event == "job_started"]
+    started_at = min(starts, default=facts.started_at)
+    looks = [
+        float(series.times[-1])
+        for node in (samples.nodes if samples else ())
+        if samples and (series := samples.series(node, "jobs_running")) is not None
+    ]
+    ended_at = line.ended_at if line else started_at
+    if facts.outcome == "running":
+        ended_at = max([ended_at, *looks])
+    windows = windows_of(line) if line else None
+    found = course(facts, samples, (started_at, ended_at))
+    edges = initial_edges(jobs, windows) if windows else ""
+    return Material(
+        jobs=jobs,
+        counted=counted(jobs),
+        course=found,
+        sessions=sessions(facts, jobs, events, started_at, ended_at),
+        end_seconds=ended_at - started_at,
+        windows=windows,
+        tail=(line.active_seconds, line.elapsed_seconds) if line and line.tail_seconds > 0 else None,
+        initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
+        why_no_course=_why(found, samples is None),
+    )
+
+
+def _why(found: Course, no_samples: bool) -> str:
+    if no_samples:
+        return "the run holds no samples"
+    known = [column for column in found.columns.values() if not np.isnan(column).all()]
+    if len(found.seconds) < 2 or not known:
+        return "the run was over within two looks a second apart: there is no course to draw"
+    return ""
+
+
+def _events(run: Run) -> list[EventRecord]:
+    try:
+        return run.event_records()
+    except UnreadableRunError:
+        return []

@@ -1,0 +1,193 @@
+"""The data of the charts by name: what a live page replaces while a run grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mawl.analysis.course import Course
+from mawl.analysis.downsampling import kept_rows
+from mawl.analysis.series import Floats
+from mawl.analysis.sessions import RUNNING, Bar
+from mawl.model.options import ROLES
+from mawl.model.records import JobRecord
+from mawl.model.role_io import sum_by_role
+from mawl.reporters.figure import ABSENT, figure
+from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
+from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
+from mawl.reporters.html.material import Material, material
+from mawl.store import Run
+from mawl.units import format_latency, format_rate, format_seconds
+
+Block = dict[str, Any]
+
+SIDES = ("application", "device")
+STEPS_AN_OCTAVE = 4
+RATIO_BINS = 20
+MARK_COLUMNS = ("left", "right", "value", "label", "label_at", "align", "baseline")
+PLACES: dict[str, Callable[[tuple[float, float]], tuple[float, str, str]]] = {
+    "initial": lambda span: (span[0], "left", "top"),
+    "peak": lambda span: (span[0], "left", "bottom"),
+    "sustained": lambda span: (span[1], "right", "bottom"),
+}
+"""Where the words of a mark stand, apart from those of the others: time, alignment, baseline."""
+CLEAR = "#00000000"
+
+OVER_TIME = {
+    "device": [f"device_{way}_bytes_per_second" for way in ("read", "write")],
+    "application": [
+        f"{part}_{way}_bytes_per_second" for part in ("application", *ROLES) for way in ("read", "write")
+    ],
+    "latency": list(LATENCY),
+    "jobs": list(JOBS),
+    "cpu": list(CPU),
+    "memory": list(MEMORIES),
+    "network": list(NETWORK),
+}
+"""Source to the columns of the course that it holds."""
+
+
+def sources(run: Run, summary: Block) -> dict[str, Columns]:
+    """The columns of every chart of a run by the name of its ``ColumnDataSource``.
+
+    Figures are in base units (bytes, seconds, ratios), missing ones NaN; ``seconds`` are since the
+    first start of a job.  Series over time hold at most
+    :data:`mawl.analysis.downsampling.MOST_POINTS` rows, every peak of each among them.
+    """
+    return sources_of(material(run), summary)
+
+
+def sources_of(found: Material, summary: Block) -> dict[str, Columns]:
+    """:func:`sources` of what was read before."""
+    return {
+        **{name: _over_time(name, columns, found.course) for name, columns in OVER_TIME.items()},
+        **{f"{side}_marks": _marks(side, found, summary) for side in SIDES},
+        "sessions": _bars(found.sessions.bars),
+        "latency_distribution": _latencies(found.counted),
+        "cpu_real": _ratios(found.counted),
+    }
+
+
+def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
+    columns: dict[str, Floats] = {
+        column: course.columns.get(column, np.full(len(course.seconds), np.nan)) for column in names
+    }
+    if name in SIDES:
+        ways = [columns[f"{name}_{way}_bytes_per_second"] for way in ("read", "write")]
+        columns[f"{name}_total_bytes_per_second"] = ways[0] + ways[1]
+    kept = kept_rows(list(columns.values()))
+    return {
+        "seconds": course.seconds[kept].astype(np.float32),
+        **{column: values[kept].astype(np.float32) for column, values in columns.items()},
+    }
+
+
+def _marks(side: str, found: Material, summary: Block) -> Columns:
+    """Initial, peak and sustained throughput in total: where in time, how much, and in words."""
+    block = summary["io"][side]
+    active = summary["time"]["active_seconds"]
+    spans: dict[str, tuple[float, float] | None] = {
+        "initial": found.initial,
+        "peak": _highest(side, summary["windows"]),
+        "sustained": None if active is None else (0.0, active),
+    }
+    rows = [
+        (*span, value, f"{name} {format_rate(value)}", *PLACES[name](span))
+        for name, span in spans.items()
+        if span is not None and (value := block[name]["total_bytes_per_second"]) is not None
+    ]
+    return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
+
+
+def _highest(side: str, windows: Iterable[Block]) -> tuple[float, float] | None:
+    best: tuple[float, float, float] | None = None
+    for window in windows:
+        ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
+        if None not in ways and (best is None or sum(ways) > best[0]):
+            start = window["start_seconds"]
+            best = (sum(ways), start, start + window["length_seconds"])
+    return best and best[1:]
+
+
+def _bars(bars: Iterable[Bar]) -> Columns:
+    every = list(bars)
+    well = ("finished", RUNNING)
+    return {
+        "left": np.array([bar.start_seconds for bar in every], np.float32),
+        "right": np.array([bar.end_seconds for bar in every], np.float32),
+        "top": np.array([bar.row - 0.42 for bar in every], np.float32),
+        "bottom": np.array([bar.row + 0.42 for bar in every], np.float32),
+        "edge": [CLEAR if bar.outcome in well else FAILED_COLOUR for bar in every],
+        "edge_width": [0.5 if bar.outcome in well else 2.0 for bar in every],
+        "job": [bar.job for bar in every],
+        "program": [bar.program for bar in every],
+        "program_class": [bar.program_class for bar in every],
+        "session": [bar.session for bar in every],
+        "node": [bar.node for bar in every],
+        "real_time": [figure(bar.real_time_seconds, format_seconds) for bar in every],
+        "waits": [_waits(bar) for bar in every],
+        "outcome": [bar.outcome.replace("_", " ") for bar in every],
+    }
+
+
+def _waits(bar: Bar) -> str:
+    """Where the time of a job went, in words with shares."""
+    waits = bar.waits
+    parts = [
+        ("on CPU", waits.on_cpu_seconds),
+        ("waiting for a CPU", waits.run_queue_seconds),
+        *((f"blocked in {role}", getattr(waits, f"blocked_{role}_seconds")) for role in ROLES),
+        ("blocked elsewhere", waits.blocked_other_seconds),
+    ]
+    known = [(name, seconds) for name, seconds in parts if seconds is not None]
+    whole = sum(seconds for _, seconds in known)
+    if not known or whole <= 0:
+        return ABSENT
+    return ", ".join(f"{name} {format_seconds(seconds)} ({seconds / whole:.0%})" for name, seconds in known)
+
+
+def _latencies(jobs: Iterable[JobRecord]) -> Columns:
+    """Share of calls per quarter of an octave of their latency, by role and direction."""
+    by_role = sum_by_role(job.io for job in jobs if job.io is not None)
+    shares: dict[str, dict[int, float]] = {}
+    for role in ROLES:
+        for way in ("read", "write"):
+            histogram: Mapping[int, int] = getattr(by_role[role], f"{way}_nanoseconds_histogram")
+            calls = sum(histogram.values())
+            if calls:
+                column = shares.setdefault(f"{role}_{way}_latency_seconds", {})
+                for lower, count in histogram.items():
+                    place = math.floor(math.log2(max(lower, 1)) * STEPS_AN_OCTAVE)
+                    column[place] = column.get(place, 0.0) + count / calls
+    places = [place for column in shares.values() for place in column]
+    grid = range(min(places) - 1, max(places) + 2) if places else range(0)
+    starts = [2 ** (place / STEPS_AN_OCTAVE) * 1e-9 for place in grid]
+    return {
+        "from_seconds": np.array(starts, np.float64),
+        "took": [format_latency(start) for start in starts],
+        **{
+            name: np.array([column.get(place, 0.0) for place in grid], np.float32)
+            for name, column in shares.items()
+        },
+    }
+
+
+def _ratios(jobs: Iterable[JobRecord]) -> Columns:
+    """Jobs per bin of CPU over real time, by class, and where each class's bar begins and ends."""
+    known = [
+        (job.usage.cpu_seconds / job.usage.real_time_seconds, job.program_class)
+        for job in jobs
+        if job.usage.cpu_seconds is not None and job.usage.real_time_seconds
+    ]
+    most = max((ratio for ratio, _ in known), default=0.0)
+    edges = np.linspace(0.0, max(math.ceil(most * 10) / 10, 0.1), RATIO_BINS + 1)
+    columns: Columns = {"left": edges[:-1], "right": edges[1:]}
+    floor = np.zeros(RATIO_BINS)
+    for name in CLASS_COLOURS:
+        counts, _ = np.histogram([ratio for ratio, kind in known if kind == name], bins=edges)
+        columns |= {name: counts.astype(float), f"{name}_bottom": floor, f"{name}_top": floor + counts}
+        floor = floor + counts
+    return columns
