@@ -95,6 +95,15 @@ def format_ratio(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 
+def format_change(ratio: float) -> str:
+    """A change for people, of new over old less 1: ``+12 %``, ``-7.7 %``, and ``x 13`` from tenfold on."""
+    if ratio >= 9.0:
+        return f"x {ratio + 1.0:.0f}"
+    percent = 100.0 * ratio
+    text = f"{percent:+.1f}" if abs(percent) < 9.95 else f"{percent:+.0f}"
+    return f"{'0.0' if float(text) == 0.0 else text} %"
+
+
 def format_instant(at: float) -> str:
     """UTC in ISO 8601 with microseconds from seconds since the epoch."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

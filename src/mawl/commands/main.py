@@ -15,7 +15,7 @@ from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.errors import MawlError
 
-VERBS = ("run", "plan", "generate", "report", "published", "serve", "measure", "doctor", "clean")
+VERBS = ("run", "plan", "generate", "report", "compare", "published", "serve", "measure", "doctor", "clean")
 
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 

@@ -14,20 +14,11 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from html import escape
-from typing import TYPE_CHECKING
 
-from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.judge import judged
-from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.extras import missing_package
 from mawl.errors import UsageError
-from mawl.reporters import openmetrics
 from mawl.store.layout import FACTS
-
-if TYPE_CHECKING:
-    from mawl.server.rendering import Renderers
 
 NAME = "serve"
 HELP = "browse and compare runs, follow a live one, in a browser"
@@ -50,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         from mawl.server.application import create_app
         from mawl.server.connections import server_of
         from mawl.server.listening import address_of, is_loopback, listening, names_of
+        from mawl.server.standard import standard
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
     chosen = settings()
@@ -57,11 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     if (runs / FACTS).exists():
         cure = f"name the directory that holds it: --runs {runs.parent}"
         raise UsageError("is one run, not a directory of runs", where=str(runs), cure=cure)
-    bounds = bounds_of(chosen)
     listener = listening(arguments.host, arguments.port)
     app = create_app(
         runs,
-        _renderers(bounds),
+        standard(bounds_of(chosen)),
         names=names_of(arguments.host, listener),
         failed=lambda error: _say_failure(error, debug=arguments.debug),
     )
@@ -74,24 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{address_of(listener)} shows the runs in {runs}; Ctrl-C ends it", flush=True)
     _serve(server_of(app).run, listener)
     return 0
-
-
-def _renderers(bounds: Bounds) -> Renderers:
-    from mawl.reporters import text
-    from mawl.reporters.html.page import page
-    from mawl.server.pages import script
-    from mawl.server.rendering import Renderers
-
-    def plain(summary: Block, scripts: list[str], connect: str) -> str:
-        return page(summary["run_id"], f"<pre>{escape(text.render(summary))}</pre>", scripts, connect=connect)
-
-    return Renderers(
-        report=lambda _, summary: plain(summary, [], "'none'"),
-        following=lambda _, summary: plain(summary, [script("following.js")], "'self'"),
-        sources=lambda _run, _summary: {},
-        metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
-        judged=lambda run: judged(run, bounds),
-    )
 
 
 def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket) -> None:

@@ -1,0 +1,155 @@
+"""The whole comparison of two sides, or of many: what a reporter draws and JSON holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from mawl.analysis.comparison.comparability import Difference, Obstacle, differences, obstacles
+from mawl.analysis.comparison.figures import FigureChange, figure_changes
+from mawl.analysis.comparison.matrix import MatrixRow, matrix
+from mawl.analysis.comparison.places import (
+    Named,
+    PlaceChange,
+    RoleChange,
+    named,
+    place_changes,
+    role_changes,
+    verdicts,
+)
+from mawl.analysis.comparison.programs import Programs, Statement, program_changes, statement
+from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
+from mawl.analysis.comparison.sides import Side
+from mawl.analysis.comparison.timelines import Course, courses
+from mawl.errors import UsageError
+
+Basis = Literal["runs", "one paper", "per core and in shape"]
+"""What may be compared: everything (two sides of runs), the paper's own table (two results of one paper on
+servers alike), or only figures that no machine's size changes."""
+
+
+class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Who a side is; ``limits`` and ``validity`` are what its runs were judged, with how many had each."""
+
+    label: str
+    kind: str
+    title: str
+    run_ids: list[str]
+    limits: list[tuple[str, int]]
+    validity: list[tuple[str, int]]
+    courses: list[Course]
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidate against reference; parts that the basis does not allow are None or empty."""
+
+    basis: Basis
+    reference: SideFacts
+    candidate: SideFacts
+    obstacles: list[Obstacle]
+    differences: list[Difference]
+    statement: Statement | None
+    figures: list[FigureChange]
+    programs: Programs | None
+    places: list[PlaceChange]
+    roles: list[RoleChange]
+    named: Named | None
+    shape: list[ShapeRow]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate of many against the reference: the comparison, or why there is none."""
+
+    candidate: str
+    comparison: Comparison | None
+    reason: str | None = None
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """Many sides: a row each, and each candidate against the first."""
+
+    reference: str
+    rows: list[MatrixRow]
+    pairs: list[Pair]
+
+
+def compare(reference: Side, candidate: Side, *, anyway: bool = False) -> Comparison:
+    """Two sides; UsageError (one sentence) where they are not comparable.
+
+    ``anyway`` goes on where that is merely doubtful, and leaves the doubt among the obstacles.
+    """
+    found = obstacles(reference, candidate)
+    for obstacle in found:
+        if obstacle.severity == "refused":
+            raise UsageError("these are not comparable", why=obstacle.sentence)
+        if obstacle.severity == "doubtful" and not anyway:
+            raise UsageError(
+                "these may not be comparable",
+                why=obstacle.sentence,
+                cure="compare them with --anyway if that is what you want",
+            )
+    measured = bool(reference.runs and candidate.runs)
+    one_paper = alike_systems(reference, candidate)
+    places = place_changes(reference, candidate) if measured else []
+    roles = role_changes(reference, candidate) if measured else []
+    return Comparison(
+        basis="runs" if measured else "one paper" if one_paper else "per core and in shape",
+        reference=_facts(reference),
+        candidate=_facts(candidate),
+        obstacles=found,
+        differences=differences(reference, candidate),
+        statement=statement(reference, candidate) if measured else None,
+        figures=figure_changes(reference, candidate) if measured or one_paper else [],
+        programs=program_changes(reference, candidate) if measured else None,
+        places=places,
+        roles=roles,
+        named=named(places, roles),
+        shape=[] if measured else shape_rows(reference, candidate),
+    )
+
+
+def compare_many(sides: Sequence[Side], *, anyway: bool = False) -> Matrix:
+    """Three sides and more: the matrix, and each against the first where that is allowed."""
+    return Matrix(
+        reference=sides[0].label,
+        rows=matrix(list(sides)),
+        pairs=[_pair(sides[0], side, anyway) for side in sides[1:]],
+    )
+
+
+def _pair(reference: Side, candidate: Side, anyway: bool) -> Pair:
+    try:
+        return Pair(candidate=candidate.label, comparison=compare(reference, candidate, anyway=anyway))
+    except UsageError as error:
+        return Pair(candidate=candidate.label, comparison=None, reason=str(error))
+
+
+def _facts(side: Side) -> SideFacts:
+    if side.published is not None:
+        return SideFacts(
+            label=side.label,
+            kind="published",
+            title=f"{side.published['title']} ({side.published['source']['citation']})",
+            run_ids=[],
+            limits=verdicts(side),
+            validity=[],
+            courses=[],
+        )
+    first = side.runs[0].facts
+    machines = sorted({node.cpu_model or node.name for node in first.nodes})
+    scale = "" if first.workload.scale_name is None else f" at scale {first.workload.scale_name}"
+    return SideFacts(
+        label=side.label,
+        kind=first.kind,
+        title=f"{first.workload.name}{scale} on {', '.join(machines)}",
+        run_ids=[run.facts.run_id for run in side.runs],
+        limits=verdicts(side),
+        validity=_counted([run.summary["validity"]["status"] for run in side.runs]),
+        courses=courses(side),
+    )
+
+
+def _counted(words: Sequence[str]) -> list[tuple[str, int]]:
+    return sorted(((word, words.count(word)) for word in set(words)), key=lambda pair: -pair[1])

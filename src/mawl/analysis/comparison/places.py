@@ -1,0 +1,199 @@
+"""Where the jobs' time went on both sides, role by role, and the one place that changed most."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from typing import Literal
+
+import msgspec
+
+from mawl.analysis.comparison.sides import Side, at, centre, change
+from mawl.analysis.comparison.statistics import Effect, holm, welch
+from mawl.model.metric import Unit
+from mawl.model.options import ROLES, Role
+from mawl.units import format_latency, format_rate, format_seconds
+
+Verdict = Literal["more", "less", "no difference", "not judged"]
+
+PLACES: dict[str, str] = {
+    "on CPU": "wait.on_cpu_seconds",
+    "waiting for a CPU": "wait.run_queue_seconds",
+    **{f"blocked in {role}": f"wait.blocked_seconds.{role}" for role in ROLES},
+    "blocked elsewhere": "wait.blocked_seconds.other",
+}
+"""They add up to real time where every job has one thread."""
+
+LEAST_SHARE_RATIO = 0.02
+"""A place whose change is below this share of the reference's time is not named as what differs."""
+
+
+class PlaceChange(msgspec.Struct, frozen=True, kw_only=True):
+    """Thread-seconds of all jobs in one place, means over runs; ``share_ratio`` is the change over the
+    reference's time in all places.  ``smallest_seconds`` would be found in 80 % of comparisons."""
+
+    place: str
+    reference_seconds: float
+    candidate_seconds: float
+    change_seconds: float
+    share_ratio: float | None
+    low_seconds: float | None = None
+    high_seconds: float | None = None
+    smallest_seconds: float | None = None
+    verdict: Verdict = "not judged"
+
+
+class RoleChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure of one role: a latency at the application, or what its own devices moved."""
+
+    role: Role
+    name: str
+    unit: Unit
+    reference: float | None
+    candidate: float | None
+    change_ratio: float | None
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """The place that changed most, with what its role shows; ``role`` is None for the processors."""
+
+    place: str
+    role: Role | None
+    sentence: str
+
+
+def place_changes(reference: Side, candidate: Side) -> list[PlaceChange]:
+    """One row a place; empty where a run of either side did not measure its waits."""
+    values = {place: (reference.values(path), candidate.values(path)) for place, path in PLACES.items()}
+    if not all(before and after for before, after in values.values()):
+        return []
+    effects: dict[str, Effect] = {}
+    if reference.judged and candidate.judged:
+        effects = {place: welch(*pair, comparisons=len(values)) for place, pair in values.items()}
+    found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
+    whole = sum(statistics.fmean(before) for before, _ in values.values())
+    return [_place(place, *pair, whole, effects.get(place), found) for place, pair in values.items()]
+
+
+def role_changes(reference: Side, candidate: Side) -> list[RoleChange]:
+    """Latencies of each role, and the throughput of its devices where it has its own."""
+    latencies: list[tuple[str, str]] = [
+        (f"{direction} {figure}", f"{direction}_latency_seconds.{figure}")
+        for direction in ("read", "write")
+        for figure in ("mean", "p99")
+    ]
+    rows = [
+        _role(role, name, f"io.by_role.{role}.{path}", reference, candidate)
+        for role in ROLES
+        for name, path in latencies
+    ]
+    for role in ROLES:
+        one, other = (_device_rate(side, role) for side in (reference, candidate))
+        rows.append(
+            RoleChange(
+                role=role,
+                name="device",
+                unit="bytes per second",
+                reference=one,
+                candidate=other,
+                change_ratio=change(one, other),
+            )
+        )
+    return [row for row in rows if row.reference is not None or row.candidate is not None]
+
+
+def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
+    """What differs: the place with the largest change in the direction of the whole change.
+
+    None where no place changed by more than chance, or (too few runs to judge) by a share worth naming.
+    """
+    total = sum(place.change_seconds for place in places)
+    able = [
+        place
+        for place in places
+        if place.change_seconds * total > 0
+        and abs(place.share_ratio or 0.0) >= LEAST_SHARE_RATIO
+        and place.verdict != "no difference"
+    ]
+    if not able:
+        return None
+    first = max(able, key=lambda place: abs(place.change_seconds))
+    role = next((role for role in ROLES if first.place == f"blocked in {role}"), None)
+    parts = [_moved(first)]
+    parts += [_shown(row) for row in roles if row.role == role and row.change_ratio is not None]
+    return Named(place=first.place, role=role, sentence="; ".join(parts))
+
+
+def verdicts(side: Side) -> list[tuple[str, int]]:
+    """What limited the runs of a side, the commonest first, with how many runs; ``not known`` included."""
+    if side.published is not None:
+        limit = side.published["limit"]
+        return [(str(limit["verdict"]) if limit else "not known", 1)]
+    return Counter(_limit(run.summary) for run in side.runs).most_common()
+
+
+def _place(
+    place: str,
+    before: list[float],
+    after: list[float],
+    whole: float,
+    effect: Effect | None,
+    found: dict[str, bool],
+) -> PlaceChange:
+    one, other = statistics.fmean(before), statistics.fmean(after)
+    known = PlaceChange(
+        place=place,
+        reference_seconds=one,
+        candidate_seconds=other,
+        change_seconds=other - one,
+        share_ratio=(other - one) / whole if whole > 0 else None,
+    )
+    if effect is None:
+        return known
+    word: Verdict = "more" if effect.difference > 0 else "less"
+    return msgspec.structs.replace(
+        known,
+        low_seconds=effect.low,
+        high_seconds=effect.high,
+        smallest_seconds=effect.smallest,
+        verdict=word if found[place] else "no difference",
+    )
+
+
+def _role(role: Role, name: str, path: str, reference: Side, candidate: Side) -> RoleChange:
+    one, other = centre(reference.values(path)), centre(candidate.values(path))
+    return RoleChange(
+        role=role, name=name, unit="seconds", reference=one, candidate=other, change_ratio=change(one, other)
+    )
+
+
+def _device_rate(side: Side, role: Role) -> float | None:
+    """Bytes per second at the devices of a role over the run; None where it shares them."""
+    rates = []
+    for run in side.runs:
+        moved = at(run.summary, f"io.devices_by_role.{role}")
+        elapsed = run.summary["time"]["elapsed_seconds"]
+        if not moved or None in moved.values() or not elapsed:
+            return None
+        rates.append(sum(moved.values()) / elapsed)
+    return centre(rates)
+
+
+def _moved(place: PlaceChange) -> str:
+    name = place.place if place.place.startswith("blocked") else f"time {place.place}"
+    times = " -> ".join(map(format_seconds, (place.reference_seconds, place.candidate_seconds)))
+    return f"{name} {times}"
+
+
+def _shown(row: RoleChange) -> str:
+    form = format_rate if row.unit == "bytes per second" else format_latency
+    assert row.reference is not None and row.candidate is not None, "a change has both sides"
+    return f"{row.name} {form(row.reference)} -> {form(row.candidate)}"
+
+
+def _limit(summary: dict[str, object]) -> str:
+    limit = summary["limit"]
+    if not isinstance(limit, dict):
+        return "not known"
+    places = " on ".join(str(part) for part in (limit["role"], limit["device"]) if part)
+    return str(limit["verdict"]) + (f" ({places})" if places else "")

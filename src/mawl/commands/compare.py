@@ -1,0 +1,174 @@
+"""Compare runs: what changed, where the time went, and whether it is more than noise.
+
+A side is a run (folder, id or latest), a directory that holds the runs of one side, several of these
+with commas between them, or a published result by its id. Two sides give their differences, three and
+more a table of all and each against the first. A statement needs five runs a side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mawl.analysis.published import published_block, published_input_bytes
+from mawl.commands.arguments import bounds_of, settings
+from mawl.config.published import paper_of, papers, published, thread_shares
+from mawl.errors import UsageError
+from mawl.store import open_run
+from mawl.store.layout import FACTS, LATEST
+
+if TYPE_CHECKING:
+    from mawl.advice.capacity.bounds import Bounds
+    from mawl.analysis.comparison.compare import Comparison, Matrix
+    from mawl.analysis.comparison.sides import ComparedRun, Side
+
+NAME = "compare"
+HELP = "compare runs, or published results: what changed, and is it more than noise"
+FORMATS = ("text", "json", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl compare REF CAND...``, or ``--reference RUN... --candidate RUN...``."""
+    parser.add_argument("sides", nargs="*", metavar="SIDE", help="reference first, then the candidates")
+    parser.add_argument("--reference", nargs="+", metavar="RUN", help="the runs of the reference")
+    parser.add_argument("--candidate", nargs="+", metavar="RUN", help="the runs of the candidate")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--all", action="store_true", help="with text: every program, not those that changed most"
+    )
+    parser.add_argument(
+        "--anyway", action="store_true", help="compare although it is doubtful whether one may"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the comparison; the output file is opened first, so that a bad path fails before any work."""
+    if arguments.output is None:
+        sys.stdout.write(_compared(arguments))
+        return 0
+    output = Path(arguments.output)
+    new = not output.exists()
+    with output.open("a", encoding="utf-8") as file:
+        try:
+            text = _compared(arguments)
+        except BaseException:
+            if new:
+                output.unlink()
+            raise
+        if output.is_file():
+            file.truncate(0)
+        file.write(text)
+    return 0
+
+
+def _compared(arguments: argparse.Namespace) -> str:
+    from mawl.analysis.comparison.compare import compare, compare_many
+
+    chosen = settings()
+    reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
+    sides = [reader.side(label, words) for label, words in _sides(arguments)]
+    if len(sides) == 2:
+        return _rendered(compare(*sides, anyway=arguments.anyway), arguments) + "\n"
+    return _rendered(compare_many(sides, anyway=arguments.anyway), arguments) + "\n"
+
+
+def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    """Label and words of each side."""
+    named = [arguments.reference, arguments.candidate]
+    if any(named):
+        if arguments.sides or not all(named):
+            raise UsageError(
+                "--reference and --candidate go together, and without other sides",
+                cure="give both, or name the sides one after another: mawl compare REF CAND",
+            )
+        for label, words in zip(("reference", "candidate"), named, strict=True):
+            yield (words[0] if len(words) == 1 else label), words
+        return
+    if len(arguments.sides) < 2:
+        raise UsageError(
+            f"a comparison takes two sides, found {len(arguments.sides)}",
+            cure="mawl compare REF CAND, or --reference RUN... --candidate RUN...",
+        )
+    for side in arguments.sides:
+        yield side.rstrip("/").rpartition("/")[2] or side, side.split(",")
+
+
+class Reader:
+    """Reads each run once, however often it is named."""
+
+    def __init__(self, runs: Path, bounds: Bounds) -> None:
+        self._runs, self._bounds = runs, bounds
+        self._read: dict[Path, ComparedRun] = {}
+
+    def side(self, label: str, words: Sequence[str]) -> Side:
+        """A side by what the user wrote; UsageError where that is no run, no folder of runs, no result."""
+        from mawl.analysis.comparison.sides import published_side, side_of
+
+        known = published()
+        results = [word for word in words if word in known and not self._is_run(word)]
+        if results and len(words) > 1:
+            raise UsageError(
+                "is a published result, which has no repeats",
+                where=results[0],
+                cure="name it as a side of its own",
+            )
+        if results:
+            result = known[results[0]]
+            return published_side(
+                published_block(
+                    result,
+                    paper_of(result),
+                    input_bytes=published_input_bytes(papers()),
+                    thread_shares=thread_shares(),
+                )
+            )
+        places = [place for word in words for place in self._places(word)]
+        return side_of(label, (self._compared(place) for place in places))
+
+    def _is_run(self, word: str) -> bool:
+        return any((place / FACTS).is_file() for place in (Path(word), self._runs / word))
+
+    def _places(self, word: str) -> list[str]:
+        """A run as it was named, or the runs within a directory that is none itself."""
+        folder = Path(word)
+        if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
+            return [word]
+        found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
+        if not found:
+            raise UsageError(
+                "is neither a run nor a folder of runs",
+                where=word,
+                cure="name a run folder, or one that holds some",
+            )
+        return [str(place) for place in found]
+
+    def _compared(self, word: str) -> ComparedRun:
+        from mawl.advice.judge import judged
+        from mawl.analysis.comparison.sides import compared_run
+
+        stored = open_run(word, self._runs)
+        if stored.path not in self._read:
+            self._read[stored.path] = compared_run(stored, judged(stored, self._bounds))
+        return self._read[stored.path]
+
+
+def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
+    from mawl.analysis.comparison.compare import Comparison
+    from mawl.reporters.comparison import json, markdown, text
+
+    if arguments.format == "json":
+        return json.render(found)
+    if arguments.format == "html":
+        # Bokeh takes a second to import, which only a page should pay.
+        from mawl.reporters.comparison import html
+
+        return html.render(found) if isinstance(found, Comparison) else html.render_matrix(found)
+    if isinstance(found, Comparison):
+        every = arguments.all
+        return markdown.render(found) if arguments.format == "markdown" else text.render(found, every=every)
+    return markdown.render_matrix(found) if arguments.format == "markdown" else text.render_matrix(found)

@@ -1,0 +1,1 @@
+"""A comparison as text, Markdown, JSON and HTML: the same tables and sentences in every form."""

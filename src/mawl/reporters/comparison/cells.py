@@ -1,0 +1,52 @@
+"""One figure of a comparison as text."""
+
+from __future__ import annotations
+
+from mawl.analysis.comparison.shapes import Span
+from mawl.model.metric import Unit
+from mawl.reporters.figure import ABSENT, Form, figure, format_plain
+from mawl.units import format_change, format_latency, format_memory, format_rate, format_ratio, format_seconds
+
+FORMS: dict[Unit, Form] = {
+    "seconds": format_seconds,
+    "bytes": format_memory,
+    "bytes per second": format_rate,
+    "ratio": format_ratio,
+}
+
+
+def value(amount: float | None, unit: Unit) -> str:
+    """A figure in its unit; ``-`` where it is missing."""
+    return figure(amount, FORMS.get(unit, format_plain))
+
+
+def latency(amount: float | None, unit: Unit) -> str:
+    """As :func:`value`, seconds being those of one request."""
+    return figure(amount, format_latency) if unit == "seconds" else value(amount, unit)
+
+
+def changed(ratio: float | None) -> str:
+    """A change in per cent."""
+    return figure(ratio, format_change)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """``-2.1 % to +7.4 %``."""
+    return ABSENT if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
+
+
+def span(some: Span | None, unit: Unit) -> str:
+    """A figure, or the two ends of a range."""
+    if some is None:
+        return ABSENT
+    ends = [value(end, unit) for end in (some.low, some.high)]
+    return ends[0] if some.low == some.high else " to ".join(ends)
+
+
+def seen(verdict: str, smallest_ratio: float | None) -> str:
+    """The verdict; beside every "no difference" the smallest effect that would have been seen."""
+    if verdict == "not judged":
+        return ABSENT
+    if verdict != "no difference" or smallest_ratio is None:
+        return verdict
+    return f"no difference (from {format_change(smallest_ratio).lstrip('+')})"

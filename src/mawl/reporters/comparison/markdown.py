@@ -1,0 +1,55 @@
+"""A comparison as Markdown, for a pull request or a ticket."""
+
+from __future__ import annotations
+
+import re
+
+from mawl.analysis.comparison.compare import Comparison, Matrix
+from mawl.formats.lines import one_line
+from mawl.reporters.comparison.sentences import head, result, unlike
+from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
+
+
+def render(comparison: Comparison) -> str:
+    """The statement, the other lines as a list, the tables."""
+    title = f"# {_text(comparison.reference.label)} against {_text(comparison.candidate.label)}"
+    listed = [f"- **{name}**: {_text(sentence)}" for name, sentence in head(comparison)]
+    parts = [title, "\n".join(listed), *(_section(table) for table in tables(comparison))]
+    facts = unlike(comparison)
+    if facts:
+        parts.append("\n".join(["## Other facts that differ", "", *(f"- {_text(fact)}" for fact in facts)]))
+    return "\n\n".join(parts)
+
+
+def render_matrix(matrix: Matrix) -> str:
+    """The table of all sides, and each candidate against the first."""
+    lines = [f"## Against {_text(matrix.reference)}", ""]
+    for pair in matrix.pairs:
+        if pair.comparison is None:
+            said = pair.reason or ""
+        elif pair.comparison.statement is not None:
+            said = result(pair.comparison.statement)
+        else:
+            said = head(pair.comparison)[2][1]
+        lines.append(f"- **{_text(pair.candidate)}**: {_text(said)}")
+    return "\n\n".join(("# Comparison", *map(_section, matrix_tables(matrix)), "\n".join(lines)))
+
+
+def _section(table: Table) -> str:
+    rows = [_row(table.head), _row(("---", *["---:"] * (len(table.head) - 1)), plain=True)]
+    rows += [_row(row) for row in table.rows]
+    lines = [f"## {table.title[0].upper()}{table.title[1:]}", "", *rows]
+    if table.note:
+        lines += ["", _text(table.note)]
+    return "\n".join(lines)
+
+
+def _row(cells: tuple[str, ...], *, plain: bool = False) -> str:
+    return f"| {' | '.join(cells if plain else map(_text, cells))} |"
+
+
+def _text(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", one_line(text))

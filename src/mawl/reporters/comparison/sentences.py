@@ -1,0 +1,126 @@
+"""What a comparison says, in sentences: the lines at its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.comparison.compare import Comparison, SideFacts
+from mawl.analysis.comparison.programs import Programs, Statement
+from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.reporters.comparison.cells import interval
+from mawl.reporters.figure import counted_noun
+from mawl.units import format_change, format_ratio
+
+Line = tuple[str, str]
+"""A short name and a sentence."""
+
+ONE_PAPER = "two results of one paper, on servers alike: its own table; one run a side, so nothing is judged"
+SHAPE_ONLY = (
+    "a published result is held against others per core and in shape only: its machines are not yours, "
+    "and one run tells nothing of noise"
+)
+MOST_DIFFERENCES = 12
+
+
+def head(comparison: Comparison) -> list[Line]:
+    """The lines at the top: who, the statement, what differs, and what stands in the way."""
+    lines = [
+        ("reference", _side(comparison.reference)),
+        ("candidate", _side(comparison.candidate)),
+        ("result", _result(comparison)),
+    ]
+    if comparison.programs is not None and comparison.programs.changes:
+        lines.append(("programs", programs(comparison.programs)))
+    if comparison.basis == "runs":
+        lines.append(("differs", _named(comparison)))
+        lines.append(
+            ("limit", f"{_counts(comparison.reference.limits)} -> {_counts(comparison.candidate.limits)}")
+        )
+    lines += [(obstacle.severity, obstacle.sentence) for obstacle in comparison.obstacles]
+    return lines
+
+
+def unlike(comparison: Comparison) -> list[str]:
+    """The facts in which the sides differ, each as ``name: one -> other``."""
+    found = [f"{fact.name}: {fact.reference} -> {fact.candidate}" for fact in comparison.differences]
+    more = len(found) - MOST_DIFFERENCES
+    return found if more <= 0 else [*found[:MOST_DIFFERENCES], f"and {more} more (--format json lists all)"]
+
+
+def programs(found: Programs) -> str:
+    """``3 programs faster, 1 slower, 16 without a difference``; plain counts where nothing was judged."""
+    if all(change.verdict == "not judged" for change in found.changes):
+        return f"{found.ran_shorter} took less time, {found.ran_longer} more; none is judged"
+    return (
+        f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
+        f"{found.no_difference} without a difference"
+    )
+
+
+def result(some: Statement) -> str:
+    """The statement on real time per job."""
+    if some.change_ratio is None:
+        return "not judged: no job counts in every run of both sides"
+    runs = f"{counted_noun(some.jobs, 'job')}, {_against(some)}"
+    if some.jobs_left_out:
+        runs += f"; {counted_noun(some.jobs_left_out, 'job')} left out, not counted in every run"
+    took = f"jobs took {_took(some.change_ratio)}"
+    if some.verdict == "not judged":
+        return (
+            f"not judged: {took} ({runs}); a statement needs {FEWEST_RUNS} runs a side, "
+            f"{counted_noun(some.more_runs_needed, 'more run')} in all"
+        )
+    between = f"95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
+    if some.verdict != "no difference":
+        return f"{some.verdict}: {took} ({between})"
+    return f"no difference: {took} ({between}); {_power(some)}"
+
+
+def _result(comparison: Comparison) -> str:
+    if comparison.statement is not None:
+        return result(comparison.statement)
+    return ONE_PAPER if comparison.basis == "one paper" else SHAPE_ONLY
+
+
+def _against(some: Statement) -> str:
+    return f"{some.reference_runs} against {counted_noun(some.candidate_runs, 'run')}"
+
+
+def _power(some: Statement) -> str:
+    if some.smallest_effect_ratio is None:
+        return "the smallest effect that would have been seen is not known"
+    seen = format_change(some.smallest_effect_ratio).lstrip("+")
+    more = "more than 200 runs" if some.runs_for_tenth is None else counted_noun(some.runs_for_tenth, "run")
+    return f"{seen} would have been seen in four of five such comparisons; 10 % takes {more} a side"
+
+
+def _took(ratio: float) -> str:
+    if format_ratio(abs(ratio) * 100) == "0.00":
+        return "as long"
+    word = "longer" if ratio > 0 else "less time"
+    return f"{format_change(ratio).lstrip('+-')} {word}"
+
+
+def _named(comparison: Comparison) -> str:
+    if comparison.named is not None:
+        return comparison.named.sentence
+    if not comparison.places:
+        return "not known: waits were not measured in every run"
+    if comparison.places[0].verdict == "not judged":
+        return "no place of the jobs' time by a fiftieth of it"
+    return "no place of the jobs' time by more than chance"
+
+
+def _side(side: SideFacts) -> str:
+    if not side.run_ids:
+        return f"{side.label} ({side.kind}): {side.title}"
+    runs = counted_noun(len(side.run_ids), "run")
+    states = _counts(side.validity)
+    return f"{side.label} ({runs}, {side.kind}, {states}): {side.title}"
+
+
+def _counts(pairs: Sequence[tuple[str, int]]) -> str:
+    whole = sum(count for _, count in pairs)
+    if len(pairs) == 1:
+        return pairs[0][0]
+    return ", ".join(f"{word} in {count} of {whole}" for word, count in pairs)

@@ -1,0 +1,229 @@
+"""The tables of a comparison, every cell as text: what the text, Markdown and HTML forms lay out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.analysis.comparison.compare import Comparison, Matrix
+from mawl.analysis.comparison.matrix import MatrixRow
+from mawl.analysis.comparison.places import PlaceChange
+from mawl.formats.lines import one_line
+from mawl.model.options import ROLES
+from mawl.reporters.comparison.cells import changed, interval, latency, seen, span, value
+from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.units import format_rate, format_ratio, format_seconds
+
+ROLE_FIGURES = ("read mean", "read p99", "write mean", "write p99", "device")
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """``name`` is an anchor; the first column of ``rows`` is their title, ``note`` a legend or empty."""
+
+    name: str
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    note: str = ""
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """All tables that hold something."""
+    every = [
+        figures(comparison),
+        programs(comparison),
+        places(comparison),
+        roles(comparison),
+        shape(comparison),
+    ]
+    return [table for table in every if table.rows]
+
+
+def figures(comparison: Comparison) -> Table:
+    """The papers' delta table."""
+    rows = [
+        (
+            row.title,
+            value(row.reference, row.unit),
+            value(row.candidate, row.unit),
+            changed(row.change_ratio),
+            interval(row.low_ratio, row.high_ratio),
+            seen(row.verdict, row.smallest_effect_ratio),
+        )
+        for row in comparison.figures
+    ]
+    return Table(
+        name="figures",
+        title="figures",
+        head=("figures", "reference", "candidate", "change", "95 % interval", "verdict"),
+        rows=rows,
+        note=_reasons(comparison),
+    )
+
+
+def programs(comparison: Comparison) -> Table:
+    """Real time per job, program by program, the most slowed first."""
+    found = comparison.programs.changes if comparison.programs else []
+    rows = [
+        (
+            one_line(row.program),
+            str(row.jobs),
+            format_seconds(row.reference_seconds),
+            format_seconds(row.candidate_seconds),
+            changed(row.change_ratio),
+            interval(row.low_ratio, row.high_ratio),
+            seen(row.verdict, row.smallest_effect_ratio),
+        )
+        for row in found
+    ]
+    judged = any(row.verdict != "not judged" for row in found)
+    return Table(
+        name="programs",
+        title="real time per job",
+        head=("real time per job", "jobs", "reference", "candidate", "change", "95 % interval", "verdict"),
+        rows=rows,
+        note="geometric means over jobs and runs; intervals are each program's own, verdicts hold for all "
+        f"{counted_noun(len(rows), 'program')} together (Holm)"
+        if judged
+        else "geometric means over jobs and runs",
+    )
+
+
+def places(comparison: Comparison) -> Table:
+    """Where the jobs' time went."""
+    return Table(
+        name="places",
+        title="time of all jobs",
+        head=("time of all jobs", "reference", "candidate", "change", "share", "verdict"),
+        rows=[_place(row) for row in comparison.places],
+        note="means over runs; share: the change over the reference's time of all jobs"
+        if comparison.places
+        else "",
+    )
+
+
+def roles(comparison: Comparison) -> Table:
+    """Latencies and device throughput by role, both sides in a cell."""
+    cells = {
+        (row.role, row.name): f"{latency(row.reference, row.unit)} -> {latency(row.candidate, row.unit)}"
+        for row in comparison.roles
+    }
+    rows = [
+        (role, *(cells.get((role, name), ABSENT) for name in ROLE_FIGURES))
+        for role in ROLES
+        if any(known == role for known, _ in cells)
+    ]
+    return Table(name="roles", title="by role", head=("by role", *ROLE_FIGURES), rows=rows)
+
+
+def shape(comparison: Comparison) -> Table:
+    """Per core and in shape: what a published result is held against."""
+    rows = [
+        (
+            row.title,
+            span(row.reference, row.unit),
+            span(row.candidate, row.unit),
+            changed(row.change_ratio),
+        )
+        for row in comparison.shape
+    ]
+    reasons = dict.fromkeys(
+        row.reason for row in comparison.shape if row.reason and row.reference and row.candidate
+    )
+    return Table(
+        name="shape",
+        title="per core and in shape",
+        head=("per core and in shape", "reference", "candidate", "change"),
+        rows=rows,
+        note="; ".join(reason for reason in reasons if reason),
+    )
+
+
+def matrix_tables(matrix: Matrix) -> list[Table]:
+    """Many sides: what they are, and what they did."""
+    return [
+        Table(
+            name="systems",
+            title="side",
+            head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
+            rows=[_system(row) for row in matrix.rows],
+        ),
+        Table(
+            name="throughput",
+            title="time and device throughput",
+            head=(
+                "time and device throughput",
+                "elapsed",
+                "real time",
+                "CPU/real",
+                "peak",
+                "sustained",
+                "per core",
+            ),
+            rows=[_throughput(row) for row in matrix.rows],
+            note="real time: sum over the jobs; per core: sustained. Totals of unlike machines are to be "
+            "read, not divided",
+        ),
+    ]
+
+
+def _system(row: MatrixRow) -> tuple[str, ...]:
+    basis = {"vCPU": " vCPU", "physical core": ""}.get(row.core_basis or "", " ?")
+    return (
+        one_line(row.label),
+        str(row.runs),
+        str(row.nodes),
+        figure(row.sessions, format_count),
+        ABSENT if row.cores is None else f"{format_plain(row.cores)}{basis}",
+        row.fabric or ABSENT,
+        row.limit,
+    )
+
+
+def _throughput(row: MatrixRow) -> tuple[str, ...]:
+    return (
+        one_line(row.label),
+        figure(row.elapsed_seconds, format_seconds),
+        figure(row.real_time_seconds, format_seconds),
+        figure(row.cpu_real_ratio, format_ratio),
+        figure(row.peak_bytes_per_second, format_rate),
+        figure(row.sustained_bytes_per_second, format_rate),
+        figure(row.sustained_bytes_per_second_per_core, format_rate),
+    )
+
+
+def _place(row: PlaceChange) -> tuple[str, ...]:
+    verdict = row.verdict
+    word = ABSENT if verdict == "not judged" else str(verdict)
+    if verdict == "no difference" and row.smallest_seconds is not None:
+        word = f"no difference (from {format_seconds(row.smallest_seconds)})"
+    sign = "-" if row.change_seconds < 0 else "+"
+    return (
+        row.place,
+        format_seconds(row.reference_seconds),
+        format_seconds(row.candidate_seconds),
+        sign + format_seconds(abs(row.change_seconds)),
+        changed(row.share_ratio),
+        word,
+    )
+
+
+def _reasons(comparison: Comparison) -> str:
+    """Why figures are not compared, each reason once with the figures that it holds for."""
+    found: dict[str, list[str]] = {}
+    for row in comparison.figures:
+        if row.reason:
+            found.setdefault(row.reason, []).append(row.title)
+    parts = [f"{', '.join(titles)}: {reason}" for reason, titles in found.items()]
+    judged = any(row.verdict != "not judged" for row in comparison.figures)
+    first = ["verdicts hold for all judged figures together (Holm)"] if judged else []
+    return "; ".join([*first, *parts])
+
+
+def rows_shown(table: Table, most: int) -> Sequence[tuple[str, ...]]:
+    """The first and last rows of a table sorted by effect, as many as fit."""
+    if len(table.rows) <= most:
+        return table.rows
+    first = (most + 1) // 2
+    return [*table.rows[:first], *table.rows[len(table.rows) - (most - first) :]]
