@@ -29,6 +29,7 @@ def test_a_report_is_made_once_for_as_long_as_its_files_are_the_same(
     first = client.get("/runs/one")
     assert (first.status_code, first.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "report of one: failed" in first.text
+    assert first.text.count('<a href="/">All runs</a>') == 1
     assert client.get("/runs/one").text == first.text
     assert asked(made) == ["report one"]
     write_run(runs / "other").finish(facts(run_id="one", outcome="completed"))

@@ -20,9 +20,17 @@ HELP = "report a stored run as text, JSON or SAS-style logs"
 
 Renderer = Callable[[Run, Block], str]
 
+
+def _html(run: Run, summary: Block) -> str:
+    from mawl.reporters.html.report import render  # templates and Bokeh: only who asks for HTML waits
+
+    return render(run, summary)
+
+
 FORMATS: dict[str, Renderer] = {
     "text": lambda _, summary: text.render(summary),
     "json": lambda _, summary: json.render(summary),
+    "html": _html,
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
 """Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""

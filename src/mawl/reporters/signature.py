@@ -36,22 +36,24 @@ def signature(summary: Block) -> list[str]:
     reasons: dict[str, int] = {}
     for row in SIGNATURE:
         found, form = block[row.name], FORMS[row.unit]
-        note = _standing(found)
+        note = standing(found)
         if found["reason"]:
             note += f" ({reasons.setdefault(found['reason'], len(reasons) + 1)})"
-        rows.append((row.title, figure(found["value"], form), _range(found, form), note))
+        rows.append((row.title, figure(found["value"], form), range_of(found, form), note))
     notes = "; ".join(f"({number}) {reason}" for reason, number in reasons.items())
     return [*aligned(rows), *wrap(notes, LINE_WIDTH)]
 
 
-def _standing(row: Block) -> str:
+def standing(row: Block) -> str:
+    """Whether a row of the signature is inside its range, or why that says nothing."""
     if row["value"] is None:
         return "no value"
     where = {True: "inside", False: "outside", None: "for information"}[row["inside"]]
     return where if row["meaningful"] else "not meaningful"
 
 
-def _range(row: Block, form: Form) -> str:
+def range_of(row: Block, form: Form) -> str:
+    """The published range of a row in words; empty where there is none."""
     low, high = row["low"], row["high"]
     if low is None and high is None:
         return ""

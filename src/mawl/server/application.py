@@ -21,7 +21,7 @@ from mawl.server.folders import Folders, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
 from mawl.server.library import contents, query_of, shown_name
-from mawl.server.pages import Page, library_page, sentence_page
+from mawl.server.pages import Page, library_page, sentence_page, way_back
 from mawl.server.rendering import Renderers
 from mawl.server.reports import Reports
 from mawl.server.work import Worker
@@ -92,10 +92,10 @@ async def _run(request: Request) -> Response:
     try:
         try:
             if grows(folder):
-                return Page(await site.growing.page(folder))
+                return Page(way_back(await site.growing.page(folder)))
         except RunEndedError:
             pass
-        return Page(await site.reports.page(folder, examined(folder)))
+        return Page(way_back(await site.reports.page(folder, examined(folder))))
     except MawlError:
         _folder(request, folder.name)
         raise
@@ -149,7 +149,8 @@ async def _compare(request: Request) -> Response:
     if len(folders) < 2:
         text = "A comparison takes at least two runs: tick them in the list of runs."
         return sentence_page("Nothing to compare", text, 400)
-    return Page(await site.reports.comparison([(folder, examined(folder)) for folder in folders]))
+    sides = [(folder, examined(folder)) for folder in folders]
+    return Page(way_back(await site.reports.comparison(sides)))
 
 
 async def _metrics(request: Request) -> Response:

@@ -23,6 +23,15 @@ class Page(HTMLResponse):
         super().__init__(body, status_code, {"content-security-policy": policy})
 
 
+HEAD = b'<header class="page-head">'
+WAY_BACK = HEAD + b'<p class="quiet screen"><a href="/">All runs</a></p>'
+
+
+def way_back(page: bytes) -> bytes:
+    """A page that others made, with a link to the library at its head (where no text of a run stands yet)."""
+    return page.replace(HEAD, WAY_BACK, 1)
+
+
 def library_page(values: dict[str, Any]) -> Page:
     """All runs; ``values`` of :func:`mawl.server.library.contents`."""
     body = _fill("library.html", **values)

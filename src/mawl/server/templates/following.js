@@ -1,7 +1,7 @@
 "use strict";
 // Follows a growing run: new columns replace those of the chart data of the same name, until the run ends.
 (() => {
-  const reload_milliseconds = 15000, most_reloads = 3;
+  const first_reload_milliseconds = 2000, most_reloads = 4;
   const line = document.createElement("p");
   line.id = "following";
   line.setAttribute("role", "status");
@@ -49,8 +49,8 @@
     const hopeful = missing.filter((key) => tries(key) < most_reloads);
     if (!hopeful.length || reloading) return;
     reloading = true;
+    setTimeout(again, first_reload_milliseconds * 3 ** Math.max(...hopeful.map(tries)));
     for (const key of hopeful) sessionStorage.setItem(`${location.pathname} ${key}`, tries(key) + 1);
-    setTimeout(again, reload_milliseconds);
   };
 
   say("Following the run ...");

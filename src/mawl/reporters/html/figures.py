@@ -1,0 +1,107 @@
+"""Figures of a summary as HTML: with path and value, definition, and the reason where one is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from markupsafe import Markup
+
+from mawl.analysis.missing import NOT_MEASURED, generalised
+from mawl.model.metric import Metric
+from mawl.model.metrics import METRICS
+from mawl.reporters.figure import ABSENT, Form
+from mawl.reporters.html.templating import fill
+
+Block = dict[str, Any]
+Cell = str | Markup
+
+Path = Sequence[str | int]
+
+
+@cache
+def registry() -> dict[str, Metric]:
+    """Every metric by its name."""
+    return {metric.name: metric for metric in METRICS}
+
+
+class Figures:
+    """Shows figures of one summary and remembers whose definitions the page has to hold."""
+
+    def __init__(self, summary: Block) -> None:
+        self.summary = summary
+        self._used: dict[str, Metric] = {}
+
+    def value(self, *path: str | int) -> Any:
+        """The value at a path; None where it, or a block above it, is null."""
+        found: Any = self.summary
+        for part in path:
+            if found is None:
+                return None
+            found = found[part]
+        return found
+
+    def show(self, form: Form, *path: str | int) -> Markup:
+        """A figure in a form for people; ``-`` with the reason where it is missing."""
+        value = self.value(*path)
+        return fill(
+            "figure.html",
+            path=json.dumps(path),
+            value=json.dumps(value),
+            text=ABSENT if value is None else form(value),
+            reason=self.reason(path) if value is None else None,
+        )
+
+    def reason(self, path: Path) -> str:
+        """Why a figure is missing: its own reason, or that of the block it would be in."""
+        missing = self.summary["missing"]
+        parts = [str(part) for part in path]
+        for length in range(len(parts), 0, -1):
+            own = tuple(parts[:length])
+            for name in (".".join(own), ".".join(generalised(own))):
+                if name in missing:
+                    return str(missing[name])
+        return NOT_MEASURED
+
+    def term(self, label: str, name: str) -> Markup:
+        """A label that leads to the definition of a metric of the registry; KeyError for any other name."""
+        self._used[name] = registry()[name]
+        return fill("term.html", label=label, name=name)
+
+    def glossary(self) -> list[Metric]:
+        """The metrics that were named so far, in the order of their names."""
+        return [self._used[name] for name in sorted(self._used)]
+
+
+def absent(reason: str) -> Markup:
+    """A dash with the reason, for a figure that is not of the summary."""
+    return fill("figure.html", path=None, value=None, text=ABSENT, reason=reason)
+
+
+def table(
+    caption: str,
+    head: Sequence[Cell],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    words: Sequence[int] = (),
+    narrow: bool = False,
+) -> Markup:
+    """A table whose first column names the rows; ``words`` are the columns that hold sentences."""
+    return fill("table.html", caption=caption, head=head, rows=rows, words=words, narrow=narrow)
+
+
+def section(anchor: str, title: str, *parts: Markup) -> Markup:
+    """A section of the page with its heading."""
+    return fill("section.html", anchor=anchor, title=title, content=Markup("\n").join(parts))
+
+
+def folded(summary: str, content: Markup) -> Markup:
+    """Content that is shown when it is asked for, and in print."""
+    return fill("folded.html", summary=summary, content=content)
+
+
+def paragraph(text: Cell, kind: str = "") -> Markup:
+    """A paragraph."""
+    return fill("paragraph.html", text=text, kind=kind)

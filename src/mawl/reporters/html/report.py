@@ -1,0 +1,102 @@
+"""A run as one HTML file that opens anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from mawl.reporters.figure import counted_noun
+from mawl.reporters.html.charts.every import charts_of
+from mawl.reporters.html.embed import embedded
+from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.material import material
+from mawl.reporters.html.page import page
+from mawl.reporters.html.sections.course import chart_of, course
+from mawl.reporters.html.sections.definitions import definitions, missing
+from mawl.reporters.html.sections.findings import findings
+from mawl.reporters.html.sections.host import host
+from mawl.reporters.html.sections.performance import performance
+from mawl.reporters.html.sections.programs import programs
+from mawl.reporters.html.sections.roles import roles
+from mawl.reporters.html.sections.signature import signature
+from mawl.reporters.html.sections.slowest import slowest
+from mawl.reporters.html.sections.system import system
+from mawl.reporters.html.sections.verdict import verdict
+from mawl.reporters.html.sources import sources_of
+from mawl.reporters.html.templating import fill
+from mawl.store import Run
+
+Block = dict[str, Any]
+
+SECTIONS = (
+    ("summary", "Summary"),
+    ("findings", "Findings"),
+    ("course", "Course"),
+    ("roles", "Roles"),
+    ("programs", "Programs"),
+    ("signature", "Signature"),
+    ("slowest", "Slowest jobs"),
+    ("host", "Host"),
+    ("system", "System"),
+    ("missing", "Missing"),
+    ("definitions", "Definitions"),
+)
+
+
+def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
+    """The report of a stored run and its summary (:func:`mawl.advice.judge.judged`) as an HTML document.
+
+    ``scripts`` run after its own; ``connect`` is what the page may fetch from: nothing, unless a server
+    keeps it up to date.
+    Raises :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
+    """
+    found = material(run)
+    charts = charts_of(found, sources_of(found, summary), summary)
+    drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
+    by_name = {chart.name: chart for chart in charts}
+    apart = {name: chart_of(by_name.pop(name), drawn.places) for name in ("latency_distribution", "cpu_real")}
+    figures = Figures(summary)
+    parts = [
+        verdict(figures),
+        performance(figures),
+        findings(figures),
+        course(figures, list(by_name.values()), drawn.places),
+        roles(figures, apart["latency_distribution"]),
+        programs(figures, apart["cpu_real"]),
+        signature(figures),
+        slowest(figures, run, found.jobs),
+        host(figures),
+        system(figures, run.facts),
+        missing(figures),
+    ]
+    body = Markup("\n").join([*parts, definitions(figures), drawn.data])
+    return page(
+        f"{summary['workload']['name']}: run {summary['run_id']}",
+        body,
+        [*drawn.scripts, *scripts],
+        lead=_lead(summary),
+        sections=SECTIONS,
+        connect=connect,
+    )
+
+
+def _lead(summary: Block) -> Markup:
+    """One line under the title: what ran, on what, how it ended."""
+    workload = summary["workload"]
+    nodes = summary["nodes"]
+    return fill(
+        "lead.html",
+        outcome=summary["outcome"],
+        going_on=summary["outcome"] == "running",
+        well=summary["outcome"] == "completed",
+        parts=[
+            f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}",
+            *([f"scale {workload['scale_name']}"] if workload["scale_name"] else []),
+            counted_noun(len(nodes), "node") if len(nodes) != 1 else nodes[0]["name"],
+            *([nodes[0]["cpu_model"]] if nodes and nodes[0]["cpu_model"] else []),
+            summary["started_at"],
+            *([] if summary["kind"] == "measured" else [summary["kind"]]),
+        ],
+    )

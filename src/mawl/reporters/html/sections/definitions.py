@@ -1,0 +1,31 @@
+"""What is missing and why, and what every figure of the page means: the page opens without a network."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from mawl.reporters.html.figures import Figures, folded, paragraph, section, table
+from mawl.reporters.html.templating import fill
+from mawl.reporters.text import NO_FIGURES
+
+
+def missing(figures: Figures) -> Markup:
+    """Every figure of the summary that is null, with its reason."""
+    found = figures.summary["missing"]
+    rows = [(path, why) for path, why in found.items() if not {path, path.split(".")[0]} & {*NO_FIGURES}]
+    if not rows:
+        return section("missing", "What is missing", paragraph("Nothing: every figure was measured."))
+    words = paragraph(
+        "A dash stands for a figure that was not measured; it is never zero. Each has its reason."
+    )
+    every = table("Figures that are missing, and why", ("figure", "why"), rows, words=(0, 1))
+    return section(
+        "missing", "What is missing", words, folded(f"{len(rows)} figures and their reasons", every)
+    )
+
+
+def definitions(figures: Figures) -> Markup:
+    """The glossary of the figures that the page has named; made last."""
+    metrics = figures.glossary()
+    entries = folded(f"{len(metrics)} figures", fill("glossary.html", metrics=metrics))
+    return section("definitions", "What the figures mean", entries)

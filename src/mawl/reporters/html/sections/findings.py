@@ -1,0 +1,66 @@
+"""Why the verdicts are what they are: evidence, findings with their cures, failures, remarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from mawl.reporters.html.figures import Cell, Figures, paragraph, section, table
+from mawl.reporters.html.templating import fill
+
+Block = dict[str, Any]
+
+MOST_FAILURES = 200
+TAGS = {"invalid": "bad", "indicative": "warn", "remark": ""}
+
+
+def findings(figures: Figures) -> Markup:
+    """What speaks for the verdict, and what against the run."""
+    summary = figures.summary
+    parts = []
+    if summary["limit"] and summary["limit"]["evidence"]:
+        evidence = [(line["kind"], line["sentence"]) for line in summary["limit"]["evidence"]]
+        parts.append(
+            table(
+                "What limits: evidence, and what only supports it", ("kind", "figures"), evidence, words=(1,)
+            )
+        )
+    found = summary["validity"]["findings"] if summary["validity"] else []
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one["rule"],
+            fill("tag.html", text=one["severity"], kind=TAGS[one["severity"]]),
+            one["sentence"],
+            one["cure"],
+        )
+        for one in found
+    ]
+    if rows:
+        head = ("rule", "severity", "finding", "cure")
+        parts.append(table("Whether to believe the run: findings and cures", head, rows, words=(2, 3)))
+    else:
+        parts.append(paragraph("No rule found anything against this run."))
+    return section("findings", "Findings", *parts, *_failures(summary), *_remarks(summary))
+
+
+def _failures(summary: Block) -> list[Markup]:
+    failed = summary["failures"]
+    if not failed:
+        return []
+    rows = [
+        (
+            one["job"],
+            one["program"],
+            one["outcome"].replace("_", " "),
+            one["reason"] or "no reason was recorded",
+        )
+        for one in failed[:MOST_FAILURES]
+    ]
+    more = len(failed) - len(rows)
+    caption = "Jobs that did not finish" + (f": the first {len(rows)} of {len(failed)}" if more else "")
+    return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,))]
+
+
+def _remarks(summary: Block) -> list[Markup]:
+    return [paragraph(f"Remark: {remark}") for remark in summary["remarks"]]

@@ -1,0 +1,72 @@
+"""What the hosts did: processors, memory, pressure, and each device."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from mawl.reporters.figure import Form, format_count
+from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.units import format_bytes, format_latency, format_memory, format_ratio, format_seconds
+
+HOST: dict[str, tuple[tuple[str, ...], Form]] = {
+    "processors busy (share of time)": (("cpu_busy_ratio",), format_ratio),
+    "in user mode": (("cpu_user_ratio",), format_ratio),
+    "in the system": (("cpu_system_ratio",), format_ratio),
+    "idle, waiting for I/O": (("cpu_iowait_ratio",), format_ratio),
+    "stolen by the hypervisor": (("cpu_steal_ratio",), format_ratio),
+    "cores busy (share of time)": (("core_busy_ratio",), format_ratio),
+    "busy core-seconds": (("core_busy_seconds",), format_seconds),
+    "runnable tasks, mean": (("runnable", "mean"), format_ratio),
+    "runnable tasks, peak": (("runnable", "peak"), format_ratio),
+    "least memory available": (("least_memory_available_bytes",), format_memory),
+    "most memory dirty": (("most_memory_dirty_bytes",), format_memory),
+    "read from swap": (("swap_read_bytes",), format_memory),
+    "written to swap": (("swap_written_bytes",), format_memory),
+    "major page faults": (("major_faults",), format_count),
+    "context switches": (("context_switches",), format_count),
+    **{
+        f"pressure, {name.replace('_', ' ')} (share of time)": (("pressure", f"{name}_ratio"), format_ratio)
+        for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
+    },
+}
+DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
+    "reads": (("reads",), format_count),
+    "writes": (("writes",), format_count),
+    "read": (("read_bytes",), format_bytes),
+    "written": (("written_bytes",), format_bytes),
+    "read await": (("read_await_seconds", "mean"), format_latency),
+    "peak": (("read_await_seconds", "peak"), format_latency),
+    "write await": (("write_await_seconds", "mean"), format_latency),
+    "its peak": (("write_await_seconds", "peak"), format_latency),
+    "utilisation": (("utilisation_ratio",), format_ratio),
+    "queue": (("queue_length",), format_ratio),
+}
+
+
+def host(figures: Figures) -> Markup:
+    """Figures over the run; the reason where the run holds no samples of the host."""
+    block = figures.summary["host"]
+    if block is None:
+        return section("host", "Host", paragraph(f"Not measured: {figures.reason(('host',))}.", "why"))
+    rows = [
+        (figures.term(label, "host." + ".".join(path)), figures.show(form, "host", *path))
+        for label, (path, form) in HOST.items()
+    ]
+    devices = [
+        (
+            name,
+            ", ".join(device["roles"]) or "no role",
+            *(figures.show(form, "host", "device", name, *path) for path, form in DEVICE.values()),
+        )
+        for name, device in (block["device"] or {}).items()
+        if device["roles"] or device["read_bytes"] or device["written_bytes"]
+    ]
+    head = (
+        "device",
+        "holds",
+        *(figures.term(label, "host.device.*." + ".".join(path)) for label, (path, _) in DEVICE.items()),
+    )
+    tables = [table("Processors, memory and pressure, all nodes", ("figure", "value"), rows, narrow=True)]
+    if devices:
+        tables.append(table("Block devices; a peak is the highest window mean", head, devices))
+    return section("host", "Host", *tables)

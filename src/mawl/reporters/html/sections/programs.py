@@ -1,0 +1,66 @@
+"""A row per program: times, stretch, and where its time went."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from mawl.reporters.figure import Form, format_count
+from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.units import format_bytes, format_memory, format_ratio, format_seconds
+
+COLUMNS: dict[str, tuple[tuple[str, ...], Form]] = {
+    "jobs": (("jobs",), format_count),
+    "counted": (("counted",), format_count),
+    "real median": (("real_time_seconds", "median"), format_seconds),
+    "min": (("real_time_seconds", "min"), format_seconds),
+    "max": (("real_time_seconds", "max"), format_seconds),
+    "stretch": (("stretch",), format_ratio),
+    "user CPU": (("user_cpu_seconds",), format_seconds),
+    "system CPU": (("system_cpu_seconds",), format_seconds),
+    "read": (("application_read_bytes",), format_bytes),
+    "written": (("application_written_bytes",), format_bytes),
+    "memory": (("memory_bytes",), format_memory),
+}
+WAITS = {
+    "on CPU": "on_cpu_seconds",
+    "run queue": "run_queue_seconds",
+    "blocked in data": "blocked_data_seconds",
+    "in work": "blocked_work_seconds",
+    "in util": "blocked_util_seconds",
+    "elsewhere": "blocked_other_seconds",
+}
+
+
+def programs(figures: Figures, distribution: Markup) -> Markup:
+    """Two tables, then how CPU over real time spreads over the jobs."""
+    names = list(figures.summary["programs"])
+    if not names:
+        return section("programs", "Programs", paragraph("No job has a record yet.", "why"))
+    head = (
+        "program",
+        *(figures.term(label, "programs.*." + ".".join(path)) for label, (path, _) in COLUMNS.items()),
+    )
+    rows = [
+        (name, *(figures.show(form, "programs", name, *path) for path, form in COLUMNS.values()))
+        for name in names
+    ]
+    waits_head = (
+        "program",
+        *(figures.term(label, f"programs.*.wait.{field}") for label, field in WAITS.items()),
+    )
+    waits = [
+        (name, *(figures.show(format_seconds, "programs", name, "wait", field) for field in WAITS.values()))
+        for name in names
+    ]
+    return section(
+        "programs",
+        "Programs",
+        table(
+            "Jobs by program; counted: finished, no answer known to be wrong; stretch: real time in the mix "
+            "over alone",
+            head,
+            rows,
+        ),
+        table("Where the time of each program's jobs went (sums)", waits_head, waits),
+        distribution,
+    )

@@ -1,0 +1,61 @@
+"""I/O by role: bytes, calls, latency, and its distribution."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from mawl.reporters.figure import format_count
+from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.units import format_bytes, format_latency, format_ratio
+
+LATENCIES = ("mean", "p50", "p99", "max", "peak")
+
+
+def roles(figures: Figures, distribution: Markup) -> Markup:
+    """A row per role, then the distribution; the reason where I/O by role was not measured."""
+    by_role = figures.value("io", "by_role")
+    if by_role is None:
+        why = paragraph(f"Not measured: {figures.reason(('io', 'by_role'))}.", "why")
+        return section("roles", "I/O by role", why, distribution)
+    names = [name for name, role in by_role.items() if name != "other" or role["reads"] or role["writes"]]
+    return section("roles", "I/O by role", _bytes(figures, names), _latency(figures, names), distribution)
+
+
+def _bytes(figures: Figures, names: list[str]) -> Markup:
+    columns = {
+        "reads": ("reads", format_count),
+        "writes": ("writes", format_count),
+        "read": ("read_bytes", format_bytes),
+        "written": ("written_bytes", format_bytes),
+        "share": ("share_ratio", format_ratio),
+        "sequential": ("sequential_ratio", format_ratio),
+    }
+    head = ("role", *(figures.term(label, f"io.by_role.*.{field}") for label, (field, _) in columns.items()))
+    rows = [
+        (name, *(figures.show(form, "io", "by_role", name, field) for field, form in columns.values()))
+        for name in names
+    ]
+    coverage = figures.show(format_ratio, "io", "coverage_ratio")
+    note = Markup("{}: {}. ").format(
+        figures.term("Bytes counted over bytes that the kernel saw", "io.coverage_ratio"), coverage
+    ) + "; ".join(figures.summary["io"]["unseen"])
+    return table("Bytes and calls by role", head, rows) + paragraph(note, "quiet")
+
+
+def _latency(figures: Figures, names: list[str]) -> Markup:
+    head = (
+        "role, calls",
+        *(figures.term(name, f"io.by_role.*.read_latency_seconds.{name}") for name in LATENCIES),
+    )
+    rows = [
+        (
+            f"{name}, {direction}s",
+            *(
+                figures.show(format_latency, "io", "by_role", name, f"{direction}_latency_seconds", figure)
+                for figure in LATENCIES
+            ),
+        )
+        for name in names
+        for direction in ("read", "write")
+    ]
+    return table("Latency of calls by role; peak is the highest window mean", head, rows)

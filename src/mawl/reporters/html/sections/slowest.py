@@ -1,0 +1,96 @@
+"""The steps of the jobs that took longest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from pyarrow import compute
+
+from mawl.errors import UnreadableRunError
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.role_io import FILE_ROLES
+from mawl.reporters.figure import Form, figure, format_count
+from mawl.reporters.html.figures import Cell, Figures, absent, folded, paragraph, section, table
+from mawl.store import Run
+from mawl.store.columns import to_records
+from mawl.units import format_bytes, format_memory, format_seconds
+
+MOST_JOBS = 10
+NO_FIGURE = "the step has no such figure"
+
+COLUMNS: dict[str, tuple[str, Form]] = {
+    "real": ("real_time_seconds", format_seconds),
+    "user CPU": ("user_cpu_seconds", format_seconds),
+    "system CPU": ("system_cpu_seconds", format_seconds),
+    "read": ("application_read_bytes", format_bytes),
+    "written": ("application_written_bytes", format_bytes),
+    "from devices": ("device_read_bytes", format_bytes),
+    "memory": ("memory_bytes", format_memory),
+    "page faults": ("page_faults", format_count),
+}
+
+
+def slowest(figures: Figures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
+    """A folded table of steps per job, the longest real time first."""
+    known = [job for job in jobs if job.usage.real_time_seconds is not None]
+    longest = sorted(known, key=lambda job: -(job.usage.real_time_seconds or 0.0))[:MOST_JOBS]
+    title = "Steps of the slowest jobs"
+    if not longest:
+        return section("slowest", title, paragraph("No job with a known real time.", "why"))
+    try:
+        steps = _steps(run, [job.job for job in longest])
+    except (UnreadableRunError, ValueError) as error:
+        return section("slowest", title, paragraph(f"The steps cannot be read: {error}.", "why"))
+    head = (
+        "step",
+        "kind",
+        *(figures.term(label, field) for label, (field, _) in COLUMNS.items()),
+        "read and written by role",
+    )
+    parts = [folded(_title(job), _table(job, steps.get(job.job, []), head)) for job in longest]
+    return section("slowest", title, *parts)
+
+
+def _steps(run: Run, jobs: Sequence[str]) -> dict[str, list[StepRecord]]:
+    """The steps of some jobs, without making records of all others."""
+    found: dict[str, list[StepRecord]] = {}
+    rows = run.steps.filter(compute.is_in(run.steps["job"], value_set=compute.cast(list(jobs), "string")))
+    for step in to_records("steps", rows, StepRecord):
+        found.setdefault(step.job, []).append(step)
+    return found
+
+
+def _title(job: JobRecord) -> str:
+    real = figure(job.usage.real_time_seconds, format_seconds)
+    return f"{job.job}: {job.program}, {real}, {job.outcome.replace('_', ' ')}"
+
+
+def _table(job: JobRecord, steps: Sequence[StepRecord], head: Sequence[Cell]) -> Markup:
+    if not steps:
+        return paragraph("It left no record of a step.", "why")
+    rows = [
+        (
+            f"{step.number} {step.name}",
+            step.kind,
+            *(_cell(getattr(step.usage, field), form) for field, form in COLUMNS.values()),
+            _roles(step),
+        )
+        for step in steps
+    ]
+    return table(f"Steps of {job.job}", head, rows, words=(len(head) - 1,))
+
+
+def _cell(value: float | None, form: Form) -> Cell:
+    return absent(NO_FIGURE) if value is None else form(value)
+
+
+def _roles(step: StepRecord) -> Cell:
+    if step.io is None:
+        return absent("I/O by role was not measured")
+    moved = [
+        f"{role} {format_bytes(part.read_bytes)} and {format_bytes(part.written_bytes)}"
+        for role in FILE_ROLES
+        if (part := step.io.get(role)) and (part.read_bytes or part.written_bytes)
+    ]
+    return ", ".join(moved) or "none"

@@ -1,0 +1,159 @@
+"""What ran where and how: nodes, storage, options, settings, software, and what mawl itself cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+from mawl.reporters.figure import ABSENT, figure, format_plain
+from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
+from mawl.reporters.html.templating import fill
+from mawl.units import format_memory, format_seconds
+
+Block = dict[str, Any]
+
+ACCOUNTS = {
+    "jobs": "jobs",
+    "startup": "start-up",
+    "verify": "verify",
+    "launcher": "launcher",
+    "total": "together",
+}
+MODES = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
+
+
+def system(figures: Figures, facts: RunFacts) -> Markup:
+    """Facts a reader needs to judge or repeat the run."""
+    return section(
+        "system",
+        "System, settings and options",
+        _run(figures, facts),
+        _nodes(figures),
+        _volumes(figures.summary["volumes"]),
+        _named("Options of the run", _options(figures.summary["workload"]["options"])),
+        folded("Settings of the machine and software", _settings(facts)),
+        _cost(figures),
+    )
+
+
+def _run(figures: Figures, facts: RunFacts) -> Markup:
+    summary = figures.summary
+    workload = summary["workload"]
+    cells: list[tuple[str, Cell]] = [
+        ("run", summary["run_id"]),
+        ("kind", f"{summary['kind']}, by mawl {summary['mawl_version']}, format {summary['format_version']}"),
+        ("workload", f"{workload['name']}: {workload['title']}" if workload["title"] else workload["name"]),
+        (
+            "scale",
+            f"{workload['scale_name'] or ''} ({figure(workload['scale'], format_plain)} of full)".strip(),
+        ),
+        ("start of jobs", summary["start_mode"] or absent(figures.reason(("start_mode",)))),
+        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or 'not yet'}"),
+        (
+            "outcome",
+            summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else ""),
+        ),
+        ("command", fill("code.html", text=" ".join(facts.command)) if facts.command else ABSENT),
+    ]
+    return fill("facts.html", facts=cells)
+
+
+def _nodes(figures: Figures) -> Markup:
+    head = ("node", "processor", "cores", "counted as", "memory", "kernel", "held to")
+    rows = [
+        (
+            node["name"],
+            node["cpu_model"] or ABSENT,
+            figure(node["cores"], format_plain),
+            node["core_basis"] or ABSENT,
+            figures.show(format_memory, "nodes", number, "memory_bytes"),
+            node["kernel"] or ABSENT,
+            _held(node),
+        )
+        for number, node in enumerate(figures.summary["nodes"])
+    ]
+    return table("Nodes", head, rows, words=(1,)) if rows else Markup()
+
+
+def _held(node: Block) -> str:
+    held = []
+    if node["cpus_used"] is not None:
+        held.append(f"{len(node['cpus_used'])} CPUs")
+    if node["memory_limit_bytes"] is not None:
+        held.append(format_memory(node["memory_limit_bytes"]))
+    return ", ".join(held) or "nothing"
+
+
+def _volumes(volumes: Iterable[Block]) -> Markup:
+    rows = [
+        (
+            volume["role"],
+            volume["node"],
+            volume["directory"],
+            volume["file_system"] or ABSENT,
+            volume["mount_point"] or ABSENT,
+            ", ".join(volume["devices"]) or volume["reason"] or ABSENT,
+            ", ".join(volume["shared_with"]) or "no role",
+        )
+        for volume in volumes
+    ]
+    head = ("role", "node", "directory", "file system", "mounted at", "devices", "shared with")
+    return table("What holds the roles", head, rows, words=(2, 5)) if rows else Markup()
+
+
+def _options(options: Block | None) -> dict[str, Any]:
+    """Options by name, sizes in words."""
+    return {
+        name.removesuffix("_bytes"): format_memory(value) if name.endswith("_bytes") else value
+        for name, value in (options or {}).items()
+    }
+
+
+def _settings(facts: RunFacts) -> Markup:
+    roles = {f"directories of {role}": ", ".join(facts.roles.get(role, [])) for role in ROLES}
+    settings = {
+        name: facts.missing.get(f"settings.{name}", ABSENT) if value is None else value
+        for name, value in facts.settings.items()
+    }
+    return _named("Settings", {**roles, **settings}) + _named("Software", facts.software)
+
+
+def _named(caption: str, values: Mapping[str, object]) -> Markup:
+    rows = [(name, ABSENT if value is None else str(value)) for name, value in values.items()]
+    return table(caption, ("name", "value"), rows, words=(1,), narrow=True) if rows else Markup()
+
+
+def _cost(figures: Figures) -> Markup:
+    """The CPU account and mawl's own share of it."""
+    head = (
+        "CPU account, all jobs",
+        *(
+            figures.term(label, f"cpu_account.total.{mode}")
+            for label, mode in zip(("user", "system", "together"), MODES, strict=True)
+        ),
+    )
+    rows = [
+        (title, *(figures.show(format_seconds, "cpu_account", name, mode) for mode in MODES))
+        for name, title in ACCOUNTS.items()
+    ]
+    own = [
+        (
+            figures.term("CPU of mawl itself, launcher included", "overhead.cpu_seconds"),
+            figures.show(format_seconds, "overhead", "cpu_seconds"),
+        ),
+        (
+            figures.term("of it before the start", "overhead.startup_cpu_seconds"),
+            figures.show(format_seconds, "overhead", "startup_cpu_seconds"),
+        ),
+        (
+            figures.term("memory of mawl itself", "overhead.peak_memory_bytes"),
+            figures.show(format_memory, "overhead", "peak_memory_bytes"),
+        ),
+    ]
+    return table("CPU account", head, rows, narrow=True) + table(
+        "What mawl itself cost", ("figure", "value"), own, narrow=True
+    )
