@@ -5,15 +5,15 @@ One rule for each thing; docs/design/comparison.md says why each stands where it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
+from mawl.analysis.comparison.configuration import OWN, Reader, shown
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import ComparedRun, Side, centre, same
-from mawl.model.run import NodeFacts, RunFacts
-from mawl.units import format_memory, format_ratio
+from mawl.units import format_ratio
 
 Severity = Literal["refused", "doubtful", "remark"]
 """``refused``: no comparison; ``doubtful``: only with ``--anyway``; ``remark``: said beside the figures."""
@@ -29,16 +29,6 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact in which the sides differ and which may be the reason of all else."""
-
-    name: str
-    reference: str
-    candidate: str
-
-
-Reader = Callable[[ComparedRun], object]
-
 CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
     ("jobs of the workload", "refused", lambda run: _jobs(run)),
     ("scale", "refused", lambda run: run.facts.workload.scale),
@@ -46,27 +36,6 @@ CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
     ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
 )
 """What the runs of both sides must share: name, what happens where they do not, how to read it."""
-
-OWN: tuple[tuple[str, Reader], ...] = (
-    ("options", lambda run: _options(run)),
-    ("machine", lambda run: "; ".join(_machine(node) for node in run.facts.nodes)),
-    ("kernel", lambda run: ", ".join(node.kernel or "-" for node in run.facts.nodes)),
-    ("file systems", lambda run: _file_systems(run)),
-    ("directories", lambda run: _directories(run)),
-    ("cache before the start", lambda run: run.facts.cache.mode if run.facts.cache else None),
-    ("start of jobs", lambda run: run.facts.start_mode),
-    ("mawl", lambda run: run.facts.mawl_version),
-    ("format", lambda run: run.facts.format_version),
-)
-"""What may be the very thing that is compared, and so is listed; within a side it is a doubt."""
-
-
-TABLES: tuple[tuple[str, Callable[[RunFacts], Mapping[str, object]]], ...] = (
-    ("option", lambda facts: _option_table(facts)),
-    ("software", lambda facts: facts.software),
-    ("setting", lambda facts: facts.settings),
-)
-"""Facts that are listed name by name."""
 
 WARMTH_RATIO = 0.2
 """Inputs that were in memory before the start: sides further apart than this did not read alike."""
@@ -84,22 +53,6 @@ def obstacles(reference: Side, candidate: Side) -> list[Obstacle]:
     return sorted(found, key=lambda obstacle: order.index(obstacle.severity))
 
 
-def differences(reference: Side, candidate: Side) -> list[Difference]:
-    """Facts in which two sides of runs differ: a fact that varies within a side shows its first value."""
-    if not (reference.runs and candidate.runs):
-        return []
-    before, after = reference.runs[0], candidate.runs[0]
-    found = [(name, read(before), read(after)) for name, read in OWN if name != "options"]
-    for title, read_table in TABLES:
-        one, other = read_table(before.facts), read_table(after.facts)
-        found += [(f"{title} {name}", one.get(name), other.get(name)) for name in sorted({*one, *other})]
-    return [
-        Difference(name=name, reference=_text(one), candidate=_text(other))
-        for name, one, other in found
-        if one != other
-    ]
-
-
 def _within(side: Side) -> Iterator[Obstacle]:
     """A side is one configuration, measured again and again."""
     for name, severity, read in CONFIGURATION:
@@ -108,7 +61,7 @@ def _within(side: Side) -> Iterator[Obstacle]:
                 rule=name, severity=severity, sentence=f"the runs of {side.label} differ in: {name}"
             )
     for name, read in OWN:
-        values = list(dict.fromkeys(_text(read(run)) for run in side.runs))
+        values = list(dict.fromkeys(shown(read(run)) for run in side.runs))
         if len(values) > 1:
             yield Obstacle(
                 rule=name,
@@ -209,7 +162,7 @@ def compares_devices(reference: Side, candidate: Side) -> bool:
 
 def _unlike(name: str, one: object, other: object, before: ComparedRun, after: ComparedRun) -> str:
     if name != "jobs of the workload":
-        return f"the sides differ in {name}: {_text(one)} and {_text(other)}"
+        return f"the sides differ in {name}: {shown(one)} and {shown(other)}"
     names = [run.facts.workload.name for run in (before, after)]
     return (
         f"the sides ran other jobs ({names[0]} with {len(before.jobs)}, "
@@ -240,34 +193,3 @@ def _jobs(run: ComparedRun) -> object:
 
 def _kind(run: ComparedRun) -> str:
     return "simulated" if run.facts.kind == "simulated" else "measured"
-
-
-def _options(run: ComparedRun) -> str:
-    return ", ".join(f"{name}={value}" for name, value in _option_table(run.facts).items())
-
-
-def _option_table(facts: RunFacts) -> Mapping[str, object]:
-    options = facts.workload.options
-    return {} if options is None else msgspec.structs.asdict(options)
-
-
-def _machine(node: NodeFacts) -> str:
-    cores = f"{node.cores or '-'} {node.core_basis or 'core'}s"
-    memory = "-" if node.memory_bytes is None else format_memory(node.memory_bytes)
-    limits = [] if node.cpus_used is None else [f"{len(node.cpus_used)} CPUs used"]
-    limits += (
-        [] if node.memory_limit_bytes is None else [f"limited to {format_memory(node.memory_limit_bytes)}"]
-    )
-    return f"{node.name}: {', '.join([node.cpu_model or '-', cores, memory, *limits])}"
-
-
-def _file_systems(run: ComparedRun) -> str:
-    return ", ".join(f"{volume.role} {volume.file_system or '-'}" for volume in run.facts.volumes)
-
-
-def _directories(run: ComparedRun) -> str:
-    return "; ".join(f"{role} {', '.join(places)}" for role, places in run.facts.roles.items())
-
-
-def _text(value: object) -> str:
-    return "-" if value is None else str(value)

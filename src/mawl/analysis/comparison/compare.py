@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.comparison.comparability import Difference, Obstacle, differences, obstacles
+from mawl.analysis.comparison.comparability import Obstacle, obstacles
+from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.figures import FigureChange, figure_changes
 from mawl.analysis.comparison.matrix import MatrixRow, matrix
 from mawl.analysis.comparison.places import (
@@ -22,7 +23,7 @@ from mawl.analysis.comparison.places import (
 from mawl.analysis.comparison.programs import Programs, Statement, program_changes, statement
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.timelines import Course, courses
+from mawl.analysis.comparison.timelines import Course
 from mawl.errors import UsageError
 
 Basis = Literal["runs", "one paper", "per core and in shape"]
@@ -147,7 +148,7 @@ def _facts(side: Side) -> SideFacts:
         run_ids=[run.facts.run_id for run in side.runs],
         limits=verdicts(side),
         validity=_counted([run.summary["validity"]["status"] for run in side.runs]),
-        courses=courses(side),
+        courses=[run.course for run in side.runs if run.course is not None],
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 from mawl.analysis.comparison.comparability import compares_devices, core_basis
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import Side, centre, change, logs
-from mawl.analysis.comparison.statistics import Effect, holm, welch
+from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
 
 Verdict = Literal["higher", "lower", "no difference", "not judged"]
@@ -143,7 +143,7 @@ def _effects(figures: list[Figure], reference: Side, candidate: Side) -> dict[st
         if figure.judged and not _unlike(figure.needs, reference, candidate)
     }
     whole = {path: pair for path, pair in values.items() if pair[0] and pair[1]}
-    return {path: welch(*pair, comparisons=len(whole)) for path, pair in whole.items()}
+    return {path: effect_of(*pair, comparisons=len(whole)) for path, pair in whole.items()}
 
 
 def _judged(row: FigureChange, effect: Effect | None, differs: bool) -> FigureChange:

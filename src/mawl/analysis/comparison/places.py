@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from mawl.analysis.comparison.sides import Side, at, centre, change
-from mawl.analysis.comparison.statistics import Effect, holm, welch
+from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
 from mawl.model.options import ROLES, Role
 from mawl.units import format_latency, format_rate, format_seconds
@@ -69,7 +69,7 @@ def place_changes(reference: Side, candidate: Side) -> list[PlaceChange]:
         return []
     effects: dict[str, Effect] = {}
     if reference.judged and candidate.judged:
-        effects = {place: welch(*pair, comparisons=len(values)) for place, pair in values.items()}
+        effects = {place: effect_of(*pair, comparisons=len(values)) for place, pair in values.items()}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     whole = sum(statistics.fmean(before) for before, _ in values.values())
     return [_place(place, *pair, whole, effects.get(place), found) for place, pair in values.items()]

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from mawl.analysis.comparison.sides import ComparedRun, Side
-from mawl.analysis.comparison.statistics import FEWEST_RUNS, Effect, holm, runs_needed, studentised, welch
+from mawl.analysis.comparison.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
 
 Verdict = Literal["slower", "faster", "no difference", "not judged"]
 
@@ -96,7 +96,7 @@ def statement(reference: Side, candidate: Side) -> Statement:
     )
     if not (reference.judged and candidate.judged):
         return known
-    effect = studentised(before, after)
+    effect = effect_of(before, after)
     return msgspec.structs.replace(
         known,
         verdict=verdict_of(effect, effect.differs),
@@ -114,7 +114,7 @@ def program_changes(reference: Side, candidate: Side) -> Programs:
     values = {name: (means(reference, jobs[name]), means(candidate, jobs[name])) for name in names}
     effects: dict[str, Effect] = {}
     if reference.judged and candidate.judged:
-        effects = {name: welch(*values[name], comparisons=len(names)) for name in names}
+        effects = {name: effect_of(*values[name], comparisons=len(names)) for name in names}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     changes = [
         _change(name, len(jobs[name]), *values[name], effects.get(name), found.get(name, False))

@@ -11,6 +11,9 @@ import msgspec
 
 from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.analysis.comparison.timelines import Course, course_of
+from mawl.analysis.summary import sampled
+from mawl.analysis.timeline import timeline
 from mawl.errors import UsageError
 from mawl.model.run import RunFacts
 from mawl.store import Run
@@ -24,11 +27,12 @@ class JobTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What is taken of a run: its facts, its judged summary, and its jobs by their id in the plan."""
+    """What is taken of a run: its facts, its judged summary, its jobs by their id in the plan, its course."""
 
     facts: RunFacts
     summary: Block
     jobs: dict[str, JobTime]
+    course: Course | None = None
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +66,9 @@ def compared_run(run: Run, summary: Block) -> ComparedRun:
         )
         for job, program, outcome, verified, seconds in rows
     }
-    return ComparedRun(facts=run.facts, summary=summary, jobs=jobs)
+    line = timeline(run.job_records(), run.facts.workload.sessions)
+    course = course_of(run.facts, line, sampled(run))
+    return ComparedRun(facts=run.facts, summary=summary, jobs=jobs, course=course)
 
 
 def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:

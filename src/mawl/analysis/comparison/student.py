@@ -7,6 +7,7 @@ import math
 TINY = 1e-300
 MOST_TERMS = 500
 PRECISION = 1e-15
+STEP_PRECISION = 1e-12
 
 
 def upper_tail(t: float, degrees: float) -> float:
@@ -26,16 +27,29 @@ def two_sided(t: float, degrees: float) -> float:
 
 
 def quantile(probability: float, degrees: float) -> float:
-    """The t below which ``probability`` (between 0 and 1) lies, by bisection to 1e-12 of its size."""
+    """The t below which ``probability`` (between 0 and 1) lies.
+
+    Newton's steps from 0: the upper tail is convex there, so they never pass the root.
+    """
     if probability < 0.5:
         return -quantile(1.0 - probability, degrees)
-    low, high = 0.0, 1.0
-    while upper_tail(high, degrees) > 1.0 - probability:
-        low, high = high, 2.0 * high
-    while high - low > 1e-12 * max(high, 1.0):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if upper_tail(middle, degrees) > 1.0 - probability else (low, middle)
-    return 0.5 * (low + high)
+    t, tail = 0.0, 1.0 - probability
+    for _ in range(MOST_TERMS):
+        step = (upper_tail(t, degrees) - tail) / _density(t, degrees)
+        t += step
+        if step <= STEP_PRECISION * max(t, 1.0):
+            break
+    return t
+
+
+def _density(t: float, degrees: float) -> float:
+    logarithm = (
+        math.lgamma(0.5 * (degrees + 1.0))
+        - math.lgamma(0.5 * degrees)
+        - 0.5 * math.log(degrees * math.pi)
+        - 0.5 * (degrees + 1.0) * math.log1p(t * t / degrees)
+    )
+    return math.exp(logarithm)
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:

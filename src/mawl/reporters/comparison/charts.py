@@ -8,6 +8,7 @@ from typing import Any
 from bokeh.models import ColumnDataSource, FactorRange, HoverTool, NumeralTickFormatter, Range1d
 from bokeh.models.annotations import Span, Whisker
 from bokeh.plotting import figure
+from bokeh.transform import dodge
 
 from mawl.analysis.comparison.compare import Comparison, Matrix, SideFacts
 from mawl.analysis.comparison.timelines import Course
@@ -15,6 +16,7 @@ from mawl.analysis.comparison.timelines import Course
 REFERENCE, CANDIDATE = "#5b8db8", "#d9822b"
 """Mid tones that stand on light and dark alike, and differ for those who see few colours."""
 
+MIDDLE = "#888888"
 COLOURS = {"reference": REFERENCE, "candidate": CANDIDATE}
 MEGABYTE = 1e6
 HEIGHT = 260
@@ -83,6 +85,7 @@ def _courses(counted: str, sides: dict[str, SideFacts], axis: Range1d) -> Any:
     plot.xaxis.axis_label, plot.yaxis.axis_label = "seconds since the first start", "MB/s"
     plot.y_range.start = 0
     plot.add_tools(HoverTool(tooltips=[("run", "@run"), ("at", "@seconds{0.0} s"), ("", "@rate{0.0} MB/s")]))
+    _clear(plot)
     return plot
 
 
@@ -109,15 +112,16 @@ def _programs(comparison: Comparison) -> Any:
         name="programs",
     )
     plot = _plain("programs", 80 + 24 * len(labels), y_range=FactorRange(factors=labels[::-1]))
-    plot.add_layout(Span(location=0, dimension="height", line_color="#888888"))
+    plot.add_layout(Span(location=0, dimension="height", line_color=MIDDLE))
     plot.add_layout(
         Whisker(
-            base="program", lower="low", upper="high", dimension="width", source=source, line_color="#888888"
+            base="program", lower="low", upper="high", dimension="width", source=source, line_color=MIDDLE
         )
     )
     plot.scatter("change", "program", size=10, color="color", source=source)
     plot.xaxis.axis_label = "change of real time per job"
     plot.xaxis.formatter = NumeralTickFormatter(format="+0 %")
+    plot.xaxis.ticker.desired_num_ticks = 4
     plot.add_tools(
         HoverTool(
             tooltips=[
@@ -132,23 +136,39 @@ def _programs(comparison: Comparison) -> Any:
 
 def _places(comparison: Comparison) -> Any:
     """Both sides' seconds beside each other, place by place."""
-    factors, seconds, colours = [], [], []
-    for place in comparison.places:
-        for name, amount in (
-            ("reference", place.reference_seconds),
-            ("candidate", place.candidate_seconds),
-        ):
-            factors.append((place.place, name))
-            seconds.append(amount)
-            colours.append(COLOURS[name])
-    source = ColumnDataSource({"place": factors, "seconds": seconds, "color": colours}, name="places")
-    plot = _plain("places", 60 + 40 * len(comparison.places), y_range=FactorRange(factors=factors[::-1]))
-    plot.hbar(y="place", right="seconds", height=0.8, color="color", source=source)
+    names = [place.place for place in comparison.places]
+    source = ColumnDataSource(
+        {
+            "place": names,
+            "reference": [place.reference_seconds for place in comparison.places],
+            "candidate": [place.candidate_seconds for place in comparison.places],
+        },
+        name="places",
+    )
+    plot = _plain("places", 60 + 44 * len(names), y_range=FactorRange(factors=names[::-1]))
+    for name, offset in (("reference", 0.19), ("candidate", -0.19)):
+        plot.hbar(
+            y=dodge("place", offset, range=plot.y_range),
+            right=name,
+            height=0.34,
+            color=COLOURS[name],
+            legend_label=name,
+            source=source,
+        )
     plot.xaxis.axis_label = "seconds of all jobs"
     plot.x_range.start = 0
-    plot.y_range.range_padding = 0.05
-    plot.add_tools(HoverTool(tooltips=[("", "@place"), ("", "@seconds{0.00} s")]))
+    plot.add_tools(HoverTool(tooltips=[("", "@place"), ("", "@reference{0.00} s -> @candidate{0.00} s")]))
+    _clear(plot)
     return plot
+
+
+def _clear(plot: Any) -> None:
+    """A legend in the colours of the page, out of the way of what is drawn."""
+    plot.legend.background_fill_alpha = 0.0
+    plot.legend.border_line_alpha = 0.0
+    plot.legend.label_text_color = MIDDLE
+    plot.legend.orientation = "horizontal"
+    plot.add_layout(plot.legend[0], "above")
 
 
 def _plain(name: str, height: int, **ranges: Any) -> Any:
@@ -164,7 +184,6 @@ def _plain(name: str, height: int, **ranges: Any) -> Any:
         **ranges,
     )
     plot.toolbar.logo = None
-    plot.legend.background_fill_alpha = 0.0
     return plot
 
 
@@ -173,10 +192,10 @@ def _known(course: Course, counted: str) -> bool:
 
 
 def _ends(side: SideFacts) -> list[float]:
-    return [course.elapsed_seconds for course in side.courses if course.elapsed_seconds is not None]
+    return [course.elapsed_seconds for course in side.courses]
 
 
 def _active_ends(side: SideFacts) -> list[float]:
     """Where the active phase of each run ended, the middle run's first."""
-    ends = sorted(course.active_seconds for course in side.courses if course.active_seconds is not None)
+    ends = sorted(course.active_seconds for course in side.courses)
     return ends[len(ends) // 2 :]

@@ -14,8 +14,7 @@ from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.page import page
 
 CAPTIONS = {
-    "application": "What the programs asked for, in windows of the active phase and the tail; a line a run. "
-    "Vertical lines: where the active phase ended.",
+    "application": "What the programs asked for, a line a run. Vertical lines: where the active phase ended.",
     "device": "What reached the devices, on the same time axis.",
     "programs": "Real time per job against the reference, with the 95 % interval of each program by itself.",
     "places": "Where the time of all jobs went.",

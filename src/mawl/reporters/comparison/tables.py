@@ -97,7 +97,7 @@ def places(comparison: Comparison) -> Table:
         title="time of all jobs",
         head=("time of all jobs", "reference", "candidate", "change", "share", "verdict"),
         rows=[_place(row) for row in comparison.places],
-        note="means over runs; share: the change over the reference's time of all jobs"
+        note="means over runs; share: the change over the reference's time in all places"
         if comparison.places
         else "",
     )
@@ -204,7 +204,7 @@ def _place(row: PlaceChange) -> tuple[str, ...]:
         format_seconds(row.reference_seconds),
         format_seconds(row.candidate_seconds),
         sign + format_seconds(abs(row.change_seconds)),
-        changed(row.share_ratio),
+        figure(row.share_ratio, format_ratio),
         word,
     )
 

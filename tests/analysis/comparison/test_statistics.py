@@ -1,0 +1,147 @@
+"""Intervals and decisions: against SciPy, by their symmetries, and by how often they err."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from mawl.analysis.comparison.statistics import (
+    FEWEST_RUNS,
+    LEVEL,
+    POWER,
+    effect_of,
+    holm,
+    runs_needed,
+    smallest_effect,
+)
+from tests.fakes.compared_runs import NOISE
+
+DRAWS = 2000
+TENTH = math.log(1.1)
+
+values = st.lists(st.floats(-5.0, 5.0), min_size=2, max_size=8)
+
+
+def bound(rate: float) -> float:
+    """Three binomial standard deviations of a rate over the draws."""
+    return 3.0 * math.sqrt(rate * (1.0 - rate) / DRAWS)
+
+
+def draws(shift: float, runs: int, noise: float = NOISE) -> Iterator[tuple[list[float], list[float]]]:
+    """Two sides of runs, the candidate later by ``shift``, over and over."""
+    generator = np.random.default_rng(7)
+    for _ in range(DRAWS):
+        before, after = generator.normal(0.0, noise, (2, runs))
+        yield before.tolist(), (after + shift).tolist()
+
+
+def found(shift: float, runs: int) -> float:
+    """The share of draws that are called different."""
+    return sum(effect_of(*sides).differs for sides in draws(shift, runs)) / DRAWS
+
+
+@pytest.mark.parametrize("runs", [5, 12])
+def test_alike_sides_are_called_different_in_one_of_twenty(runs: int) -> None:
+    assert found(0.0, runs) == pytest.approx(LEVEL, abs=bound(LEVEL))
+
+
+def test_the_smallest_effect_of_five_runs_is_found_as_often_as_stated() -> None:
+    rate = found(smallest_effect(NOISE, FEWEST_RUNS), FEWEST_RUNS)
+    assert rate == pytest.approx(POWER, abs=bound(POWER))
+
+
+def test_a_tenth_more_is_found_as_often_as_stated_with_the_runs_that_it_takes() -> None:
+    spread = [-NOISE, 0.0, NOISE]
+    runs = runs_needed(spread, spread, TENTH)
+    assert runs == 40
+    assert found(TENTH, runs) == pytest.approx(POWER, abs=bound(POWER))
+
+
+def test_the_printed_smallest_effect_is_true_of_typical_sides() -> None:
+    printed = [effect_of(*sides).smallest for sides in draws(0.0, FEWEST_RUNS)]
+    assert np.median(printed) == pytest.approx(smallest_effect(NOISE, FEWEST_RUNS), rel=0.05)
+
+
+def test_of_twenty_programs_alike_hardly_any_family_names_one() -> None:
+    generator = np.random.default_rng(11)
+    wrong = 0
+    for _ in range(DRAWS // 10):
+        # Programs of one run share its luck.
+        runs = generator.normal(0.0, NOISE, (2, 5, 1)) + generator.normal(0.0, NOISE, (2, 5, 20))
+        effects = [effect_of(runs[0, :, at].tolist(), runs[1, :, at].tolist()) for at in range(20)]
+        wrong += any(holm([effect.p_value for effect in effects]))
+    assert wrong <= DRAWS / 10 * LEVEL + 3 * math.sqrt(DRAWS / 10 * LEVEL)
+
+
+@given(values, values)
+def test_against_scipy(before: list[float], after: list[float]) -> None:
+    assume(min(np.std(before), np.std(after)) > 1e-3)
+    effect = effect_of(before, after)
+    expected = stats.ttest_ind(after, before, equal_var=False)
+    assert effect.p_value == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
+    interval = expected.confidence_interval(0.95)
+    assert (effect.low, effect.high) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-9)
+
+
+def test_the_standard_error_is_that_of_the_bootstrap() -> None:
+    generator = np.random.default_rng(3)
+    before, after = generator.normal(0.0, 1.0, 9), generator.normal(0.5, 2.0, 9)
+    drawn = stats.bootstrap(
+        (before, after),
+        lambda one, other, axis: np.mean(other, axis) - np.mean(one, axis),
+        n_resamples=20_000,
+        vectorized=True,
+        rng=np.random.default_rng(5),
+    )
+    effect = effect_of(before.tolist(), after.tolist())
+    welch = stats.ttest_ind(after, before, equal_var=False)
+    error = (effect.high - effect.difference) / stats.t.ppf(0.975, welch.df)
+    assert error * math.sqrt(8 / 9) == pytest.approx(drawn.standard_error, rel=0.03)
+
+
+@given(values, values)
+def test_sides_exchanged_give_the_opposite(before: list[float], after: list[float]) -> None:
+    one, other = effect_of(before, after), effect_of(after, before)
+    assert one.difference == -other.difference
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+    assert (one.p_value, one.smallest) == pytest.approx((other.p_value, other.smallest))
+
+
+@given(values, st.randoms(use_true_random=False))
+def test_the_order_of_runs_does_not_matter(before: list[float], random: object) -> None:
+    after = [value + 1.0 for value in before]
+    mixed = list(after)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert effect_of(before, mixed).p_value == pytest.approx(effect_of(before, after).p_value)
+
+
+@given(values)
+def test_a_side_against_itself_is_no_difference(side: list[float]) -> None:
+    effect = effect_of(side, side)
+    assert effect.difference == 0.0
+    assert not effect.differs
+    assert effect.low <= 0.0 <= effect.high
+
+
+def test_runs_without_a_spread_are_told_apart_by_what_they_are() -> None:
+    assert not effect_of([1.0] * 5, [1.0] * 5).differs
+    apart = effect_of([1.0] * 5, [2.0] * 5)
+    assert (apart.differs, apart.low, apart.high, apart.smallest) == (True, 1.0, 1.0, 0.0)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == [True, False, False]
+    assert holm([0.01, 0.02, 0.03]) == [True, True, True]
+    assert holm([0.0126, 0.5, 0.5, 0.5]) == [False] * 4
+    assert holm([]) == []
+
+
+def test_noise_that_hides_everything_takes_more_runs_than_anybody_makes() -> None:
+    assert runs_needed([0.0, 3.0], [0.0, 3.0], TENTH) is None
+    assert runs_needed([0.0, 1e-6], [0.0, 1e-6], TENTH) == FEWEST_RUNS
