@@ -68,7 +68,10 @@ def main(arguments: Sequence[str]) -> int:
     kept = []
     for name in arguments:
         report = subprocess.run(
-            [sys.executable, "-m", "mawl", "report", name], stdout=subprocess.PIPE, text=True, check=True
+            [sys.executable, "-m", "mawl", "report", name, "--all"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
         )
         kept.append(shown(Path(name), report.stdout))
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from mawl.commands import report
+from mawl.commands.report import FORMATS
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.reporters import csv
+from mawl.reporters.screen import MOST_LINES
 from tests.fakes.stored_run import facts, write_run
 
 
@@ -32,6 +36,11 @@ def test_the_newest_run_as_text_by_default(
 ) -> None:
     monkeypatch.chdir(runs.parent)
     assert call() == 0
+    out = capsys.readouterr().out
+    assert out.startswith("carried   no: 1 of 6 jobs")
+    assert "\nrun       20260101-080000-tiny" in out
+    assert len(out.splitlines()) <= MOST_LINES
+    assert call("--all") == 0
     assert capsys.readouterr().out.startswith("run       20260101-080000-tiny")
 
 
@@ -53,7 +62,7 @@ def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     target = tmp_path / "report.txt"
     target.write_text("a stale and much longer report\n" * 1000)
     assert call("one", "--runs", str(runs), "--output", str(target)) == 0
-    assert target.read_text().startswith("run       20260101")
+    assert target.read_text().startswith("carried   no")
     assert "stale" not in target.read_text()
     assert capsys.readouterr().out == ""
 
@@ -71,8 +80,55 @@ def test_a_bad_place_for_the_report_fails_before_the_run_is_read(runs: Path, tmp
         call("no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
 
 
+def test_colours_where_they_are_asked_for_and_nowhere_else(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(str(runs / "one")) == 0
+    plain = capsys.readouterr().out
+    assert "\x1b" not in plain
+    assert call(str(runs / "one"), "--color", "always") == 0
+    coloured = capsys.readouterr().out
+    assert "\x1b[31mno\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+    assert call(str(runs / "one"), "--output", str(tmp_path / "report.txt")) == 0
+    assert (tmp_path / "report.txt").read_text() == plain
+
+
+def test_openmetrics(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(str(runs / "one"), "--format", "openmetrics") == 0
+    out = capsys.readouterr().out
+    assert out.endswith("\n# EOF\n") and 'mawl_jobs_finished{run_id="20260101-080000-tiny"' in out
+
+
+def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(str(runs / "one"), "--format", "csv") == 0
+    assert capsys.readouterr().out.startswith("run_id,figure,unit,value,missing\n")
+    assert call(str(runs / "one"), "--format", "csv", "--table", "jobs") == 0
+    jobs = capsys.readouterr().out
+    assert len(jobs.splitlines()) == 7
+    place = tmp_path / "new" / "tables"
+    assert call(str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
+    assert {path.name for path in place.iterdir()} == {f"{name}.csv" for name in csv.TABLES}
+    assert (place / "jobs.csv").read_text() == jobs
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_comes_out_and_ends_in_one_line_feed(
+    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(str(runs / "one"), "--format", name) == 0
+    out = capsys.readouterr().out
+    assert len(out) > 100 and out.endswith("\n") and not out.endswith("\n\n")
+
+
 def test_wrong_use_is_a_sentence(runs: Path) -> None:
     with pytest.raises(UsageError, match="--job goes with --format saslog"):
         call("one", "--runs", str(runs), "--job", "s1-1")
+    with pytest.raises(UsageError, match="--table goes with --format csv"):
+        call("one", "--runs", str(runs), "--table", "jobs")
+    with pytest.raises(UsageError, match="name their directory with --output"):
+        call("one", "--runs", str(runs), "--format", "csv", "--table", "all")
+    with pytest.raises(UsageError, match="--all goes with --format text"):
+        call("one", "--runs", str(runs), "--all", "--format", "json")
     with pytest.raises(UsageError, match=r"s9-9 is no job of run .*choose from: s1-1"):
         call("one", "--runs", str(runs), "--format", "saslog", "--job", "s9-9")

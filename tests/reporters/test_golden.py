@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judge, judged
 from mawl.analysis.summary import summary_of
-from mawl.reporters import json, saslog, text
+from mawl.commands.report import screen_of
+from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts, jobs, write_run
 
@@ -26,8 +29,8 @@ def run(tmp_path: Path) -> Run:
     return open_run(tmp_path / "run")
 
 
-def interrupted() -> str:
-    """The screen of a run with everything that can be missing."""
+def interrupted() -> dict[str, Any]:
+    """The summary of a run with everything that can be missing."""
     some = facts(
         outcome="interrupted",
         outcome_reason="the runner ended without finishing the run",
@@ -36,7 +39,7 @@ def interrupted() -> str:
         remarks=["jobs.jsonl, line 3: torn when the run was stopped, left out"],
     )
     summary = summary_of(some, jobs()[2:3], {"steps": 2, "samples": 6, "events": 4})
-    return text.render(judge(some, jobs()[2:3], summary))
+    return judge(some, jobs()[2:3], summary)
 
 
 def render(name: str, run: Run) -> str:
@@ -48,11 +51,37 @@ def render(name: str, run: Run) -> str:
             return json.render(judged(run))
         case "report.saslog":
             return saslog.render(run, ["s1-1", "s3-1"])
+        case "report.md":
+            return markdown.render(judged(run))
+        case "disclosure.md":
+            return disclosure.render(run, judged(run))
+        case "logparse.csv":
+            return logparse.render(run)
+        case "programs.csv":
+            return csv.render(run, judged(run), "programs")
+        case "screen.txt":
+            return screen_of(run, Bounds())
+        case "interrupted-screen.txt":
+            return screen.render(interrupted())
         case _:
-            return interrupted()
+            return text.render(interrupted())
 
 
-@pytest.mark.parametrize("name", ["report.txt", "report.json", "report.saslog", "interrupted.txt"])
+NAMES = (
+    "report.txt",
+    "report.json",
+    "report.saslog",
+    "interrupted.txt",
+    "screen.txt",
+    "interrupted-screen.txt",
+    "report.md",
+    "disclosure.md",
+    "logparse.csv",
+    "programs.csv",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_reports_are_as_they_were(name: str, run: Run) -> None:
     path = GOLDEN / name
     made = render(name, run) + "\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+from prometheus_client import Metric
+from prometheus_client.openmetrics import parser
 
 from mawl.advice.judge import judge
 from mawl.analysis.summary import summary_of
@@ -14,6 +16,8 @@ from mawl.reporters.openmetrics import families, render
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts, jobs
+
+parse: Callable[[str], Iterable[Metric]] = parser.text_string_to_metric_families
 
 
 def summary(**changes: object) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def test_families_have_types_units_and_help() -> None:
 
 
 def test_what_is_text_stands_in_the_labels_of_one_sample() -> None:
-    ((name, labels),) = [key for key in read(render(summary())) if key[0] == "mawl_run_info"]
+    ((_, labels),) = [key for key in read(render(summary())) if key[0] == "mawl_run_info"]
     held = dict(labels)
     assert (held["outcome"], held["validity"], held["limit"]) == ("completed", "indicative", "none")
     assert (held["kind"], held["scale"]) == ("measured", "standard")

@@ -1,4 +1,7 @@
-"""Report a stored run: a screen of text, JSON for scripts, or the SAS-style logs of its jobs."""
+"""Report a stored run: a screen of text, or one of the formats that other tools and people read.
+
+docs/guides/exports.md says what each format holds and who reads it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,28 @@ from pathlib import Path
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
+from mawl.analysis.outline import outline
+from mawl.analysis.summary import sampled
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
-from mawl.reporters import json, openmetrics, saslog, text
+from mawl.reporters import (
+    csv,
+    disclosure,
+    iotest,
+    json,
+    logparse,
+    markdown,
+    openmetrics,
+    saslog,
+    screen,
+    text,
+)
+from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 
 NAME = "report"
-HELP = "report a stored run as text, JSON or SAS-style logs"
+HELP = "report a stored run as text, or export it: JSON, CSV, Markdown, OpenMetrics, SAS-style logs"
 
 Renderer = Callable[[Run, Block], str]
 
@@ -28,12 +46,18 @@ def _html(run: Run, summary: Block) -> str:
 
 
 FORMATS: dict[str, Renderer] = {
-    "text": lambda _, summary: text.render(summary),
     "json": lambda _, summary: json.render(summary),
     "html": _html,
+    "markdown": lambda _, summary: markdown.render(summary),
+    "disclosure": disclosure.render,
+    "logparse": lambda run, _: logparse.render(run),
+    "throughput": iotest.render,
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
-"""Name of a format to what makes it of a stored run and its judged summary; ``saslog`` takes jobs, too."""
+"""Name of a format to what makes it of a stored run and its judged summary.
+
+Beside them ``text`` takes how it may look, ``saslog`` jobs and ``csv`` a table."""
+ALL_TABLES = "all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +65,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
     )
-    parser.add_argument("--format", choices=(*FORMATS, "saslog"), default="text", help="default: text")
+    parser.add_argument(
+        "--format", choices=("text", *FORMATS, "csv", "saslog"), default="text", help="default: text"
+    )
+    parser.add_argument("--all", action="store_true", help="with text: every table instead of one screen")
+    parser.add_argument(
+        "--color",
+        choices=COLOUR_CHOICES,
+        default="auto",
+        help="with text: colours on a terminal (default, unless NO_COLOR is set), always or never",
+    )
     parser.add_argument(
         "--job",
         action="append",
@@ -49,24 +82,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JOB",
         help="with saslog: only this job; may be repeated",
     )
+    parser.add_argument(
+        "--table",
+        choices=(*csv.TABLES, ALL_TABLES),
+        help="with csv: which table (default: summary); all of them into the directory --output",
+    )
     parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report; the output file is opened first, so that a bad path fails before any work."""
+    if arguments.all and arguments.format != "text":
+        raise UsageError("--all goes with --format text", cure="leave it out: other formats hold everything")
     if arguments.job and arguments.format != "saslog":
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
+    if arguments.table and arguments.format != "csv":
+        raise UsageError("--table goes with --format csv", cure="leave it out, or ask for that format")
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    if arguments.table == ALL_TABLES:
+        return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None:
-        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments))
+        style = style_of(sys.stdout, arguments.color)
+        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments, style))
         return 0
     output = Path(arguments.output)
     new = not output.exists()
     with output.open("a", encoding="utf-8") as file:
         try:
-            report = _report(open_run(arguments.run, runs), bounds, arguments)
+            style = Style(colour=arguments.color == "always")
+            report = _report(open_run(arguments.run, runs), bounds, arguments, style)
         except BaseException:
             if new:
                 output.unlink()
@@ -77,7 +123,31 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace) -> str:
+def _all_tables(stored: Run, bounds: Bounds, output: str | None) -> int:
+    """Every table as TABLE.csv in a directory, which is made where it is missing."""
+    if output is None:
+        raise UsageError("--table all writes several files", cure="name their directory with --output")
+    directory = Path(output)
+    directory.mkdir(parents=True, exist_ok=True)
+    summary = judged(stored, bounds)
+    for name in csv.TABLES:
+        (directory / f"{name}.csv").write_text(csv.render(stored, summary, name) + "\n", encoding="utf-8")
+    return 0
+
+
+def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
+    if arguments.format == "csv":
+        return csv.render(stored, judged(stored, bounds), arguments.table or "summary") + "\n"
+    if arguments.format != "text":
+        return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
+    if arguments.all:
+        return text.render(judged(stored, bounds)) + "\n"
+    return screen_of(stored, bounds, style) + "\n"
+
+
+def screen_of(stored: Run, bounds: Bounds, style: Style = PLAIN) -> str:
+    """The one screen of a stored run."""
+    course = outline(stored.facts, stored.job_records(), sampled(stored))
+    return screen.render(judged(stored, bounds), course, style)

@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.judge import judged
 from mawl.commands.arguments import (
     add_role_arguments,
     add_workload_arguments,
@@ -28,7 +27,9 @@ from mawl.commands.before import free_space, load_before
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
+from mawl.commands.report import screen_of
 from mawl.commands.solo import Times
+from mawl.commands.terminal import style_of
 from mawl.config.settings import Settings
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.measure.machine import read_machine
@@ -37,7 +38,6 @@ from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
-from mawl.reporters.text import render
 from mawl.runner.request import RunRequest
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
@@ -162,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs,
         latest,
     )
-    print(render(judged(open_run(folder), bounds_of(chosen))))
+    print(screen_of(open_run(folder), bounds_of(chosen), style_of(sys.stdout)))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     return EXIT_OF_OUTCOME[facts.outcome]
 

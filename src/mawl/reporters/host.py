@@ -1,4 +1,4 @@
-"""Lines of the one-screen report about the host: processors, memory, and the devices of the roles."""
+"""Lines of the long report about the host: processors, memory, and the devices of the roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures mean, in the one-screen report: carried or not, what limits, and whether to believe it."""
+"""What the figures mean, in the long report: carried or not, what limits, and whether to believe it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of the one-screen report about I/O by role and about waits."""
+"""The lines of the long report about I/O by role and about waits."""
 
 from __future__ import annotations
 

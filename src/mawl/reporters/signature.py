@@ -1,4 +1,4 @@
-"""The signature in the one-screen report: each row beside its published range."""
+"""The signature in the long report: each row beside its published range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the one-screen report: times, programs, I/O and the CPU account."""
+"""The tables of the long report: times, programs, I/O and the CPU account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on one screen."""
+"""A run in full: every table, for those who read on after the screen (:mod:`mawl.reporters.screen`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.reporters.figure import counted_noun
+from mawl.reporters.head import (
+    concurrency_text,
+    jobs_text,
+    labelled,
+    node_text,
+    outcome_text,
+    recorded_text,
+    workload_text,
+)
 from mawl.reporters.host import host
 from mawl.reporters.judgement import grounds, headlines
 from mawl.reporters.roles import roles, waits
@@ -16,7 +25,6 @@ from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.reporters.throughput import throughput
 from mawl.reporters.waits import program_waits
-from mawl.units import format_memory, format_ratio, format_seconds
 
 MOST_FAILURES = 5
 NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "windows", "inputs.mode", "inputs.reason")
@@ -48,77 +56,18 @@ def render(summary: Block) -> str:
 
 
 def _head(summary: Block) -> list[str]:
-    workload = summary["workload"]
-    outcome = summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else "")
-    sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
     lines = [
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
-        ("workload", f"{workload['name']} at scale {_scale(workload)}: {sizes}"),
-        *(("system", _node(node)) for node in summary["nodes"]),
+        ("workload", workload_text(summary["workload"])),
+        *(("system", node_text(node)) for node in summary["nodes"]),
         ("started", summary["started_at"]),
-        ("outcome", outcome),
-        ("jobs", _jobs(summary)),
-        *([] if summary["outcome"] == "completed" else [("recorded", _recorded(summary))]),
-        ("at once", _concurrency(summary["jobs"])),
+        ("outcome", outcome_text(summary)),
+        ("jobs", jobs_text(summary)),
+        *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
+        ("at once", concurrency_text(summary["jobs"])),
         *headlines(summary),
     ]
-    return [
-        line
-        for name, text in lines
-        for line in wrap(f"{name:<10}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * 10)
-    ]
-
-
-def _scale(workload: Block) -> str:
-    """The scale's name with its factor of full, or the factor alone where it has no name."""
-    factor, name = figure(workload["scale"], format_plain), workload["scale_name"]
-    if name is None or name[:1].isdigit() or name[:1] == ".":
-        return factor
-    return f"{name} ({factor} of full)"
-
-
-def _node(node: Block) -> str:
-    cores = f"{node['cores'] or ABSENT} {node['core_basis'] or 'core'}{'' if node['cores'] == 1 else 's'}"
-    parts = [node["cpu_model"], cores, figure(node["memory_bytes"], format_memory), node["kernel"]]
-    if node["cpus_used"] is not None:
-        parts.append(f"used: {counted_noun(len(node['cpus_used']), 'CPU')}")
-    if node["memory_limit_bytes"] is not None:
-        parts.append(f"limited to {format_memory(node['memory_limit_bytes'])}")
-    return f"{node['name']}: {', '.join(part for part in parts if part)}"
-
-
-def _jobs(summary: Block) -> str:
-    jobs = summary["jobs"]
-    ends = [
-        f"{jobs[name]} {name.replace('_', ' ')}"
-        for name in ("finished", "failed", "stopped", "lost", "not_started")
-        if jobs[name] or name == "finished"
-    ]
-    total = f"{jobs['total']}"
-    if summary["outcome"] == "running":
-        total += f" of {summary['workload']['jobs']} ended so far"
-    return f"{total}: {', '.join(ends)}"
-
-
-def _recorded(summary: Block) -> str:
-    """What a run that did not go through, or still goes on, has left so far."""
-    held = ", ".join(
-        f"{figure(count, format_count)} {name.removesuffix('s') if count == 1 else name}"
-        for name, count in summary["recorded"].items()
-    )
-    if summary["outcome"] == "running":
-        return f"{held} so far; the run goes on, and all below is of what has ended"
-    return f"{held} in the run folder"
-
-
-def _concurrency(jobs: Block) -> str:
-    planned = jobs["planned_peak_concurrent"]
-    return (
-        f"peak {figure(jobs['peak_concurrent'], format_count)}"
-        f"{'' if planned is None else f' of {planned} planned'}, "
-        f"mean {figure(jobs['mean_concurrent'], format_ratio)}, "
-        f"{figure(jobs['seconds_near_peak'], format_seconds)} near the peak (at least 90 % of it)"
-    )
+    return [line for name, text in lines for line in labelled(name, text)]
 
 
 def _ends(summary: Block) -> list[str]:

@@ -1,4 +1,4 @@
-"""Throughput over windows in the one-screen report."""
+"""Throughput over windows in the long report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the time of each program's jobs went, in the one-screen report."""
+"""Where the time of each program's jobs went, in the long report."""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""The course of a run in a few numbers: throughput and running jobs in equal parts, for one line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.analysis.series import Samples
+from mawl.analysis.throughput import APPLICATION, device_counters
+from mawl.analysis.timeline import timeline
+from mawl.analysis.windows import Rates, gauges
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+
+MOST_PARTS = 2000
+SHORTEST_PART_SECONDS = 1.0
+"""Samples are a second apart: nothing is known of a shorter part."""
+
+
+class Outline(msgspec.Struct, frozen=True, kw_only=True):
+    """Means of equal parts of a run, first start to last end; None where no sample covers a part.
+
+    ``application`` and ``device`` are bytes per second in total, ``jobs`` the jobs that ran.
+    """
+
+    part_seconds: float
+    application: Rates
+    device: Rates
+    jobs: Rates
+
+
+def outline(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples | None) -> Outline | None:
+    """The outline of a run; None without samples or without a job that has both start and end."""
+    line = timeline(jobs, facts.workload.sessions)
+    if samples is None or line is None or line.elapsed_seconds <= 0:
+        return None
+    parts = min(max(int(line.elapsed_seconds / SHORTEST_PART_SECONDS), 1), MOST_PARTS)
+    seconds = line.elapsed_seconds / parts
+    edges = [line.started_at + number * seconds for number in range(parts)] + [line.ended_at]
+    return Outline(
+        part_seconds=seconds,
+        application=APPLICATION.flow(samples, edges)["total"],
+        device=device_counters(facts, samples).flow(samples, edges)["total"],
+        jobs=gauges(samples, "jobs_running", edges),
+    )

@@ -1,0 +1,196 @@
+"""A run as CSV: one tidy table at a time, units in the names of the columns, null an empty cell.
+
+A row is a line: line breaks and other control characters of a text become blanks.  Cells of text that a
+spreadsheet would take for a formula (they begin with ``=``, ``+``, ``-`` or ``@``) get an apostrophe in
+front, as OWASP advises on CSV injection; numbers never do.
+Histograms are in the Parquet tables of the run folder only: a cell holds one figure.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from mawl.formats.lines import one_line
+from mawl.model.metric import Metric
+from mawl.model.metrics import METRICS
+from mawl.model.series_metrics import SERIES_METRICS, defined
+from mawl.store import Run
+
+FORMULA = ("=", "+", "-", "@")
+"""First characters by which a spreadsheet takes text for a formula."""
+
+UNITS = {metric.name: metric.unit for metric in (*METRICS, *SERIES_METRICS)}
+
+Block = dict[str, Any]
+Row = Mapping[str, object]
+
+
+class Table(NamedTuple):
+    """Columns in order, and rows that hold some of them."""
+
+    columns: Sequence[str]
+    rows: Iterable[Row]
+
+
+def render(run: Run, summary: Block, table: str) -> str:
+    """One table (a key of :data:`TABLES`) with its heading; lines end in a line feed.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where a table of the run is damaged.
+    """
+    return written(TABLES[table](run, summary))
+
+
+def written(table: Table) -> str:
+    """A table as CSV (RFC 4180, UTF-8); without rows the heading alone."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow([cell(row.get(name)) for name in table.columns])
+    return text.getvalue().removesuffix("\n")
+
+
+def cell(value: object) -> str:
+    """A value as a cell: missing is empty, truth is ``true`` or ``false``, text cannot become a formula."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    if not text.isprintable():
+        text = one_line(text)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+
+
+def _stored(name: str) -> Callable[[Run, Block], Table]:
+    """A table of the run folder without its histograms."""
+
+    def table(run: Run, _: Block) -> Table:
+        held: pa.Table = getattr(run, name)
+        plain = [field.name for field in held.schema if not pa.types.is_nested(field.type)]
+        return Table(["run_id", *plain], _rows(held.select(plain), run.facts.run_id))
+
+    return table
+
+
+def _rows(held: pa.Table, run_id: str) -> Iterator[Row]:
+    for batch in held.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            yield {"run_id": run_id, **row}
+
+
+def _samples(run: Run, summary: Block) -> Table:
+    """Samples with the unit of each series beside its name."""
+    held = _stored("samples")(run, summary)
+    units = {name: series_unit(name) for name in run.samples["series"].unique().to_pylist()}
+    rows = ({**row, "unit": units[str(row["series"])]} for row in held.rows)
+    return Table([*held.columns[:-1], "unit", held.columns[-1]], rows)
+
+
+def _summary(run: Run, summary: Block) -> Table:
+    """A row per figure of the summary, with its unit, and the reason where it is null."""
+    rows = (
+        {
+            "run_id": run.facts.run_id,
+            "figure": path,
+            "unit": unit_of(path),
+            "value": value,
+            "missing": _reason(summary["missing"], path) if value is None else None,
+        }
+        for path, value in _figures({name: part for name, part in summary.items() if name not in APART})
+    )
+    return Table(["run_id", "figure", "unit", "value", "missing"], rows)
+
+
+def _members(block: str, label: str) -> Callable[[Run, Block], Table]:
+    """A row per member of a block such as ``programs``, its figures flat."""
+
+    def table(run: Run, summary: Block) -> Table:
+        held: Any = summary
+        for part in block.split("."):
+            held = (held or {}).get(part)
+        members = held.items() if isinstance(held, dict) else enumerate(held or [], start=1)
+        rows = [
+            {
+                "run_id": run.facts.run_id,
+                label: name,
+                **{path.replace(".", "_"): value for path, value in _figures(member)},
+            }
+            for name, member in members
+        ]
+        return Table(list(dict.fromkeys(["run_id", label, *(name for row in rows for name in row)])), rows)
+
+    return table
+
+
+TABLES: dict[str, Callable[[Run, Block], Table]] = {
+    "summary": _summary,
+    "jobs": _stored("jobs"),
+    "steps": _stored("steps"),
+    "events": _stored("events"),
+    "samples": _samples,
+    "programs": _members("programs", "program"),
+    "roles": _members("io.by_role", "role"),
+    "windows": _members("windows", "window"),
+}
+"""Name of a table to what makes it."""
+
+APART = ("missing", "programs", "windows")
+"""Blocks of the summary that are tables of their own, and the reasons, which stand beside their figures."""
+
+
+def unit_of(path: str) -> str | None:
+    """The unit of a path of the summary by the registry, ``*`` standing for any one part; None for none."""
+    metric = _metric(path)
+    return None if metric is None or metric.unit == "-" else metric.unit
+
+
+def series_unit(series: str) -> str | None:
+    """The unit of a series of the samples by the registry; None for a series that it does not know."""
+    return UNITS.get(series) or UNITS.get(defined(series) or "")
+
+
+def _metric(path: str) -> Metric | None:
+    parts = path.split(".")
+    for metric in METRICS:
+        names = metric.name.split(".")
+        if len(names) == len(parts) and all(a in (b, "*") for a, b in zip(names, parts, strict=True)):
+            return metric
+    return None
+
+
+def _figures(tree: Any, path: str = "") -> Iterator[tuple[str, object]]:
+    """Every leaf of a block with its path; lists of names are joined, others are numbered from 1."""
+    if isinstance(tree, dict):
+        for name, member in tree.items():
+            yield from _figures(member, f"{path}.{name}" if path else name)
+    elif isinstance(tree, list) and any(isinstance(member, dict) for member in tree):
+        for number, member in enumerate(tree, start=1):
+            yield from _figures(member, f"{path}.{number}")
+    elif isinstance(tree, list):
+        yield path, "; ".join(map(str, tree))
+    else:
+        yield path, tree
+
+
+def _reason(missing: Mapping[str, str], path: str) -> str | None:
+    """The reason of a null: its own, or that of the block that is null as a whole."""
+    if path in missing:
+        return missing[path]
+    parts = path.split(".")
+    for pattern, reason in missing.items():
+        names = pattern.split(".")
+        if len(names) == len(parts) and all(a in (b, "*") for a, b in zip(names, parts, strict=True)):
+            return reason
+    return None

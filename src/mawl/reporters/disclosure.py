@@ -1,0 +1,120 @@
+"""A one-page disclosure of a run: the system, what ran with which settings, the rules, the result.
+
+What a reader needs to repeat the run or to doubt it, as Markdown.  Every rule of validity is listed with
+what it found, and the page says first whether the figures may be published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mawl.advice.validity.status import RULES
+from mawl.model.run import RunFacts
+from mawl.reporters.figure import ABSENT, Form, figure, format_plain
+from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
+from mawl.reporters.judgement import headlines
+from mawl.reporters.markup import code, escaped, table
+from mawl.store import Run
+from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
+
+Block = dict[str, Any]
+
+STATUS = {
+    "publishable": "Fit to publish: every rule is met.",
+    "indicative": "Not fit to publish: figures are indicative, since not every rule is met.",
+    "invalid": "Not fit to publish: the run is invalid.",
+}
+
+
+def render(run: Run, summary: Block) -> str:
+    """The page; what is not known is ``-``, and text of the run is escaped."""
+    validity = summary["validity"]
+    parts = [
+        [f"# Disclosure of run {escaped(summary['run_id'])}"],
+        [f"**{STATUS[validity['status']]}** Written by mawl {escaped(summary['mawl_version'])}."],
+        ["## System", "", *_rows(_system(run.facts, summary))],
+        ["## Workload and settings", "", *_rows(_settings(run.facts, summary))],
+        ["## Result", "", *_rows(_result(summary))],
+        ["## Rules", "", *_rules(validity)],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _system(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
+    for node in summary["nodes"]:
+        yield "node", node_text(node)
+        basis = f"{node['sockets'] or ABSENT} sockets, {node['physical_cores'] or ABSENT} physical cores"
+        yield "processors", f"{basis}, {node['logical_cpus'] or ABSENT} logical, SMT {node['smt'] or ABSENT}"
+        yield "virtual machine", node["virtual"] or "not seen"
+    for volume in facts.volumes:
+        where = f"{volume.file_system or ABSENT} on {volume.source or ABSENT}"
+        disks = f", disks {' '.join(volume.disks)}" if volume.disks else f" ({volume.reason})"
+        yield f"{volume.role} on {volume.node}", f"{where}, mounted at {volume.mount_point or ABSENT}{disks}"
+    software = (f"{name} {version}" for name, version in facts.software.items() if version)
+    yield "software", ", ".join(software) or ABSENT
+    held = (f"{name}={value}" for name, value in facts.settings.items() if value is not None)
+    yield "kernel settings", ", ".join(held) or ABSENT
+
+
+def _settings(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
+    workload = summary["workload"]
+    # The place of the command itself says nothing to a reader elsewhere.
+    yield "command", " ".join([Path(word).name for word in facts.command[:1]] + facts.command[1:]) or ABSENT
+    yield "workload", workload_text(workload)
+    yield "seed", figure(workload["seed"], format_plain)
+    for name, value in (workload["options"] or {}).items():
+        size = name.endswith("_bytes")
+        yield name.removesuffix("_bytes"), format_memory(value) if size else str(value).lower()
+    yield "start of jobs", facts.start_mode or ABSENT
+    yield "jobs at once", concurrency_text(summary["jobs"])
+    inputs = summary["inputs"] or {"resident_ratio": None, "mode": None}
+    asked = inputs["mode"] or "as they were"
+    share = figure(inputs["resident_ratio"], format_ratio)
+    yield "inputs in the page cache before the start", f"{share} of them; asked to be: {asked}"
+    yield "runs of this workload for this answer", str(facts.repeats)
+
+
+def _result(summary: Block) -> Iterator[tuple[str, object]]:
+    time, io = summary["time"], summary["io"]
+    yield "started", summary["started_at"]
+    yield "outcome", outcome_text(summary)
+    yield from headlines(summary)
+    given: tuple[tuple[str, object, Form], ...] = (
+        ("workload response time (sum of real times)", time["real_time_seconds"], format_seconds),
+        ("user CPU", time["user_cpu_seconds"], format_seconds),
+        ("system CPU", time["system_cpu_seconds"], format_seconds),
+        ("CPU/real of the sums", summary["cpu_real_ratio"]["of_sums"], format_ratio),
+        ("elapsed", time["elapsed_seconds"], format_seconds),
+        ("active phase", time["active_seconds"], format_seconds),
+        ("device, read", io["device"]["read_bytes"], format_bytes),
+        ("device, written", io["device"]["written_bytes"], format_bytes),
+        ("device, peak", io["device"]["peak"]["total_bytes_per_second"], format_rate),
+        ("device, sustained", io["device"]["sustained"]["total_bytes_per_second"], format_rate),
+        ("device, sustained per core", io["device"]["sustained_bytes_per_second_per_core"], format_rate),
+        ("window", io["device"]["window_seconds"], format_seconds),
+        ("reach, reads", io["reach"]["read_ratio"], format_ratio),
+        ("reach, writes", io["reach"]["write_ratio"], format_ratio),
+    )
+    for name, value, form in given:
+        yield name, figure(value, form)
+
+
+def _rows(rows: Iterator[tuple[str, object]]) -> list[str]:
+    return table(("fact", "value"), [(escaped(name), escaped(text)) for name, text in rows], words=True)
+
+
+def _rules(validity: Block) -> list[str]:
+    """Every rule: met, remarked on, or not met with what it found."""
+    found: dict[str, list[Block]] = {}
+    for finding in validity["findings"]:
+        found.setdefault(finding["rule"], []).append(finding)
+    rows = []
+    for rule in RULES:
+        own = found.get(rule, [])
+        broken = any(finding["severity"] != "remark" for finding in own)
+        sentences = "; ".join(escaped(finding["sentence"]) for finding in own)
+        met = "**no**" if broken else "yes, with a remark" if own else "yes"
+        rows.append((code(rule), met, sentences))
+    return table(("rule", "met", "what it found"), rows, words=True)

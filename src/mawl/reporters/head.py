@@ -1,0 +1,87 @@
+"""What was run where, in lines of a label and a text: shared by the screen and the long report."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.units import format_memory, format_ratio, format_seconds
+
+LABEL_WIDTH = 10
+
+Block = dict[str, Any]
+
+
+def labelled(name: str, text: str) -> list[str]:
+    """``name`` and the text beside it, wrapped."""
+    return wrap(f"{name:<{LABEL_WIDTH}}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * LABEL_WIDTH)
+
+
+def workload_text(workload: Block) -> str:
+    """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``."""
+    sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
+    return f"{workload['name']} at scale {_scale(workload)}: {sizes}"
+
+
+def _scale(workload: Block) -> str:
+    """The scale's name with its factor of full, or the factor alone where it has no name."""
+    factor, name = figure(workload["scale"], format_plain), workload["scale_name"]
+    if name is None or name[:1].isdigit() or name[:1] == ".":
+        return factor
+    return f"{name} ({factor} of full)"
+
+
+def node_text(node: Block) -> str:
+    """A node with processor, cores, memory and kernel, and what the jobs were held to."""
+    cores = f"{node['cores'] or ABSENT} {node['core_basis'] or 'core'}{'' if node['cores'] == 1 else 's'}"
+    parts = [node["cpu_model"], cores, figure(node["memory_bytes"], format_memory), node["kernel"]]
+    if node["cpus_used"] is not None:
+        parts.append(f"used: {counted_noun(len(node['cpus_used']), 'CPU')}")
+    if node["memory_limit_bytes"] is not None:
+        parts.append(f"limited to {format_memory(node['memory_limit_bytes'])}")
+    return f"{node['name']}: {', '.join(part for part in parts if part)}"
+
+
+def outcome_text(summary: Block) -> str:
+    """The outcome with its reason."""
+    reason = summary["outcome_reason"]
+    return str(summary["outcome"]) + (f": {reason}" if reason else "")
+
+
+def jobs_text(summary: Block) -> str:
+    """How many jobs there are and how they ended."""
+    jobs = summary["jobs"]
+    ends = [
+        f"{jobs[name]} {name.replace('_', ' ')}"
+        for name in ("finished", "failed", "stopped", "lost", "not_started")
+        if jobs[name] or name == "finished"
+    ]
+    total = f"{jobs['total']}"
+    if summary["outcome"] == "running":
+        total += f" of {summary['workload']['jobs']} ended so far"
+    return f"{total}: {', '.join(ends)}"
+
+
+def recorded_text(summary: Block) -> str:
+    """What a run that did not go through, or still goes on, has left so far."""
+    held = ", ".join(
+        f"{figure(count, format_count)} {name.removesuffix('s') if count == 1 else name}"
+        for name, count in summary["recorded"].items()
+    )
+    if summary["outcome"] == "running":
+        return f"{held} so far; the run goes on, and all below is of what has ended"
+    return f"{held} in the run folder"
+
+
+def concurrency_text(jobs: Block) -> str:
+    """How many jobs ran at once, beside the plan."""
+    planned = jobs["planned_peak_concurrent"]
+    return (
+        f"peak {figure(jobs['peak_concurrent'], format_count)}"
+        f"{'' if planned is None else f' of {planned} planned'}, "
+        f"mean {figure(jobs['mean_concurrent'], format_ratio)}, "
+        f"{figure(jobs['seconds_near_peak'], format_seconds)} near the peak (at least 90 % of it)"
+    )

@@ -1,0 +1,295 @@
+"""A run on one screen: what it means first, then its course, its figures, and what to do next.
+
+At most :data:`MOST_LINES` lines of :data:`~mawl.reporters.columns.LINE_WIDTH` columns; what does not
+fit is in the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere,
+so the only escapes are those of the style.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mawl.analysis.outline import Outline
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import counted_noun, figure, figures, format_count
+from mawl.reporters.head import (
+    LABEL_WIDTH,
+    jobs_text,
+    labelled,
+    node_text,
+    outcome_text,
+    recorded_text,
+    workload_text,
+)
+from mawl.reporters.judgement import headlines
+from mawl.reporters.roles import roles
+from mawl.reporters.sparkline import BLOCKS, sparkline
+from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
+from mawl.reporters.style import PLAIN, Paint, Style
+from mawl.units import format_memory, format_rate, format_ratio, format_seconds
+
+MOST_LINES = 45
+MOST_HEADLINES = 3
+"""Lines of a headline."""
+MOST_ROLES = 7
+MOST_PROGRAMS = 5
+LEAST_NEXT_STEPS = 4
+"""Lines that failures and findings get before programs do, the empty one included."""
+MOST_FINDINGS = 5
+SPARK_WIDTH = 66
+FEWEST_PARTS = 4
+"""A run of fewer parts has no course to show."""
+
+PAINTS: dict[str, Paint] = {
+    "yes": "good",
+    "publishable": "good",
+    "completed": "good",
+    "none": "good",
+    "no": "bad",
+    "invalid": "bad",
+    "failed": "bad",
+    "aborted": "bad",
+    "interrupted": "bad",
+    "not known": "warning",
+    "indicative": "warning",
+    "running": "warning",
+}
+"""First words of a line to their colour; others are strong."""
+
+Block = dict[str, Any]
+
+
+def render(summary: Block, course: Outline | None = None, style: Style = PLAIN) -> str:
+    """The summary of :func:`mawl.advice.judge.judged` on one screen; without ``course`` no sparklines."""
+    parts = [
+        [line for name, text in headlines(summary) for line in _headline(name, text, style)],
+        _head(summary, style),
+        _course(course, style),
+        _throughput(summary["io"]),
+        roles(summary)[:MOST_ROLES],
+    ]
+    rest = ["", *_more(summary, style)]
+    shown = _joined(parts)
+    room = MOST_LINES - len(shown) - len(rest) - LEAST_NEXT_STEPS
+    shown = _joined([*parts, _programs(summary["programs"], min(room - 2, MOST_PROGRAMS))])
+    room = MOST_LINES - len(shown) - len(rest)
+    next_steps = _next_steps(summary, min(room - 1, MOST_FINDINGS))
+    lines = [*shown, *(["", *next_steps] if next_steps else [])]
+    return "\n".join([*lines[: MOST_LINES - len(rest)], *rest])
+
+
+def _joined(parts: Sequence[list[str]]) -> list[str]:
+    """The parts with an empty line between each two."""
+    return "\n\n".join("\n".join(part) for part in parts if part).split("\n")
+
+
+def _headline(name: str, text: str, style: Style) -> list[str]:
+    """The first word in its colour, and no more lines than a headline may have."""
+    lines = _cut(labelled(name, text), MOST_HEADLINES)
+    word = min(text.partition(":")[0], text.partition(";")[0], key=len)
+    label, rest = f"{style.paint(name, 'strong')}{lines[0][len(name) : LABEL_WIDTH]}", lines[0][LABEL_WIDTH:]
+    if rest.startswith(word):
+        rest = style.paint(word, PAINTS.get(word, "strong")) + rest[len(word) :]
+    return [label + rest, *lines[1:]]
+
+
+def _head(summary: Block, style: Style) -> list[str]:
+    jobs, time, ratio = summary["jobs"], summary["time"], summary["cpu_real_ratio"]
+    nodes = [node_text(node) for node in summary["nodes"][:1]]
+    if len(summary["nodes"]) > 1:
+        nodes[0] += f"; and {counted_noun(len(summary['nodes']) - 1, 'more node')}"
+    peak, mean = figures((jobs["peak_concurrent"], format_count), (jobs["mean_concurrent"], format_ratio))
+    sums = figures(
+        (time["real_time_seconds"], format_seconds),
+        (time["user_cpu_seconds"], format_seconds),
+        (time["system_cpu_seconds"], format_seconds),
+        (ratio["of_sums"], format_ratio),
+        (time["memory_bytes"], format_memory),
+    )
+    phases = figures(*((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail")))
+    lines = [
+        ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
+        ("outcome", f"{outcome_text(summary)}; started {summary['started_at']}"),
+        *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
+        ("workload", workload_text(summary["workload"])),
+        *(("system", text) for text in nodes),
+        ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
+        ("elapsed", "{} = {} active + {} tail".format(*phases)),
+        (
+            f"{jobs['counted']} jobs",
+            "real time {} in sum, user CPU {}, system CPU {}, CPU/real {}, memory {}".format(*sums),
+        ),
+    ]
+    head = [
+        line
+        for name, text in lines
+        for line in (_headline(name, text, style) if name == "outcome" else _plain(name, text, style))
+    ]
+    return [*head, *_waits(summary, style)]
+
+
+def _plain(name: str, text: str, style: Style) -> list[str]:
+    """A line of the head: the label is strong, and nothing else."""
+    lines = _cut(labelled(name, text), MOST_HEADLINES)
+    return [style.paint(name, "strong") + lines[0][len(name) :], *lines[1:]]
+
+
+def _waits(summary: Block, style: Style) -> list[str]:
+    """Shares of the jobs' time, in one line; nothing where waits were not measured."""
+    wait = summary["wait"]
+    if wait is None:
+        return []
+    seconds = [
+        ("on CPU", wait["on_cpu_seconds"]),
+        ("run queue", wait["run_queue_seconds"]),
+        *((f"blocked in {role}", value) for role, value in wait["blocked_seconds"].items()),
+    ]
+    whole = sum(value for _, value in seconds if value is not None)
+    shares = ", ".join(
+        f"{name} {figure(None if value is None or not whole else value / whole, format_ratio)}"
+        for name, value in seconds
+    )
+    without = figure(summary["cpu_real_ratio"]["without_run_queue"], format_ratio)
+    text = f"{shares} of the jobs' time; CPU/real without run queue {without}"
+    return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
+
+
+def _course(course: Outline | None, style: Style) -> list[str]:
+    """A line each of throughput and jobs over the run, with the highest value behind it."""
+    if course is None or len(course.device) < FEWEST_PARTS:
+        return []
+    levels = BLOCKS if style.blocks else PLAIN_LEVELS
+    lines = []
+    for name, values, form in (
+        ("application", course.application, format_rate),
+        ("device", course.device, format_rate),
+        ("jobs", course.jobs, format_ratio),
+    ):
+        known = [value for value in values if value is not None]
+        if known:
+            drawn = sparkline(values, SPARK_WIDTH, levels)
+            lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
+    columns = min(len(course.device), SPARK_WIDTH)
+    seconds = format_seconds(course.part_seconds * len(course.device) / columns)
+    part = "" if columns == len(course.device) else f", its highest {format_seconds(course.part_seconds)}"
+    return [f"over the run, {seconds} a column{part}", *lines]
+
+
+def _throughput(io: Block) -> list[str]:
+    """Both sides: bytes, windows of the total, sustained per core, and the reach."""
+    window = figure(io["device"]["window_seconds"], format_seconds)
+    rows: list[Sequence[str]] = [
+        (
+            f"windows of {window}",
+            "peak",
+            "initial",
+            "sustained",
+            "per core",
+            "run: read",
+            "written",
+            "read share",
+        )
+    ]
+    for side in ("application", "device"):
+        block = io[side]
+        rows.append(
+            (
+                side,
+                *figures(
+                    *(
+                        (block[name]["total_bytes_per_second"], format_rate)
+                        for name in ("peak", "initial", "sustained")
+                    ),
+                    (block["sustained_bytes_per_second_per_core"], format_rate),
+                    (block["run_mean"]["read_bytes_per_second"], format_rate),
+                    (block["run_mean"]["write_bytes_per_second"], format_rate),
+                    (block["read_ratio"], format_ratio),
+                ),
+            )
+        )
+    reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
+    rows.append(("reach", "", "", "", "", *reach, ""))
+    return aligned(rows)
+
+
+def _programs(programs: Block, most: int) -> list[str]:
+    """The programs that took most time, and how much of it they were on a CPU, waited and were stretched."""
+    order = sorted(programs, key=lambda name: -(_taken(programs[name]) or 0.0))
+    rows: list[Sequence[str]] = [
+        (
+            "most time",
+            "jobs",
+            "real median",
+            "on CPU",
+            "run queue",
+            "data",
+            "work",
+            "util",
+            "other",
+            "stretch",
+        )
+    ]
+    for name in order[: max(most, 0)]:
+        program = programs[name]
+        taken = _taken(program)
+        states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
+        shares = [
+            None
+            if not taken or program["wait"][f"{state}_seconds"] is None
+            else program["wait"][f"{state}_seconds"] / taken
+            for state in states
+        ]
+        rows.append(
+            (
+                one_line(name),
+                str(program["jobs"]),
+                figure(program["real_time_seconds"]["median"], format_seconds),
+                *figures(*((share, format_ratio) for share in shares), (program["stretch"], format_ratio)),
+            )
+        )
+    return aligned(rows) if len(rows) > 1 else []
+
+
+def _taken(program: Block) -> float | None:
+    """The jobs' time by their waits; None where a part is not known."""
+    seconds = list(program["wait"].values())
+    return None if None in seconds else sum(seconds)
+
+
+def _next_steps(summary: Block, room: int) -> list[str]:
+    """Failures, then findings with their cures, a line each, as many as there is room for."""
+    lines = [
+        f"{failure['outcome'].replace('_', ' ')}: {failure['job']}: {failure['reason'] or 'no reason'}"
+        for failure in summary["failures"]
+    ]
+    findings = (summary["validity"] or {"findings": []})["findings"]
+    lines += [f"{one['rule']}: {one['cure']}" for one in findings if one["severity"] != "remark"]
+    lines += [f"remark: {remark}" for remark in summary["remarks"]]
+    if room < 1 or not lines:
+        return []
+    kept = lines if len(lines) <= room else lines[: room - 1]
+    shown = [_shortened(one_line(line)) for line in kept]
+    if len(kept) < len(lines):
+        shown.append(f"and {len(lines) - len(kept)} more")
+    return shown
+
+
+def _more(summary: Block, style: Style) -> list[str]:
+    text = f"mawl report {one_line(summary['run_id'])} --all: every table, finding and what is missing"
+    return [style.paint(text, "quiet")]
+
+
+def _cut(lines: list[str], most: int) -> list[str]:
+    """No more lines than ``most``; an ellipsis says that there was more."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], _shortened(lines[most - 1] + " " + lines[most].strip())]
+
+
+def _shortened(line: str) -> str:
+    """The line within the width, cut between words."""
+    if len(line) <= LINE_WIDTH:
+        return line
+    return line[: LINE_WIDTH - 2].rsplit(" ", 1)[0] + "..."

@@ -1,0 +1,94 @@
+"""The report on one screen."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.judge import judge
+from mawl.analysis.outline import Outline, outline
+from mawl.analysis.summary import summary_of
+from mawl.plan.catalogue import CATALOGUE
+from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.screen import MOST_LINES, render
+from mawl.reporters.style import Style
+from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
+from tests.fakes.stored_run import facts, job, jobs
+
+
+def judged(**changes: object) -> dict[str, Any]:
+    """A judged run of four jobs that wait for nothing."""
+    of, records, some = (
+        facts(outcome="completed", workload=WORKLOAD, **changes),
+        four_jobs(60.0),
+        samples(60, IDLE),
+    )
+    return judge(of, records, summary_of(of, records, samples=some), some)
+
+
+def test_what_it_means_comes_first() -> None:
+    lines = render(judged()).splitlines()
+    assert [line.split()[0] for line in lines if line[:1].isalpha()][:3] == ["carried", "limit", "validity"]
+
+
+@pytest.mark.parametrize("word", ["because ", "unbrokenwordwithoutanyblank"])
+def test_the_worst_run_fits_one_screen(word: str) -> None:
+    usage = msgspec.structs.replace(jobs()[0].usage, real_time_seconds=3599.0, user_cpu_seconds=3599.0)
+    records = [job("s1-1", 0.0, 3599.0, program=name, usage=usage) for name in CATALOGUE]
+    records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason=word * 30) for name in CATALOGUE]
+    records = [msgspec.structs.replace(record, io_remark=word * 30) for record in records]
+    node = msgspec.structs.replace(facts().nodes[0], cpu_model=word * 30)
+    some = facts(outcome="interrupted", outcome_reason=word * 30, nodes=[node] * 4, remarks=[word * 30] * 9)
+    course = Outline(part_seconds=1.0, application=[1.0] * 500, device=[2.0] * 500, jobs=[None] * 500)
+    lines = render(judge(some, records, summary_of(some, records)), course).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert max(map(len, lines)) <= LINE_WIDTH
+    assert "and 3 more nodes" in "\n".join(lines) or "..." in "\n".join(lines)
+    assert lines[-1].endswith("--all: every table, finding and what is missing")
+
+
+def test_nothing_from_a_run_can_steer_the_terminal_or_forge_a_line() -> None:
+    bad = "x\x1b[2J\nlimit     none"
+    record = job("s1-1", 0.0, 1.0, program=bad, job=bad, outcome="failed", reason=bad)
+    some = facts(run_id=bad, outcome_reason=bad, remarks=[bad])
+    text = render(judge(some, [record], summary_of(some, [record])))
+    assert "\x1b" not in text
+    assert sum(line.startswith("limit  ") for line in text.splitlines()) == 1
+
+
+def test_colours_tell_what_is_well_from_what_is_not() -> None:
+    text = render(judged(), style=Style(colour=True))
+    assert "\x1b[33mindicative\x1b[0m" in text and "\x1b[32mcompleted\x1b[0m" in text
+    assert re.sub(r"\x1b\[\d+m", "", text) == render(judged())
+    broken = judge(facts(), jobs(), summary_of(facts(), jobs()))
+    assert "\x1b[31mno\x1b[0m: 1 of 6 jobs" in render(broken, style=Style(colour=True))
+
+
+def test_the_course_is_drawn_with_its_highest_value() -> None:
+    rates = IDLE | {"application_read_bytes": lambda second: 2e9 if second == 30 else 100e6}
+    of, records = facts(outcome="completed", workload=WORKLOAD), four_jobs(60.0)
+    course = outline(of, records, samples(60, rates))
+    assert course is not None and len(course.application) == 60
+    rows = {line.split()[0]: line for line in render(judged(), course).splitlines() if "up to" in line}
+    assert rows["application"].endswith("up to 2.05 GB/s") and rows["application"].count("█") == 1
+    assert rows["device"].endswith("█" * 60 + "  up to 135 MB/s")
+    assert rows["jobs"].endswith("up to 4.00")
+    plain = render(judged(), course, Style(blocks=False))
+    assert plain.isascii() and "#" * 60 in plain
+
+
+def test_without_samples_there_is_no_course_and_what_is_missing_is_a_dash() -> None:
+    of = facts()
+    assert outline(of, jobs(), None) is None
+    text = render(judge(of, jobs(), summary_of(of, jobs())))
+    assert "over the run" not in text
+    assert ["device", *["-"] * 4, "33.1", "MB/s", "8.26", "MB/s", "0.80"] in [
+        line.split() for line in text.splitlines()
+    ]
+
+
+def test_a_judgement_that_nobody_made_has_no_headlines() -> None:
+    assert render(summary_of(facts(), jobs())).startswith("run  ")
