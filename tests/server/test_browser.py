@@ -69,11 +69,19 @@ def playwright_error() -> type[Exception]:
     return found
 
 
-def run_nano(place: Path) -> subprocess.Popen[bytes]:
+def workload() -> str:
+    """The programs of nano again and again: half a minute, so that there is something to follow."""
+    stages = ", ".join(['["wide_sort", "segmentation"], ["stress_projection"], ["census_load"]'] * 8)
+    sessions = "".join(f'[[sessions]]\nname = "analyst-{number}"\nstages = [{stages}]\n' for number in (1, 2))
+    return f'name = "long"\nscale = 0.00005\n{sessions}'
+
+
+def run_long(place: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "MAWL_RUNS": str(place / "runs")}
     for role in ("data", "work", "util"):
         environment[f"MAWL_{role.upper()}"] = str(place / role)
-    command = [sys.executable, "-m", "mawl", "run", "nano"]
+    (place / "long.toml").write_text(workload())
+    command = [sys.executable, "-m", "mawl", "run", "long.toml"]
     return subprocess.Popen(
         command, cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -82,7 +90,7 @@ def run_nano(place: Path) -> subprocess.Popen[bytes]:
 def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
-    run = run_nano(tmp_path)
+    run = run_long(tmp_path)
     page = visit.page
     try:
         with serving(runs, standard(Bounds())) as (_, port):
@@ -108,8 +116,8 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
     finally:
         run.kill()
         run.wait()
-    assert any("of 8 jobs ended" in (text or "") for text in seen)
-    assert len(states) > 1, "no chart changed while the run grew"
+    assert any("of 64 jobs ended" in (text or "") for text in seen)
+    assert len(states) > 3, "no chart changed while the run grew"
     assert visit.wrong == []
     assert open_run("latest", runs).facts.outcome == "completed"
 

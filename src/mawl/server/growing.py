@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -26,8 +27,9 @@ LOOK_SECONDS = 1.0
 """How often a journal is looked at while somebody follows it: samples come once a second."""
 
 SHARE_RATIO = 0.1
-"""Of one processor, the most that new figures of one growing run may take: the server may stand on the
-machine that is measured.  After figures that took a CPU second, the next are made nine seconds later."""
+"""Of one processor, the most that the chart data of one growing run may take, and as much again its page:
+the server may stand on the machine that is measured.  After figures that took a CPU second, the next
+are made nine seconds later."""
 
 MOST_GROWING = 8
 
@@ -55,6 +57,25 @@ class Picture(msgspec.Struct, frozen=True):
         return _object(changed) if changed else None
 
 
+class Share:
+    """Lets work be done again once its share of one processor allows."""
+
+    def __init__(self, cpu: Callable[[], float], clock: Callable[[], float]) -> None:
+        self._cpu, self._clock = cpu, clock
+        self._rest_until = -math.inf
+
+    def allows(self) -> bool:
+        """Whether the rest after the last work is over."""
+        return self._clock() >= self._rest_until
+
+    def spend(self, work: Callable[[], Result]) -> Result:
+        """Do work, and put off the next by what its CPU time asks for."""
+        before = self._cpu()
+        made = work()
+        self._rest_until = self._clock() + (self._cpu() - before) * (1 / SHARE_RATIO - 1)
+        return made
+
+
 class Growing:
     """Reads one journal and makes pictures of it; used by one thread at a time."""
 
@@ -67,10 +88,11 @@ class Growing:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder, self._renderers = folder, renderers
-        self._cpu, self._clock = cpu, clock
+        self._clock = clock
+        self._figures, self._pages = Share(cpu, clock), Share(cpu, clock)
         self._tail: Tail | None = None
         self._picture: Picture | None = None
-        self._looked = self._rest_until = -1e9
+        self._looked = -math.inf
         self._fresh = False
         self._page: tuple[int, bytes] | None = None
 
@@ -88,30 +110,20 @@ class Growing:
         except FileNotFoundError:
             raise RunEndedError(self.folder.name) from None
         self._looked = now
-        if self._picture is None or (self._fresh and now >= self._rest_until):
+        if self._picture is None or (self._fresh and self._figures.allows()):
             tail = self._tail
-            self._picture = self._spend(lambda: self._made(tail))
+            self._picture = self._figures.spend(lambda: self._made(tail))
             self._fresh = False
         self._picture = msgspec.structs.replace(self._picture, status=status(self._tail, time.time()))
         return self._picture
 
     def page(self) -> bytes:
-        """The page of the newest picture, made once for each."""
+        """The page of a picture, made once for each; the newest picture that the share allows."""
         picture = self.picture()
-        if self._page is None or self._page[0] != picture.version:
-            if self._page is not None and self._clock() < self._rest_until:
-                return self._page[1]
-            made = self._spend(lambda: self._renderers.following(picture.run, picture.summary))
+        if self._page is None or (self._page[0] != picture.version and self._pages.allows()):
+            made = self._pages.spend(lambda: self._renderers.following(picture.run, picture.summary))
             self._page = (picture.version, made.encode("utf-8", "backslashreplace"))
         return self._page[1]
-
-    def _spend(self, work: Callable[[], Result]) -> Result:
-        """Do work, and put off the next by what its CPU time asks for."""
-        before = self._cpu()
-        made = work()
-        cost_seconds = self._cpu() - before
-        self._rest_until = max(self._clock(), self._rest_until) + cost_seconds * (1 / SHARE_RATIO - 1)
-        return made
 
     def _made(self, tail: Tail) -> Picture:
         run = tail.run()

@@ -15,13 +15,15 @@
   const column = (values) => numbers(values) ? Float64Array.from(values, (value) => value ?? NaN) : values;
   const known = (data) => Object.keys(data).filter((name) => Array.from(data[name]).some(figure));
 
-  const documents = () => typeof Bokeh === "undefined" ? [] : Bokeh.documents;
-  const model = (name) => documents().map((one) => one.get_model_by_name(name)).find((one) => one);
+  // A chart may bear the name of its data, so a name alone would find two.
+  const models = () => typeof Bokeh === "undefined" ? []
+    : Bokeh.documents.flatMap((one) => Array.from(one._all_models.values()));
+  const model = (type, name) => models().find((one) => one.type === type && one.name === name);
 
   // What had figures when the page was made has its line in a chart; what has them only now has none yet.
   const drawn = new Map();
   const replace = (name, data) => {
-    const source = model(name);
+    const source = model("ColumnDataSource", name);
     if (!drawn.has(name)) drawn.set(name, new Set(source ? known(source.data) : []));
     if (source) source.data = Object.fromEntries(Object.entries(data).map(([key, values]) => [key, column(values)]));
     return known(data).filter((key) => !drawn.get(name).has(key)).map((key) => `${name}.${key}`);
@@ -30,9 +32,8 @@
   // All charts share one axis; it grows with the run, unless somebody has zoomed into it.
   let end = null;
   const lengthen = () => {
-    const time = model("time");
-    const last = Math.max(0, ...documents().flatMap((one) => Array.from(one._all_models.values()))
-      .flatMap((one) => one.data?.seconds ? Array.from(one.data.seconds).slice(-1) : []));
+    const time = model("Range1d", "time");
+    const last = Math.max(0, ...models().flatMap((one) => Array.from(one.data?.seconds ?? []).slice(-1)));
     if (!time || !(last > 0)) return;
     end ??= time.end;
     const whole = time.end === end && time.start === 0, longer = Math.max(end, last);
