@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
@@ -17,6 +17,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import find_compiler, library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
 from mawl.model.options import ROLES
+from mawl.runner.counting import SHARED_MEMORY
 
 NAME = "preload"
 
@@ -25,41 +26,11 @@ REQUEST_TARGET_RATIO = 1.01
 SORT_TARGET_RATIO = 1.01
 LOOK_TARGET_MILLISECONDS = 1.0
 
+_CALLS = Path(__file__).with_name("calls.c")
 _RUNS = 9
+_TRACED_RUNS = 5
+_ROUNDS_OF_SORTS = 10
 _LOOKED_AT_JOBS = 60
-
-_PROGRAM = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-/* Calls of SIZE bytes, reads or writes, in CPU nanoseconds each: the best of several rounds. */
-int main(int count, char **arguments) {
-    size_t size = strtoul(arguments[2], 0, 10);
-    long calls = strtol(arguments[3], 0, 10), least = -1;
-    int write = arguments[4][0] == 'w', fd = open(arguments[1], O_RDWR | O_CREAT, 0600);
-    char *buffer = calloc(1, size);
-    (void)count;
-    /* At 256 KiB this is more than a processor's cache holds, as tables are. */
-    for (int slot = 0; slot < 1024; slot++)
-        if (pwrite(fd, buffer, size, slot * size) < 0) return 1;
-    for (int round = 0; round < 9; round++) {
-        struct timespec from, to;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-        for (long call = 0; call < calls; call++) {
-            off_t at = (call & 1023) * size;
-            if ((write ? pwrite(fd, buffer, size, at) : pread(fd, buffer, size, at)) < 0) return 1;
-        }
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-        long spent = (to.tv_sec - from.tv_sec) * 1000000000l + to.tv_nsec - from.tv_nsec;
-        if (least < 0 || spent < least) least = spent;
-    }
-    printf("%.3f\n", (double)least / calls);
-    return 0;
-}
-"""
 
 _SORT = """
 import duckdb, sys
@@ -69,6 +40,26 @@ connection.sql("CREATE TABLE t AS SELECT hash(i) h, i, i::VARCHAR || 'filler' s 
 connection.sql("SELECT sum(i) FROM (SELECT * FROM t ORDER BY h) WHERE i % 2 = 0").fetchall()
 """
 
+_COPIES = f"""
+import ctypes, duckdb, os, sys
+attach = ctypes.CDLL(None).mawl_counters_attach
+def job(counted):
+    pid = os.fork()
+    if pid == 0:
+        if counted and attach(os.fsencode(sys.argv[3])) != 0:
+            os._exit(1)
+        exec({_SORT!r}, {{}})
+        os._exit(0)
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        sys.exit("a copy failed")
+    return usage.ru_utime + usage.ru_stime
+job(0), job(1)
+for number in range(4 * int(sys.argv[2])):
+    side = (number >> 2 ^ number >> 1 ^ number) & 1
+    print(side, job(side), flush=True)
+"""
+
 
 def run() -> list[Result]:
     """The rows of this module; a sentence where there is no compiler."""
@@ -76,79 +67,99 @@ def run() -> list[Result]:
     compiler = find_compiler(os.environ)
     if made.path is None or compiler is None:
         raise UnsuitableMachineError("the cost of counting cannot be measured", why=made.reason)
-    with tempfile.TemporaryDirectory(prefix="mawl-bench-") as name:
-        folder = Path(name)
-        source, program = folder / "calls.c", folder / "calls"
-        source.write_text(_PROGRAM)
-        subprocess.run([compiler, "-O2", str(source), "-o", str(program)], check=True)
-        counters = folder / "counters"
-        counters.mkdir()
-        create(counters / "job", {role: [folder / role] for role in ROLES})
+    # Counters lie in memory, as those of a run do: on a disk a page costs each time that it gets dirty.
+    memory = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+    with (
+        tempfile.TemporaryDirectory(prefix="mawl-bench-") as name,
+        tempfile.TemporaryDirectory(prefix="mawl-bench-", dir=memory) as counters,
+    ):
+        folder, job = Path(name), Path(counters, "job")
+        program = folder / "calls"
+        subprocess.run([compiler, "-O2", str(_CALLS), "-o", str(program), "-ldl"], check=True)
+        create(job, {role: [folder / role] for role in ROLES})
         for role in ROLES:
             (folder / role).mkdir()
-        counting = {**made.environment(os.environ), COUNTERS_VARIABLE: str(counters / "job")}
+        counting = {**made.environment(os.environ), COUNTERS_VARIABLE: str(job)}
         return [
             _one_byte(program, folder, counting),
             *(_request(program, folder, counting, way) for way in ("read", "write")),
-            *_sort(folder, counting),
-            _look(folder),
+            _sort(folder, counting),
+            *_traced_sort(folder, counting),
+            _look(folder, Path(counters)),
         ]
 
 
-def _nanoseconds(command: Sequence[str], environment: dict[str, str]) -> float:
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
 def _sides(
-    program: Path, folder: Path, counting: dict[str, str], size: int, calls: int, way: str
+    program: Path, folder: Path, counting: dict[str, str], size: int, turns: tuple[int, int], way: str
 ) -> tuple[list[float], list[float]]:
-    """CPU nanoseconds of a call, counted and not, in turns."""
-    command = [str(program), str(folder / "data" / "file"), str(size), str(calls), way]
-    return alternate(
-        lambda: _nanoseconds(command, counting), lambda: _nanoseconds(command, dict(os.environ)), _RUNS
-    )
+    """CPU nanoseconds of a call, counted and not, of each of some processes that make both in turns.
+
+    Two processes differ by more than the library costs: where their memory lies, and what else ran.
+    ``turns``: calls one after the other, and rounds of four such turns.
+    """
+    command = [str(program), str(folder / "data" / "file"), str(size), *map(str, turns), way]
+    figures: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_RUNS):
+        done = subprocess.run(command, env=counting, capture_output=True, text=True, check=True)
+        for side, figure in zip(figures, done.stdout.split(), strict=True):
+            side.append(float(figure))
+    return figures
 
 
 def _one_byte(program: Path, folder: Path, counting: dict[str, str]) -> Result:
-    ours, peer = _sides(program, folder, counting, 1, 100_000, "read")
-    added = statistics.median(ours) - statistics.median(peer)
+    ours, peer = _sides(program, folder, counting, 1, (5000, 20), "read")
+    added = statistics.median(mine - other for mine, other in zip(ours, peer, strict=True))
     detail = f"pread of one byte: counted {spread(ours, 'ns')}, not {spread(peer, 'ns')}"
     return at_most("counted one-byte read, added", added, "ns", CALL_TARGET_NANOSECONDS, detail)
 
 
 def _request(program: Path, folder: Path, counting: dict[str, str], way: str) -> Result:
-    ours, peer = _sides(program, folder, counting, 256 * 1024, 1024, way)
-    value, pairs = ratio(ours, peer)
+    ours, peer = _sides(program, folder, counting, 256 * 1024, (32, 500), way)
+    value, pairs = _median_pair(ours, peer)
     detail = f"counted {spread(ours, 'ns')}, not {spread(peer, 'ns')}; {pairs}"
     return at_most(f"counted 256 KiB {way} / not", value, "x CPU", REQUEST_TARGET_RATIO, detail)
 
 
-def _sort(folder: Path, counting: dict[str, str]) -> list[Result]:
-    """An out-of-core sort, against itself alone and under ``strace -c`` where that is installed."""
+def _median_pair(ours: Sequence[float], peer: Sequence[float]) -> tuple[float, str]:
+    pairs = [mine / other for mine, other in zip(ours, peer, strict=True)]
+    return statistics.median(pairs), ratio(ours, peer)[1]
+
+
+def _sort(folder: Path, counting: dict[str, str]) -> Result:
+    """An out-of-core sort in copies of one process that has DuckDB imported, as a run makes its jobs."""
+    inert = {name: value for name, value in counting.items() if name != COUNTERS_VARIABLE}
+    counters = counting[COUNTERS_VARIABLE]
+    command = [sys.executable, "-c", _COPIES, str(folder / "util"), str(_ROUNDS_OF_SORTS), counters]
+    done = subprocess.run(command, env=inert, capture_output=True, text=True, check=True)
+    sides: tuple[list[float], list[float]] = ([], [])
+    for line in done.stdout.splitlines():
+        side, seconds = line.split()
+        sides[int(side)].append(float(seconds))
+    peer, ours = sides
+    value, pairs = ratio(ours, peer)
+    detail = f"copies of one process: counted {spread(ours, 'CPU s')}, not {spread(peer, 'CPU s')}; {pairs}"
+    return at_most("counted DuckDB sort / not", value, "x CPU", SORT_TARGET_RATIO, detail)
+
+
+def _traced_sort(folder: Path, counting: dict[str, str]) -> list[Result]:
+    """The same in whole processes, beside one under ``strace -c``; no row where that is not installed."""
+    if not shutil.which("strace"):
+        return []
     command = [sys.executable, "-c", _SORT, str(folder / "util")]
-
-    def counted() -> float:
-        return cpu_seconds(command, counting)
-
-    peers: list[tuple[str, Callable[[], float]]] = [("not", lambda: cpu_seconds(command))]
-    if shutil.which("strace"):
-        traced = ["strace", "-f", "-c", "-o", "/dev/null", *command]
-        peers.append(("under strace -c", lambda: cpu_seconds(traced)))
-    rows = []
-    for name, peer in peers:
-        ours, others = alternate(counted, peer, _RUNS)
-        value, pairs = ratio(ours, others)
-        detail = f"counted {spread(ours, 'CPU s')}, {name} {spread(others, 'CPU s')}; {pairs}"
-        rows.append(at_most(f"counted DuckDB sort / {name}", value, "x CPU", SORT_TARGET_RATIO, detail))
-    return rows
+    traced = ["strace", "-f", "-c", "-o", "/dev/null", *command]
+    ours, others = alternate(
+        lambda: cpu_seconds(command, counting), lambda: cpu_seconds(traced), _TRACED_RUNS
+    )
+    value, pairs = ratio(ours, others)
+    detail = f"counted {spread(ours, 'CPU s')}, under strace -c {spread(others, 'CPU s')}; {pairs}"
+    return [at_most("counted DuckDB sort / under strace -c", value, "x CPU", SORT_TARGET_RATIO, detail)]
 
 
-def _look(folder: Path) -> Result:
+def _look(folder: Path, counters: Path) -> Result:
     """The runner's look at the counters of many jobs, two shards of each in use."""
     files = []
     for job in range(_LOOKED_AT_JOBS):
-        path = folder / "counters" / f"look{job}"
+        path = counters / f"look{job}"
         create(path, {role: [folder / role] for role in ROLES})
         with path.open("r+b") as file:
             file.seek(2 * 8)  # the bit map of shards in use

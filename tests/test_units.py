@@ -86,3 +86,19 @@ def test_latencies(value: float, text: str) -> None:
 @given(st.integers(0, 4_000_000_000_000_000).map(lambda whole: whole / 1e6))
 def test_an_instant_comes_back_to_the_microsecond(at: float) -> None:
     assert units.parse_instant(units.format_instant(at)) == pytest.approx(at, abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0.123, "+12 %"),
+        (-0.0774, "-7.7 %"),
+        (0.0, "0.0 %"),
+        (-0.0001, "0.0 %"),
+        (4.27, "+427 %"),
+        (12.4, "x 13"),
+        (-1.0, "-100 %"),
+    ],
+)
+def test_changes_have_a_sign_and_from_tenfold_on_are_a_factor(ratio: float, text: str) -> None:
+    assert units.format_change(ratio) == text

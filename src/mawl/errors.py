@@ -67,9 +67,11 @@ class WrongAnswerError(MawlError):
 
 
 class NotStartedError(MawlError):
-    """A command that the user named cannot be started; the exit code is a shell's."""
+    """A command that the user named cannot be started; ``exit_code`` is a shell's: 127 or 126."""
 
-    exit_code = 127
+    def __init__(self, what: str, exit_code: int = 127) -> None:
+        super().__init__(what)
+        self.exit_code = exit_code
 
 
 class RunFailedError(MawlError):

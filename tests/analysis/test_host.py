@@ -8,7 +8,7 @@ import pytest
 
 from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS
 from mawl.analysis.summary import summary_of
-from mawl.model.run import RunFacts
+from mawl.model.run import RunFacts, VolumeFacts
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts, job
@@ -79,6 +79,45 @@ def test_devices_say_which_roles_they_hold_and_count_once_for_all() -> None:
     assert block["device"]["sda"]["roles"] == ["data", "work", "util"]
     assert block["device"]["sdb"]["roles"] == []
     assert block["role_devices"]["read_bytes"] == pytest.approx(80e6 * SECONDS)
+
+
+def stacked(role: str, device: str, *below: str) -> VolumeFacts:
+    layers = [device, *below]
+    return VolumeFacts(
+        role=role,  # type: ignore[arg-type]
+        node="bench1",
+        directory=role,
+        devices=[device],
+        layers=layers,
+        disks=layers[-1:],
+    )
+
+
+def test_stacked_devices_count_once_and_are_those_of_the_windows() -> None:
+    # work lies in an image file on the array that holds data, util on a disk of its own.
+    some = host_facts(
+        volumes=[
+            stacked("data", "md0", "sda"),
+            stacked("work", "loop0", "md0", "sda"),
+            stacked("util", "sdb"),
+        ]
+    )
+    rates: dict[str, Rate] = {
+        f"device.{name}.{figure}_bytes": bytes_per_second
+        for name, bytes_per_second in (("md0", 50e6), ("loop0", 20e6), ("sda", 100e6), ("sdb", 5e6))
+        for figure in ("read", "written")
+    }
+    summary = summary_of(some, four_jobs(SECONDS), samples=samples(SECONDS, IDLE | rates))
+    assert summary["host"]["role_devices"]["written_bytes"] == pytest.approx(55e6 * SECONDS)
+    assert summary["io"]["device"]["active_mean"]["write_bytes_per_second"] == pytest.approx(55e6)
+    assert summary["io"]["device"]["windows_source"] == "block devices md0, sdb"
+
+
+def test_windows_and_the_whole_run_mean_the_same_by_busy() -> None:
+    summary = summary_of(host_facts(), four_jobs(SECONDS), samples=samples(SECONDS, IDLE | PARTS))
+    busy = [window["cpu_busy_ratio"] for window in summary["windows"]]
+    assert busy == pytest.approx([summary["host"]["cpu_busy_ratio"]] * 12)
+    assert summary["host"]["cpu_steal_ratio"] > 0
 
 
 def test_roles_without_devices_have_no_device_bytes() -> None:

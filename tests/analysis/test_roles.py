@@ -33,6 +33,9 @@ def test_bytes_shares_and_latencies_are_of_the_jobs_that_count() -> None:
     assert latency["max"] == 0.02
     assert data["write_latency_seconds"]["p99"] is None
     assert data["volumes"] == ["data"]
+    assert data["read_request_bytes"]["mean"] == data["read_bytes"] / data["reads"]
+    assert set(data["write_request_bytes"].values()) == {None}
+    assert any(line.startswith("median request: data read ") for line in roles(summary_of(facts(), jobs())))
     assert io["coverage_ratio"] == 1.0
 
 
@@ -48,6 +51,22 @@ def test_a_job_that_could_not_be_counted_lowers_the_coverage() -> None:
     assert summary["io"]["by_role"]["data"]["read_bytes"] == 4 * 400_000_000
     lines = roles(summary)
     assert "counted: 0.80 of the bytes that the kernel saw; no program of the job" in lines[-1]
+
+
+def test_where_no_job_could_be_counted_the_jobs_say_why() -> None:
+    some = without(
+        jobs(),
+        io=None,
+        counted_read_bytes=None,
+        counted_written_bytes=None,
+        io_remark="every program is static",
+    )
+    summary = summary_of(facts(), some)
+    assert summary["io"]["by_role"] is summary["io"]["coverage_ratio"] is None
+    more = summary["jobs"]["counted"] - 1
+    reason = f"not measured: every program is static (and in {more} more jobs)"
+    assert summary["missing"]["io.by_role"] == summary["missing"]["io.coverage_ratio"] == reason
+    assert roles(summary)[0].startswith(f"I/O by role: {reason}")
 
 
 def test_remarks_of_one_kind_are_said_once() -> None:

@@ -77,6 +77,19 @@ def test_sustained_is_the_median_window_and_peak_the_highest() -> None:
     )
 
 
+def test_the_initial_window_lies_across_the_others_and_may_be_the_peak() -> None:
+    # All jobs of the first stages run from 2.5 s on; the windows of the run meet at 5 s.
+    def read(second: float) -> float:
+        return 200e6 if 2.5 <= second < 7.5 else 50e6
+
+    jobs = [
+        msgspec.structs.replace(job, started_at=START + at * 2.5 / 3) for at, job in enumerate(four_jobs(60))
+    ]
+    application = summary(60, jobs, application_read_bytes=read)["io"]["application"]
+    assert application["initial"]["read_bytes_per_second"] > 1.2 * 125e6
+    assert application["peak"] == application["initial"]
+
+
 def test_the_peak_of_the_total_is_of_one_window() -> None:
     io = summary(
         60,

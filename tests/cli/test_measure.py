@@ -60,7 +60,7 @@ def test_as_text_it_is_out_of_the_commands_way(measure: Command) -> None:
     assert done.returncode == 7
     assert done.stdout == "here\nlines\nthree\n"
     assert done.stderr.startswith("oops\n")
-    for text in ("real time", "user cpu time", "Page Reclaims", "role", "waits     on CPU"):
+    for text in ("real time", "user cpu time", "Page Reclaims", "application", "role", "waits     on CPU"):
         assert text in done.stderr
     assert not any(line.startswith("util") and "kB" in line for line in done.stderr.splitlines())
 
@@ -76,6 +76,54 @@ def test_standard_input_and_an_output_file(measure: Command) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "LOUD\n", "")
     assert json.loads((measure.directory / "report").read_text())["command"] == ["tr", "a-z", "A-Z"]
+
+
+def test_bytes_pass_through_as_they_are_and_are_all_there_is(measure: Command) -> None:
+    sent = bytes(range(256)) * 2000
+    done = subprocess.run(
+        [sys.executable, "-m", "mawl", "measure", *ROLES, "--json", "--output", "report", "--", "cat"],
+        cwd=measure.directory,
+        env=measure.environment,
+        input=sent,
+        capture_output=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, sent, b"")
+    found = json.loads((measure.directory / "report").read_text())
+    # What the kernel counted is the command's own, to the byte: no line of mawl's is in it.
+    assert found["io"]["application"]["written_bytes"] == pytest.approx(len(sent), abs=8)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_standard_stream_that_is_closed_is_none(closed: str, measure: Command) -> None:
+    report = ("--json", "--output", "report", "--", "sh", "-c", "echo out; echo err >&2; cat; exit 5")
+    words = " ".join(f"'{word}'" for word in (sys.executable, "-m", "mawl", "measure", *report))
+    done = subprocess.run(
+        ["sh", "-c", f"{words} {closed}"],
+        cwd=measure.directory,
+        env=measure.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 5, done.stderr
+    assert done.stdout == ("" if closed == ">&-" else "out\n")
+    assert done.stderr == ("" if closed == "2>&-" else "err\n")
+    assert json.loads((measure.directory / "report").read_text())["exit_code"] == 5
+
+
+def test_a_role_that_is_not_there_is_told(measure: Command) -> None:
+    done = measure("measure", "--data", "d", "--work", "wrok", "--", "true")
+    assert done.returncode == 0
+    assert "absent    --work wrok: there is no such directory" in done.stderr
+    assert "--data" not in done.stderr
+    assert "counted:" not in done.stderr  # what the loader read is no news
+
+
+def test_what_still_runs_when_the_command_is_over_is_ended_and_told(measure: Command) -> None:
+    done = measure("measure", "--", "sh", "-c", "setsid sleep 60 & echo $! >pid; exit 3")
+    assert done.returncode == 3
+    assert "ended     1 process that still ran" in " ".join(done.stderr.split("\n"))
+    assert not Path("/proc", (measure.directory / "pid").read_text().strip()).exists()
 
 
 def test_a_signal_goes_to_the_command_and_its_end_is_told(measure: Command) -> None:
@@ -106,6 +154,9 @@ def test_a_command_may_handle_the_signal(measure: Command) -> None:
     ("arguments", "status", "said"),
     [
         (("--", "no-such-command"), 127, "no-such-command: the command cannot be started"),
+        (("--", "./d"), 126, "chmod +x"),
+        (("--output", "d", "--", "true"), 1, "d: is a directory"),
+        (("--output", "/dev/full", "--", "true"), 1, "/dev/full: the report cannot be written"),
         (("--data", "d", "--work", "d", "--", "true"), 2, "named by --data and by --work"),
         ((), 2, "COMMAND"),
     ],

@@ -29,6 +29,8 @@ IDLE: dict[str, Rate] = {
     "jobs.run_queue_seconds": 0.0,
     **{f"role.{role}.waited_seconds": 0.0 for role in ("data", "work", "util")},
     "host.cpu_user_seconds": 4.0,
+    "host.cpu_system_seconds": 0.0,
+    "host.cpu_interrupt_seconds": 0.0,
     "host.cpu_idle_seconds": 4.0,
     "host.core_busy_seconds": 4.0,
     **{

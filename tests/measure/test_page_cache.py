@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,33 @@ def test_dropped_files_are_read_back_by_loading(files: list[Path]) -> None:
     assert part is not None and 4096 <= part < SIZE
     assert load(present) == []
     assert residency(present).resident_bytes == 2 * SIZE
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore (util-linux) is not installed")
+def test_fincore_says_the_same_of_whole_dropped_and_partly_read_files(files: list[Path]) -> None:
+    def by_fincore() -> int:
+        command = ["fincore", "--bytes", "--noheadings", "--output", "RES", *map(str, files[:3])]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return sum(int(word) for word in told.split())
+
+    def same() -> bool:
+        # It counts whole pages, and we no more than a file's bytes.
+        ours = [residency(files[:3], [call]).resident_bytes for call in calls_here(files)]
+        return all(
+            value is not None and 0 <= by_fincore() - value < 2 * page_cache.PAGE_BYTES for value in ours
+        )
+
+    assert same() and by_fincore() >= 2 * SIZE
+    assert drop(files[:3]) == []
+    if by_fincore():
+        pytest.skip("this file system keeps its files in memory")
+    assert same()
+    with files[0].open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        for page in (3, 5, 100, 101, SIZE // page_cache.PAGE_BYTES):
+            os.pread(file.fileno(), 1, page * page_cache.PAGE_BYTES)
+    assert same() and 0 < by_fincore() < SIZE
 
 
 def test_a_long_file_is_asked_for_in_windows(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.measure.process import ProcessSampler, TreeSample, children
+from mawl.measure.process import ProcessSampler, TreeSample
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -109,6 +109,28 @@ def test_descriptors_are_given_back(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
+def test_with_many_jobs_cpu_is_read_in_turns_and_io_in_every_sample(tmp_path: Path) -> None:
+    jobs = {f"job{number}": 100 + 10 * number for number in range(10)}
+
+    def write(io: int, ticks: int) -> None:
+        for pid in jobs.values():
+            add_process(tmp_path, pid, below=str(pid + 1))
+            add_process(tmp_path, pid + 1, io=io, ticks=ticks)
+
+    sampler = ProcessSampler(tmp_path)
+    for look in range(7):
+        write(look, look)
+        samples = sampler.sample(jobs)
+    assert {sample.application_read_bytes for sample in samples.values()} == {6}
+    ticks = [round(sample.user_cpu_seconds * TICKS_PER_SECOND) for sample in samples.values()]
+    assert sorted(ticks) == [5] * 5 + [6] * 5
+    write(7, 7)
+    samples = sampler.sample(jobs)
+    assert sorted(round(s.user_cpu_seconds * TICKS_PER_SECOND) for s in samples.values()) == [6] * 5 + [7] * 5
+    assert {sample.resident_bytes for sample in samples.values()} == {10 * PAGE}
+    sampler.close()
+
+
 TREE = """
 import os, sys
 sys.stdin.readline()
@@ -152,10 +174,3 @@ def _sample(sampler: ProcessSampler, pid: int, enough: Callable[[TreeSample], bo
 def _written(sample: TreeSample) -> int:
     assert sample.application_written_bytes is not None
     return sample.application_written_bytes
-
-
-def test_children_of_a_process_and_of_none() -> None:
-    with subprocess.Popen(["sleep", "60"]) as process:
-        assert process.pid in children(os.getpid())
-        process.kill()
-    assert children(2**22 + 1) == []

@@ -18,6 +18,7 @@ from mawl.model.role_io import (
     io_between,
     quantile,
     sum_of,
+    typical,
     upper_bound,
     waits_of,
 )
@@ -118,3 +119,10 @@ def test_a_sum_has_the_longest_of_all() -> None:
     whole = sum_of(parts)
     assert (whole.writes, whole.longest_write_seconds) == (6, 3)
     assert whole.write_size_bytes_histogram == {1: 1, 2: 1, 3: 1}
+
+
+def test_the_typical_size_is_a_bucket_s_lower_bound() -> None:
+    assert typical({}, 0.5) is None
+    assert typical({4096: 3, 262144: 1}, 0.5) == 4096
+    assert typical({4096: 3, 262144: 1}, 0.99) == 262144
+    assert typical({0: 2, 4096: 2}, 0.5) == 0

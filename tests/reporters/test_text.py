@@ -1,4 +1,4 @@
-"""The one-screen report."""
+"""The long report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts, job, jobs, write_run
 
 
-def test_it_fits_a_screen() -> None:
+def test_beside_its_tables_it_stays_short() -> None:
     slow = jobs()[0].usage
     slow = msgspec.structs.replace(slow, real_time_seconds=3599.0, user_cpu_seconds=3599.0)
     records = [job("s1-1", 0.0, 3599.0, program=name, usage=slow) for name in CATALOGUE]

@@ -12,7 +12,9 @@ import pytest
 from mawl.measure.preload.build import Library
 from mawl.measure.process import TreeSample
 from mawl.model.options import ROLES, Role
-from mawl.runner.counting import Counting, leftover_counters
+from mawl.model.usage import Usage
+from mawl.runner.counting import DAMAGED, Counting, leftover_counters
+from mawl.runner.job_io import DAMAGED_FILE, own_io
 from mawl.runner.role_sampling import RoleSampling
 
 
@@ -67,6 +69,22 @@ def test_a_run_leaves_nothing_of_its_counters(
     found.make("b")
     found.close()
     assert list(shared.iterdir()) == []
+
+
+def test_a_file_that_its_job_cut_off_is_not_read(
+    made: Library, roles: dict[Role, list[Path]], shared: Path
+) -> None:
+    found = counting(made, roles, shared)
+    counters = found.make("a")
+    write(found, counters, roles["work"][0] / "f", 7)
+    live = found.live()
+    assert counters is not None and live > 0
+    os.truncate(counters, 0)  # reading the mapping would now end this process
+    assert (found.live(), found.run_delay_seconds("a")) == (live, 0.0)
+    assert found.take("a") == (DAMAGED, live)
+    own = own_io(DAMAGED, [], Usage(), run_delay_seconds=None, started_delay_seconds=None)
+    assert (own.io, own.io_remark) == (None, DAMAGED_FILE)
+    found.close()
 
 
 def test_what_a_killed_run_left_is_found_and_a_living_one_spared(

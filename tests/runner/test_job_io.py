@@ -104,6 +104,11 @@ def test_another_step_is_part_of_it() -> None:
         ({"io": {"util": RoleIo(submitted_read_bytes=3000)}}, "3.00 kB were asked of asynchronous I/O"),
         ({"stdio_unseen": 2}, "streams of 2 programs"),
         ({"moved_bytes": (5_000_000, 1_000_030)}, "1.00 MB of the 6.00 MB that the kernel counted"),
+        ({"moved_bytes": (5_000_000, 1_000_030), "images": 200}, "1.00 MB are the loading of 200 programs"),
+        (
+            {"moved_bytes": (5_000_000, 1_000_030), "images": 100},
+            "1.00 MB of the 6.00 MB that the kernel counted",
+        ),
     ],
 )
 def test_what_could_not_be_counted_is_said(changes: dict[str, object], said: str) -> None:

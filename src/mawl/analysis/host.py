@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
 from mawl.analysis.host_parts import PARTS, part_blocks
 from mawl.analysis.series import Samples
+from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
 
-CPU_KINDS = ("user", "system", "interrupt", "iowait", "idle", "steal")
-BUSY_KINDS = ("user", "system", "interrupt")
 PRESSURE = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
-COUNTERS = ("context_switches", "major_faults", "swap_read_bytes", "swap_written_bytes")
+COUNTERS = (
+    *("context_switches", "major_faults", "swap_read_bytes", "swap_written_bytes"),
+    *("cache_evicted_bytes", "cache_reread_bytes"),
+)
 
 SECONDS_AROUND = 1.0
 """A run may be over between two looks: those just outside stand for it."""
@@ -59,12 +62,11 @@ def host_block(
 
 
 def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
-    """Bytes that moved at the devices under the roles, whoever asked for them, each device once.
+    """Bytes that moved at the devices under the roles, whoever asked for them, each byte once.
 
-    Counted where the file systems meet the block layer (``VolumeFacts.devices``), so that mirrors
-    below do not count twice.
+    The devices are those of the windows of ``io.device``.
     """
-    places = {(volume.node, device) for volume in facts.volumes for device in volume.devices}
+    places = role_places(facts)
     moved: Block = {}
     for figure in ("read_bytes", "written_bytes"):
         gains = [_change(samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)]
@@ -80,16 +82,14 @@ def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) 
 def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
     """Shares of the time of all processors (raw, nothing adjusted), and busy cores."""
     seconds = {kind: _gain(samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
-    whole = sum(value for value in seconds.values() if value is not None)
-    busy = [seconds[kind] for kind in BUSY_KINDS]
-    busy_seconds = _total(busy)
+    whole = whole_seconds(seconds)
     cores = _total(node.physical_cores or node.cores for node in facts.nodes)
     core_busy = _gain(samples, "host.core_busy_seconds", span)
     available = None if not cores else cores * (span[1] - span[0])
     return {
-        "cpu_busy_ratio": _share(busy_seconds, whole),
+        "cpu_busy_ratio": busy_ratio(seconds),
         **{f"cpu_{kind}_ratio": _share(seconds[kind], whole) for kind in CPU_KINDS if kind != "idle"},
-        "cpu_busy_seconds": busy_seconds,
+        "cpu_busy_seconds": busy_seconds(seconds),
         "core_busy_seconds": core_busy,
         "core_busy_ratio": _share(core_busy, available),
     }

@@ -9,7 +9,7 @@ from mawl.analysis.blocks import Block, Missing
 
 NOT_MEASURED = "not measured in this run"
 
-NO_ROLES = "I/O by role was not measured (a run of format 1.0, or none of its jobs could be counted)"
+NO_ROLES = "not measured (a run of format 1.0, or none of its jobs could be counted)"
 
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
@@ -32,6 +32,11 @@ LATER: Missing = {
         f"io.by_role.*.{direction}_latency_seconds.{figure}": "no such call"
         for direction in ("read", "write", "sync")
         for figure in ("mean", "p50", "p99", "max")
+    },
+    **{
+        f"io.by_role.*.{direction}_request_bytes.{figure}": "no such call"
+        for direction in ("read", "write")
+        for figure in ("mean", "p50", "p99")
     },
     **{
         f"io.by_role.*.{direction}_latency_seconds.peak": "no window has such a call, or no samples cover it"

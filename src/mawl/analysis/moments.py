@@ -9,10 +9,13 @@ run queue, shared out over the roles in proportion to the waiting inside I/O cal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.busy import CPU_KINDS, busy_ratio
+from mawl.analysis.carried import carried_back
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
@@ -28,7 +31,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """One window; a figure is None where no sample covers it or the run did not measure it.
 
     ``jobs_blocked`` is by role and ``other``; ``latency`` by role and direction, the mean of the calls
-    of the window in seconds; pressures are shares of the window's time, by name.
+    of the window in seconds; pressures are shares of the window's time, by name.  ``reading`` is by
+    role the share of the time inside reads and writes that was inside reads; what was evicted left the
+    page cache for want of memory, what was reread had left it so before.
     """
 
     start_seconds: float
@@ -44,6 +49,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     cpu_busy_ratio: float | None
     pressure: dict[str, float | None]
     swap_bytes_per_second: float | None
+    reading: dict[str, float | None]
+    reread_bytes_per_second: float | None
+    evicted_bytes_per_second: float | None
     network_bytes_per_second: float | None
     throttled_ratio: float | None
 
@@ -72,9 +80,15 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
     application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
     running = gauges(samples, "jobs_running", edges)
     on_cpu, queued = (rates(samples, [f"jobs.{name}_seconds"], edges) for name in ("on_cpu", "run_queue"))
-    waited = {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES}
+    waited = carried_back(
+        {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES},
+        [not_running(*states) for states in zip(running, on_cpu, queued, strict=True)],
+        [end - start for start, end in pairwise(edges)],
+    )
     latency = {role: _latency(samples, role, edges) for role in ROLES}
     pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
+    reading: Flow = {role: _reading(samples, role, edges) for role in ROLES}
+    reread, evicted = (rates(samples, [f"host.cache_{name}_bytes"], edges) for name in ("reread", "evicted"))
     busy, swap, network, throttled = (
         _busy(samples, edges),
         rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
@@ -98,6 +112,9 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
             cpu_busy_ratio=busy[at],
             pressure={name: values[at] for name, values in pressure.items()},
             swap_bytes_per_second=swap[at],
+            reading=_at(reading, at),
+            reread_bytes_per_second=reread[at],
+            evicted_bytes_per_second=evicted[at],
             network_bytes_per_second=network[at],
             throttled_ratio=throttled[at],
         )
@@ -113,13 +130,20 @@ def blocked(
     None where a part is missing.  The sum of the result is never below 0 nor above ``running``.
     """
     inside = [waited[role] for role in ROLES]
-    if running is None or on_cpu is None or queued is None or None in inside:
+    whole = not_running(running, on_cpu, queued)
+    if whole is None or None in inside:
         return None
-    whole = max(running - on_cpu - queued, 0.0)
     calls = sum(value for value in inside if value)
     share = min(1.0, whole / calls) if calls > 0 else 0.0
     parts: dict[str, float] = {role: (waited[role] or 0.0) * share for role in ROLES}
     return {**parts, "other": max(whole - sum(parts.values()), 0.0)}
+
+
+def not_running(running: float | None, on_cpu: float | None, queued: float | None) -> float | None:
+    """Jobs that were neither on CPU nor waiting for one; None where a part is missing."""
+    if running is None or on_cpu is None or queued is None:
+        return None
+    return max(running - on_cpu - queued, 0.0)
 
 
 def busy_cores(samples: Samples, windows: Windows) -> float | None:
@@ -201,6 +225,15 @@ def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
     }
 
 
+def _reading(samples: Samples, role: str, edges: Sequence[float]) -> Rates:
+    """Share of the time inside a role's reads and writes that was inside reads; None without any."""
+    read, write = (rates(samples, [f"role.{role}.{kind}_seconds"], edges) for kind in ("read", "write"))
+    return [
+        None if here is None or there is None or here + there <= 0 else here / (here + there)
+        for here, there in zip(read, write, strict=True)
+    ]
+
+
 def _at(flow: Flow, place: int) -> dict[str, float | None]:
     return {direction: values[place] for direction, values in flow.items()}
 
@@ -213,18 +246,9 @@ def _pressure(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
 
 
 def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
-    """Share of all processors' time that was neither idle nor waiting for I/O."""
-    parts = {
-        name: rates(samples, [f"host.cpu_{name}_seconds"], edges)
-        for name in ("user", "system", "interrupt", "steal", "idle", "iowait")
-    }
-    found: Rates = []
-    for at in range(len(edges) - 1):
-        known = {name: values[at] or 0.0 for name, values in parts.items()}
-        whole = sum(known.values())
-        lacking = parts["idle"][at] is None or whole <= 0
-        found.append(None if lacking else 1.0 - (known["idle"] + known["iowait"]) / whole)
-    return found
+    """Share of all processors' time that was busy, by the definition of ``host.cpu_busy_ratio``."""
+    parts = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
+    return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]
 
 
 def _network(samples: Samples) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mawl.analysis.blocks import Block, Missing, ratio
 from mawl.model.options import Role
 from mawl.model.records import JobRecord
-from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role
+from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
 
@@ -24,6 +24,11 @@ def by_role_block(
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
+        seen = io_remarks(jobs)
+        if seen:
+            missing.update(
+                dict.fromkeys(("io.by_role", "io.coverage_ratio"), f"not measured: {'; '.join(seen)}")
+            )
         return None
     sums = sum_by_role(known)
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
@@ -94,8 +99,16 @@ def _role(io: RoleIo, every: int, missing: Missing) -> Block:
             io.longest_write_seconds,
             io.write_nanoseconds_histogram,
         ),
+        "read_request_bytes": _sizes(io.reads, io.read_bytes, io.read_size_bytes_histogram),
+        "write_request_bytes": _sizes(io.writes, io.written_bytes, io.write_size_bytes_histogram),
         "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
     }
+
+
+def _sizes(calls: int, moved_bytes: int, histogram: Histogram) -> Block:
+    """Bytes that a call moved: the mean of all calls, quantiles of those that did not fail."""
+    quantiles = {name: typical(histogram, share) for name, share in LATENCIES.items()}
+    return {"mean": moved_bytes / calls if calls else None, **quantiles}
 
 
 def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -> Block:

@@ -47,7 +47,7 @@ def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     """
     if samples is None or not facts.volumes or not all(volume.devices for volume in facts.volumes):
         return CHARGED
-    devices = role_devices(facts)
+    devices = sorted({device for _, device in role_places(facts)})
     names = {
         figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
     }
@@ -57,17 +57,20 @@ def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     return Counters(f"block devices {', '.join(devices)}", names["read"], names["written"])
 
 
-def role_devices(facts: RunFacts) -> list[str]:
-    """The block devices under the roles, each byte once.
+def role_places(facts: RunFacts) -> set[tuple[str, str]]:
+    """The block devices under the roles as (node, device), each byte once: those that the file systems name.
 
-    Those that the file systems name; where one of them lies below another (an image file on a role's
-    own disk), the disks at the bottom instead.
+    Where one of them lies below another (an image file on a role's own disk), only the lower one:
+    what the upper one moves passes through it.  Not the disks at the bottom, where mirrors count twice.
     """
-    named = {device for volume in facts.volumes for device in volume.devices}
-    below = {layer for volume in facts.volumes for layer in volume.layers if layer not in volume.devices}
-    if named & below:
-        return sorted({disk for volume in facts.volumes for disk in volume.disks})
-    return sorted(named)
+    named = {(volume.node, device) for volume in facts.volumes for device in volume.devices}
+    upper = {
+        (volume.node, device)
+        for volume in facts.volumes
+        if any((volume.node, layer) in named for layer in volume.layers if layer not in volume.devices)
+        for device in volume.devices
+    }
+    return named - upper
 
 
 def side_in_time(
@@ -156,6 +159,10 @@ def _found(
         reasons["initial"] = initial
     else:
         found["initial"] = counters.flow(samples, initial)
+        # It lies across the others, and a peak below it would be none.
+        found["peak"] = {
+            direction: [*values, *found["initial"][direction]] for direction, values in whole.items()
+        }
     return found, reasons
 
 

@@ -94,8 +94,15 @@ def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
             f"a comparison takes two sides, found {len(arguments.sides)}",
             cure="mawl compare REF CAND, or --reference RUN... --candidate RUN...",
         )
-    for side in arguments.sides:
-        yield side.rstrip("/").rpartition("/")[2] or side, side.split(",")
+    words = [side.split(",") for side in arguments.sides]
+    names = [_name(some) for some in words]
+    yield from zip(names if len(set(names)) == len(names) else arguments.sides, words, strict=True)
+
+
+def _name(words: Sequence[str]) -> str:
+    """``before`` of ``runs/before``; of several the first, with how many more."""
+    first = Path(words[0]).name or words[0]
+    return first if len(words) == 1 else f"{first} and {len(words) - 1} more"
 
 
 class Reader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import signal
@@ -17,6 +18,7 @@ from mawl.errors import MawlError
 
 VERBS = ("run", "plan", "generate", "report", "compare", "published", "serve", "measure", "doctor", "clean")
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
 
@@ -38,7 +40,8 @@ def build_parser() -> argparse.ArgumentParser:
             # The base install reads and reports; what measures needs the extra.
             _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)
             continue
-        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=EXIT_CODES)
+        epilog = getattr(module, "EXIT_CODES", EXIT_CODES)
+        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=epilog)
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         module.add_arguments(sub)
         sub.set_defaults(run_verb=module.run)
@@ -76,7 +79,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if arguments.debug:
             raise
-        where = f"{error.filename}: " if error.filename else ""
+        # Streams do not know their file; a print that fails for want of room has none to name.
+        unnamed = "what it prints cannot be written: " if error.errno in NO_ROOM else ""
+        where = f"{error.filename}: " if error.filename else unnamed
         return _say(arguments, where + (error.strerror or str(error)).lower(), 1)
 
 
@@ -89,7 +94,17 @@ def _terminated(number: int, _: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
+def _open_standard_streams() -> None:
+    """Where a caller closed one of them, a file that is opened next would take its number, and what is
+    printed."""
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def entry() -> NoReturn:
     """The console script; SIGTERM ends a verb as Ctrl-C does."""
+    _open_standard_streams()
     signal.signal(signal.SIGTERM, _terminated)
     sys.exit(main())

@@ -7,28 +7,37 @@ standard output holds one JSON object, and what the command prints there goes to
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from textwrap import wrap
+from typing import Any, TextIO
 
 import msgspec
 
 from mawl import __version__
 from mawl.analysis.summary import summary_of
 from mawl.commands.arguments import add_role_arguments, settings
-from mawl.errors import UsageError
+from mawl.errors import MawlError, UsageError
+from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.options import Role
 from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.json import render
 from mawl.reporters.roles import roles, waits
+from mawl.reporters.tables import io_totals
 from mawl.runner.command import Measured, measure_command
 
 NAME = "measure"
 HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"
 
+EXIT_CODES = (
+    "exit status: the command's, or 128 and the number of the signal that killed it; 127 no such command, "
+    "126 it cannot be executed, 2 wrong use"
+)
 EXIT_BY_SIGNAL = 128
 """As shells have it: this, and the number of the signal that killed the command."""
 
@@ -57,24 +66,32 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         errors = sys.stderr.fileno()
         to = errors if arguments.json and output is None else sys.stdout.fileno()
-        measured = measure_command(arguments.command, directories, (_stdin(), to, errors))
+        measured = measure_command(arguments.command, directories, (sys.stdin.fileno(), to, errors))
         summary = _summary(measured, directories)
         text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
-        print(text, file=output or (sys.stdout if arguments.json else sys.stderr))
+        if not arguments.json:
+            text = "\n\n".join([text, *_absent(given)])
+        _write(text, output or (sys.stdout if arguments.json else sys.stderr))
     finally:
         if output is not None:
-            output.close()
+            with contextlib.suppress(OSError):  # what could not be written was said
+                output.close()
     record = measured.record
     return EXIT_BY_SIGNAL + record.signal if record.signal is not None else record.exit_code or 0
 
 
-def _stdin() -> int:
-    """Standard input, or nothing where there is none."""
+def _write(text: str, file: TextIO) -> None:
     try:
-        os.fstat(0)
-    except OSError:
-        return os.open(os.devnull, os.O_RDONLY)
-    return 0
+        print(text, file=file, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise MawlError(
+            "the report cannot be written",
+            where="standard output" if file is sys.stdout else file.name,
+            why=error.strerror,
+            cure="name another --output",
+        ) from error
 
 
 def _one_role_each(directories: dict[Role, list[Path]]) -> None:
@@ -126,5 +143,28 @@ def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> st
 def _text(measured: Measured, summary: dict[str, Any]) -> str:
     record = measured.record
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
-    parts = [figures, roles(summary), waits(summary)]
+    parts = [figures, io_totals(summary), roles(summary), waits(summary), _left(record.leftover_processes)]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _absent(given: dict[Role, list[str] | None]) -> list[str]:
+    """Places named on the command line that are not there now: nothing can have been counted in them."""
+    return [
+        f"absent    --{role} {one_line(place)}: there is no such directory, so nothing counted for it"
+        for role, places in given.items()
+        for place in places or ()
+        if not os.path.lexists(place)
+    ]
+
+
+def _left(processes: int) -> list[str]:
+    """What a command that goes into the background has to be told: nothing outlives its measurement."""
+    if not processes:
+        return []
+    what = "1 process" if processes == 1 else f"{processes} processes"
+    return wrap(
+        f"ended     {what} that still ran when the command was over: nothing outlives a measurement, so "
+        "let it wait for what it starts",
+        LINE_WIDTH,
+        subsequent_indent=" " * 10,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,6 +11,8 @@ import msgspec
 from mawl import __version__
 from mawl.analysis.blocks import counted
 from mawl.measure.machine import Machine
+from mawl.measure.mounts import mount_of, read_mounts
+from mawl.measure.suitability import libraries
 from mawl.model.run import Alone, RunFacts
 from mawl.plan.solo import JobKind, kind_of, kinds, solo_plan
 from mawl.runner.request import RunRequest
@@ -19,14 +21,20 @@ from mawl.store.solo import Condition, Solo, read_solo, write_solo
 from mawl.volumes import Volumes
 
 
-def conditions(
-    kind: JobKind, request: RunRequest, volumes: Volumes, machine: Machine
-) -> dict[str, Condition]:
+def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str, Condition]:
     """Everything that a time alone depends on, by name."""
-    plan = request.plan
+    options = msgspec.structs.asdict(kind.options)
     return {
         "scale": kind.scale,
-        **{f"option_{name}": value for name, value in msgspec.structs.asdict(kind.options).items()},
+        **{f"option_{name}": value for name, value in options.items()},
+        **surroundings,
+    }
+
+
+def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dict[str, Condition]:
+    """What all jobs of a run share: its inputs, its limits, its places, the machine and the libraries."""
+    plan = request.plan
+    return {
         "seed": plan.seed,
         "saving_ratio": plan.saving,
         "start_mode": request.start_mode,
@@ -34,13 +42,25 @@ def conditions(
         "cpus": None if request.cpus is None else [str(cpu) for cpu in request.cpus],
         "memory_limit_bytes": request.memory_limit_bytes,
         **{role: [str(place.absolute()) for place in places] for role, places in volumes.directories.items()},
+        **{f"{role}_storage": _storage(places) for role, places in volumes.directories.items()},
         "node": machine.name,
         "cpu_model": machine.cpu_model,
         "cores": machine.cores,
         "memory_bytes": machine.memory_bytes,
         "kernel": machine.kernel,
         "mawl_version": __version__,
+        "libraries": libraries(),
     }
+
+
+def _storage(places: Sequence[Path]) -> list[str]:
+    """The file system of each place, its source and its options: the same path may be another disk now."""
+    mounts = read_mounts()
+    found = [mount_of(place, mounts) for place in places]
+    return [
+        f"{mount.file_system} {mount.source} {mount.options}" if mount else "no mount is known"
+        for mount in found
+    ]
 
 
 class Times:
@@ -49,7 +69,8 @@ class Times:
     def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:
         self._runs, self._request = runs, request
         self._jobs = kinds(request.plan)
-        self._conditions = {kind: conditions(kind, request, volumes, machine) for kind in self._jobs}
+        around = surroundings(request, volumes, machine)
+        self._conditions = {kind: conditions(kind, around) for kind in self._jobs}
 
     def known(self) -> dict[JobKind, Solo]:
         """Those that were measured before under the same conditions."""

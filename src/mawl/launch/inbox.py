@@ -9,7 +9,7 @@ import msgspec
 from mawl.launch.reports import PIPE_BUF
 from mawl.model.messages import FromLauncher, decode_from_launcher
 
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
 _MOST_COMPLAINTS = 100
 
 

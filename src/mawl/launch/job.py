@@ -6,6 +6,7 @@ in a new interpreter; a command replaces this process once its gate is open.
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -27,13 +28,21 @@ from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach
 from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.measure.snapshot import reset_peak
-from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started
+from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started, line
+from mawl.model.usage import Usage
 
 Execute = Callable[[Assignment, Callable[[FromLauncher], None]], int]
 
 EXIT_FAILED = 1
 EXIT_NOT_STARTED = 127
-"""As shells have it: the command could not be started."""
+EXIT_NOT_EXECUTABLE = 126
+"""As shells have them: there is no such command, or it is none that can be started."""
+
+
+_COMMAND_CURES = {
+    errno.EACCES: "name a file that may be executed (chmod +x)",
+    errno.ENOEXEC: "name its interpreter before it, or in its first line (#!)",
+}
 
 
 class Doors(msgspec.Struct, frozen=True):
@@ -60,6 +69,8 @@ def become(start: Start, doors: Doors, setup: Setup, keeper: int) -> NoReturn:
         else:
             _exec_interpreter(start.assignment, doors, setup)
     except BaseException as error:
+        if isinstance(error, OSError) and error.errno in _COMMAND_CURES:
+            status = EXIT_NOT_EXECUTABLE
         report(Failed(job=start.assignment.job, sentence=_sentence(error, start)))
     finally:
         os._exit(status)
@@ -161,7 +172,16 @@ def _pass_gate(assignment: Assignment, report: Reporter, doors: Doors) -> None:
     delay = own_run_delay_seconds() if counters is None else counters.run_delay_seconds()
     used = own_usage()
     at, monotonic = time.time(), time.monotonic()
-    report(Started(job=report.job, at=at, monotonic=monotonic, used=used, run_delay_seconds=delay))
+    said = Started(job=report.job, at=at, monotonic=monotonic, used=used, run_delay_seconds=delay)
+    report(msgspec.structs.replace(said, used=_with_this_message(said, used)))
+
+
+def _with_this_message(said: Started, used: Usage) -> Usage:
+    """What was used before the job's own work: saying so, which comes after the look, is part of it."""
+    if used.application_written_bytes is None or used.write_calls is None:
+        return used
+    written = used.application_written_bytes + len(line(said))
+    return msgspec.structs.replace(used, application_written_bytes=written, write_calls=used.write_calls + 1)
 
 
 def _sentence(error: BaseException, start: Start) -> str:
@@ -170,7 +190,8 @@ def _sentence(error: BaseException, start: Start) -> str:
         and isinstance(error, OSError)
         and error.filename in (None, start.command[0])
     ):
-        return f"{start.command[0]}: the command cannot be started: {error.strerror}; check its name and PATH"
+        cure = _COMMAND_CURES.get(error.errno or 0, "check its name and PATH")
+        return f"{start.command[0]}: the command cannot be started: {error.strerror}; {cure}"
     if isinstance(error, MawlError):
         return str(error)
     return f"the job's process cannot be set up: {error}"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from mawl.launch.setup import RUN_ID_VARIABLE
-from mawl.measure.process import children
+from mawl.measure.watched_process import children
 
 _PAUSE_SECONDS = 0.02
 _PATIENCE_SECONDS = 10.0

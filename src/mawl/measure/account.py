@@ -26,6 +26,8 @@ IO_FIELDS = (
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_MOST_BYTES = 16384
+_PEAK = b"\nVmHWM:"
 
 
 class OwnIo:
@@ -99,12 +101,12 @@ def own_usage(real_time_seconds: float | None = None) -> Usage:
 def usage_of_process(pid: int, proc: Path = Path("/proc")) -> Usage | None:
     """CPU (in ticks of 10 ms), faults and peak memory of a process alone; None when it is gone."""
     try:
-        stat = (proc / str(pid) / "stat").read_bytes()
-        status = (proc / str(pid) / "status").read_text("utf-8", "replace")
+        stat, status = _text(f"{proc}/{pid}/stat"), _text(f"{proc}/{pid}/status")
     except OSError:
         return None
     fields = stat[stat.rindex(b")") + 2 :].split()
-    peak = next((text.split()[1] for text in status.splitlines() if text.startswith("VmHWM:")), None)
+    place = status.find(_PEAK)
+    peak = None if place < 0 else status[place + len(_PEAK) : place + len(_PEAK) + 32].split(None, 1)[0]
     return Usage(
         user_cpu_seconds=int(fields[11]) / _TICKS_PER_SECOND,
         system_cpu_seconds=int(fields[12]) / _TICKS_PER_SECOND,
@@ -112,6 +114,14 @@ def usage_of_process(pid: int, proc: Path = Path("/proc")) -> Usage | None:
         page_faults=int(fields[9]),
         os_memory_bytes=None if peak is None else int(peak) * 1024,
     )
+
+
+def _text(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def resident_bytes() -> int:

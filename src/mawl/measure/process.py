@@ -5,15 +5,14 @@ The root of ``/proc`` is a parameter, so that a folder of files serves as well a
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.measure.run_delay import plausible_run_delay
-
-PROC = Path("/proc")
+from mawl.measure.watched_process import PROC, WatchedProcess
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -23,15 +22,9 @@ by it, since counters are sums, and it is a third of the sampler's cost."""
 _TICKS_BETWEEN_THREAD_WALKS = 20
 """Children that other threads than the first forked take one file a thread to find."""
 _NEW_TICKS = 3
-
-
-def children(pid: int, proc: Path = PROC) -> list[int]:
-    """Children of a process, of all its threads; empty when it is gone."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(proc / str(pid) / "task"):
-            found.extend(_children_of_thread(proc / str(pid) / "task" / thread / "children"))
-    return found
+_FEW_JOBS = 8
+"""With more of them CPU, memory and run delay are read of every other job, in turns: their sum grows as
+evenly.  I/O is read every tick."""
 
 
 class TreeSample(NamedTuple):
@@ -67,6 +60,8 @@ class ProcessSampler:
     def __init__(self, proc: Path = PROC) -> None:
         self._proc = proc
         self._trees: dict[tuple[str, int], _Tree] = {}
+        self._numbers = itertools.count()
+        self._ticks = 0
 
     def sample(self, roots: Mapping[str, int]) -> dict[str, TreeSample]:
         """Sums per job for ``roots`` (job to root pid); what is no longer asked for is forgotten.
@@ -76,12 +71,13 @@ class ProcessSampler:
         wanted = set(roots.items())
         for key in self._trees.keys() - wanted:
             self._trees.pop(key).close()
+        self._ticks += 1
         samples = {}
         for job, pid in roots.items():
             tree = self._trees.get((job, pid))
             if tree is None:
-                tree = self._trees[job, pid] = _Tree(pid, self._proc)
-            sums = tree.sample()
+                tree = self._trees[job, pid] = _Tree(pid, self._proc, next(self._numbers))
+            sums = tree.sample(io_only=len(roots) > _FEW_JOBS and (tree.number + self._ticks) % 2 == 1)
             if sums is not None:
                 samples[job] = sums
         return samples
@@ -94,38 +90,64 @@ class ProcessSampler:
 class _Tree:
     """One job's known processes; found ones stay known until they are gone."""
 
-    def __init__(self, root: int, proc: Path) -> None:
-        self._root, self._proc = root, proc
-        self._known: dict[int, _Process] = {}
+    def __init__(self, root: int, proc: Path, number: int) -> None:
+        self.number = number
+        self._root, self._proc = WatchedProcess(root, proc), proc
+        self._known: dict[int, WatchedProcess] = {}
+        """In the order in which they were found: a parent, whose counters take in what it reaped, is read
+        before its children, so that nothing is counted twice."""
         self._highest = [0, 0, 0, 0, 0, 0, 0]
         self._ticks = 0
+        self._young = True
 
-    def sample(self) -> TreeSample | None:
-        walk = self._ticks % _TICKS_BETWEEN_WALKS == 0
+    def sample(self, *, io_only: bool) -> TreeSample | None:
+        """The sums now; ``io_only`` leaves the rest as it was read last."""
+        walk = self._young or self._ticks % _TICKS_BETWEEN_WALKS == 0
         self._ticks += 1
-        sums, resident_pages, io_seen = [0, 0, 0, 0, 0, 0, 0], 0, False
-        queue, seen = [self._root, *self._known], set[int]()
-        for pid in queue:  # grows while it is walked
-            if pid in seen:
-                continue
-            seen.add(pid)
-            process = self._known.get(pid) or _Process(pid, self._proc)
-            if not process.read(io_only=pid == self._root and not walk):
-                process.close()
-                self._known.pop(pid, None)
-                continue
-            self._known[pid] = process
-            if walk or process.looks <= _NEW_TICKS:
-                queue.extend(process.children(self._ticks % _TICKS_BETWEEN_THREAD_WALKS == 1))
-            delay = 0 if pid == self._root else process.run_delay(walk, self._ticks)  # the keeper is mawl's
-            for position, value in enumerate((*process.io, *process.ticks, delay)):
-                sums[position] += value
-            io_seen = io_seen or process.io_seen
-            resident_pages += process.resident_pages if pid != self._root else 0
-        if self._root not in self._known:
+        # What is gone changes the counters of what reaped it.
+        if (walk or not self._read(io_only)) and not self._walk():
             return None
-        self._highest = [max(pair) for pair in zip(self._highest, sums, strict=True)]
+        sums = self._root.figures
+        for process in self._known.values():
+            sums = list(map(add, sums, process.figures))
+        self._highest = list(map(max, self._highest, sums))
+        return self._sample()
+
+    def _read(self, io_only: bool) -> bool:
+        """Read what changes each second; False when some process is gone.
+
+        The root does nothing itself, and what it reaps is missed here.
+        """
+        for process in self._known.values():
+            if not (process.read_io() if io_only else process.read() and process.read_run_delay()):
+                return False
+        return bool(self._known)
+
+    def _walk(self) -> bool:
+        """Read all, and look for children; False when the root is gone."""
+        every_thread = self._ticks % _TICKS_BETWEEN_THREAD_WALKS == 1
+        queue, seen, self._young = [self._root, *self._known.values()], set(self._known), False
+        for process in queue:  # grows while it is walked
+            if not process.read():
+                if process is self._root:
+                    return False
+                process.close()
+                self._known.pop(process.pid, None)
+                continue
+            if process is not self._root:  # whose waiting is mawl's
+                self._known[process.pid] = process
+                process.read_run_delay(look_for_threads=True)
+            self._young = self._young or process.looks < _NEW_TICKS
+            for pid in process.children(every_thread):
+                if pid not in seen:
+                    seen.add(pid)
+                    queue.append(WatchedProcess(pid, self._proc))
+        return True
+
+    def _sample(self) -> TreeSample:
         read, written, device_read, device_written, user, system, delay = self._highest
+        io_seen = self._root.io_seen or any(process.io_seen for process in self._known.values())
+        resident_pages = sum(process.resident_pages for process in self._known.values())
         return TreeSample(
             read if io_seen else None,
             written if io_seen else None,
@@ -134,119 +156,11 @@ class _Tree:
             user / _TICKS_PER_SECOND,
             system / _TICKS_PER_SECOND,
             resident_pages * _PAGE_BYTES,
-            len(self._known) - 1,
+            len(self._known),
             delay / 1e9,
         )
 
     def close(self) -> None:
-        for process in self._known.values():
+        """Give the kept descriptors back."""
+        for process in (self._root, *self._known.values()):
             process.close()
-
-
-class _Process:
-    """Kept descriptors of one process; they never come to mean a later process of the same pid."""
-
-    def __init__(self, pid: int, proc: Path) -> None:
-        self._folder = f"{proc}/{pid}"
-        self._children_file = f"task/{pid}/children"
-        self._descriptors: dict[str, int | None] = {}
-        self.io: tuple[int, int, int, int] = (0, 0, 0, 0)
-        self.io_seen = False
-        self.ticks: tuple[int, int] = (0, 0)
-        self.resident_pages = 0
-        self._threads = 1
-        self._tasks: list[str] = []
-        self._pid = pid
-        self._run_delay = 0
-        self.looks = 0
-
-    def read(self, *, io_only: bool = False) -> bool:
-        """Read the counters anew; False when the process is gone.
-
-        ``io_only`` spares the other file: a keeper uses no CPU to speak of, and its strays' can wait.
-        """
-        if io_only and self.io_seen:
-            return self._read_io()
-        stat = self._text("stat")
-        if not stat:
-            return False
-        self.looks += 1
-        # The command name may hold blanks and parentheses: fields count from the last ")".
-        fields = stat[stat.rindex(b")") + 2 :].split(maxsplit=22)
-        self.ticks = int(fields[11]) + int(fields[13]), int(fields[12]) + int(fields[14])
-        self._threads = int(fields[17])
-        self.resident_pages = int(fields[21])
-        self._read_io()  # a zombie's is refused without root: its last value stands
-        return True
-
-    def _read_io(self) -> bool:
-        counts = (self._text("io") or b"").split()
-        if counts:
-            self.io = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
-            self.io_seen = True
-        return bool(counts)
-
-    def run_delay(self, walk: bool, tick: int) -> int:
-        """Nanoseconds that its threads waited for a CPU; new threads are found at a walk.
-
-        Half of the processes are asked in every tick: their sum grows as evenly.
-        """
-        if self.looks > _NEW_TICKS and (self._pid + tick) % 2:
-            return self._run_delay
-        if self._threads == 1:
-            self._run_delay = _second(self._text("schedstat"))
-            return self._run_delay
-        if walk or not self._tasks:
-            with contextlib.suppress(OSError):
-                self._tasks = os.listdir(f"{self._folder}/task")
-        first = str(self._pid)
-        self._run_delay = _second(self._text("schedstat")) + sum(
-            _plausible(self._text(f"task/{task}/schedstat")) for task in self._tasks if task != first
-        )
-        return self._run_delay
-
-    def children(self, every_thread: bool) -> Iterator[int]:
-        """Pids of children; those forked by other threads than the first only when asked."""
-        yield from map(int, (self._text(self._children_file) or b"").split())
-        if every_thread and self._threads > 1:
-            path = Path(self._folder)
-            yield from children(int(path.name), path.parent)
-
-    def _text(self, name: str) -> bytes | None:
-        if name not in self._descriptors:
-            self._descriptors[name] = None
-            with contextlib.suppress(OSError):
-                self._descriptors[name] = os.open(f"{self._folder}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-        descriptor = self._descriptors[name]
-        if descriptor is None:
-            return None
-        try:
-            return os.pread(descriptor, 4096, 0)
-        except OSError:
-            return None
-
-    def close(self) -> None:
-        for descriptor in self._descriptors.values():
-            if descriptor is not None:
-                os.close(descriptor)
-        self._descriptors.clear()
-
-
-def _second(schedstat: bytes | None) -> int:
-    """The run delay of a ``schedstat`` file; 0 where there is none or the thread is gone."""
-    words = (schedstat or b"").split()
-    return int(words[1]) if len(words) > 1 else 0
-
-
-def _children_of_thread(path: Path) -> list[int]:
-    try:
-        return [int(pid) for pid in path.read_bytes().split()]
-    except OSError:
-        return []
-
-
-def _plausible(schedstat: bytes | None) -> int:
-    """The same of a thread beside the first."""
-    with contextlib.suppress(IndexError):
-        return plausible_run_delay(schedstat or b"")
-    return 0

@@ -49,6 +49,12 @@ class Check(msgspec.Struct, frozen=True):
     cure: str | None = None
 
 
+def libraries(distribution: str = "mawl", extra: str = "programs") -> list[str]:
+    """Name and version of each package that mawl and its programs need, as far as they are installed."""
+    present = [check.text for check in library_checks(distribution, extra) if check.status == "ok"]
+    return [package for text in present for package in text.split(", ")]
+
+
 def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[Check]:
     """The packages that mawl and its programs need, by the metadata of the installed mawl."""
     try:

@@ -62,6 +62,12 @@ _MEMORY_METRICS: tuple[Metric, ...] = (
     count_metric("host.major_faults", "Page faults that needed I/O, of the whole machine.", HOST),
     bytes_metric("host.swap_read_bytes", "Bytes read from swap.", HOST),
     bytes_metric("host.swap_written_bytes", "Bytes written to swap.", HOST),
+    bytes_metric(
+        "host.cache_evicted_bytes",
+        "Bytes of files that left the page cache for want of memory, of a control group or the machine.",
+        HOST,
+    ),
+    bytes_metric("host.cache_reread_bytes", "Bytes of files that were read again after that.", HOST),
     *(
         ratio_metric(
             f"host.pressure.{resource}_{kind}_ratio",

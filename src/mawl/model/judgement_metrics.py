@@ -50,12 +50,15 @@ LIMIT_METRICS: tuple[Metric, ...] = (
     text_metric("limit.verdict", "storage, cpu, memory, network, none, or mixed.", VERDICT),
     text_metric("limit.role", "The role whose I/O cost most, where the verdict is storage.", VERDICT),
     text_metric("limit.device", "The device that holds that role, where it is one.", VERDICT),
-    Metric(
-        "limit.device_peak_bytes_per_second",
-        "bytes per second",
-        "float",
-        "What that device read and wrote in its highest window of the active phase.",
-        VERDICT,
+    *(
+        Metric(
+            f"limit.device_{name}peak_bytes_per_second",
+            "bytes per second",
+            "float",
+            f"What that device {moved} in its highest window of the active phase.",
+            VERDICT,
+        )
+        for name, moved in (("", "read and wrote"), ("read_", "read"), ("write_", "wrote"))
     ),
     *(
         ratio_metric(

@@ -192,6 +192,19 @@ def upper_bound(lower: int) -> int:
     return lower + (1 if lower < SUB_BUCKETS else 1 << (lower.bit_length() - SUB_BUCKETS.bit_length()))
 
 
+def typical(histogram: Mapping[int, int], share: float) -> int | None:
+    """The lower bound of the bucket in which the ``share`` of the calls is reached; None without calls.
+
+    For sizes, which are mostly powers of two: those it gives exactly, others at most 1/16 too small.
+    """
+    wanted, passed = sum(histogram.values()) * share, 0
+    for lower in sorted(histogram):
+        passed += histogram[lower]
+        if histogram[lower] and passed >= wanted:
+            return lower
+    return None
+
+
 def quantile(histogram: Mapping[int, int], share: float) -> float | None:
     """The value below which ``share`` of the calls lie, interpolated within its bucket; None without calls.
 

@@ -124,6 +124,17 @@ ROLE_METRICS: tuple[Metric, ...] = (
         for direction in ("read", "write")
         for name, words in _LATENCIES
     ),
+    *(
+        Metric(
+            f"io.by_role.*.{direction}_request_bytes.{name}",
+            "bytes",
+            "float" if name == "mean" else "integer",
+            f"{words} bytes that a {direction} call moved.",
+            LATENCY,
+        )
+        for direction in ("read", "write")
+        for name, words in (("mean", "Mean"), ("p50", "Median of the"), ("p99", "99th percentile of the"))
+    ),
     Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
     Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
     object_metric(
@@ -171,10 +182,9 @@ ROLE_SERIES: tuple[Metric, ...] = (
                 f"role.{role}.read_seconds", f"Time inside read calls in {role}; cumulative.", LATENCY
             ),
             seconds_metric(
-                f"role.{role}.write_seconds",
-                f"Time inside write calls and syncs in {role}; cumulative.",
-                LATENCY,
+                f"role.{role}.write_seconds", f"Time inside write calls in {role}; cumulative.", LATENCY
             ),
+            seconds_metric(f"role.{role}.sync_seconds", f"Time inside syncs in {role}; cumulative.", LATENCY),
             seconds_metric(
                 f"role.{role}.waited_seconds",
                 f"Time inside calls in {role} that was neither CPU nor waiting for a CPU; cumulative.",

@@ -44,6 +44,16 @@ HOST_SERIES: tuple[Metric, ...] = (
     ),
     bytes_metric("host.swap_read_bytes", "Bytes read from swap; cumulative.", _PAGING),
     bytes_metric("host.swap_written_bytes", "Bytes written to swap; cumulative.", _PAGING),
+    bytes_metric(
+        "host.cache_evicted_bytes",
+        "Bytes of files that reclaim took out of the page cache (pgsteal_file); cumulative.",
+        _PAGING,
+    ),
+    bytes_metric(
+        "host.cache_reread_bytes",
+        "Bytes of files read again after that (workingset_refault_file); cumulative.",
+        _PAGING,
+    ),
     bytes_metric("host.page_ins_bytes", "Bytes read from block devices (pgpgin); cumulative.", _PAGING),
     bytes_metric("host.page_outs_bytes", "Bytes written to block devices (pgpgout); cumulative.", _PAGING),
     count_metric("host.major_faults", "Page faults that needed I/O; cumulative.", _PAGING),

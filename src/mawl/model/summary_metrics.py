@@ -187,7 +187,7 @@ IO_METRICS: tuple[Metric, ...] = (
                     WINDOWS,
                 )
                 for figure, when in (
-                    ("peak", "in the highest window of the run"),
+                    ("peak", "in the highest window of the run, the initial one among them"),
                     ("initial", "in the first window after all first-stage jobs started"),
                     ("sustained", "in the median window of the active phase"),
                     ("active_mean", "over the whole active phase"),
@@ -240,7 +240,7 @@ WINDOW_METRICS: tuple[Metric, ...] = (
             ),
             ("reach.read_ratio", "Device over application bytes read in the window."),
             ("reach.write_ratio", "Device over application bytes written in the window."),
-            ("cpu_busy_ratio", "Share of the processors' time neither idle nor waiting for I/O."),
+            ("cpu_busy_ratio", "Share of the processors' time that was busy, as in host.cpu_busy_ratio."),
             *(
                 (f"pressure.{name}_ratio", f"Share of the time in which {what}.")
                 for name, what in (

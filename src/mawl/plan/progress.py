@@ -6,6 +6,7 @@ jobs started and how they ended.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from mawl.model.options import OnFailure
@@ -31,9 +32,13 @@ class Progress:
         """Why nothing more starts, or None."""
         self._sessions = [_Session(session) for session in plan.sessions]
         self._jobs = {job.job: job for job in plan.jobs()}
+        self._quiet_until: float | None = None
+        """Nothing may start before, unless some job starts or ends; None: not known."""
 
     def startable(self, elapsed_seconds: float) -> list[JobPlan]:
         """Jobs that may start now, in plan order; jobs that never can are skipped on the way."""
+        if self._quiet_until is not None and elapsed_seconds < self._quiet_until:
+            return []
         found: list[JobPlan] = []
         changed = True
         while changed:
@@ -48,10 +53,15 @@ class Progress:
                         changed = True
                     elif self._dependencies_met(job) and elapsed_seconds >= session.earliest(job):
                         found.append(job)
+        if not found:
+            later = self.next_start_seconds(elapsed_seconds)
+            self._quiet_until = math.inf if later is None else later
         return found
 
     def next_start_seconds(self, elapsed_seconds: float) -> float | None:
         """The earliest moment after now at which a delay alone lets a job start, or None."""
+        if self._quiet_until is not None and elapsed_seconds < self._quiet_until:
+            return None if self._quiet_until == math.inf else self._quiet_until
         moments = [
             session.earliest(job)
             for session in self._sessions
@@ -64,11 +74,13 @@ class Progress:
     def start(self, job: str) -> None:
         """A job's process was started."""
         assert self.state[job] == "waiting", f"{job} cannot start: it is {self.state[job]}"
+        self._quiet_until = None
         self.state[job] = "running"
 
     def end(self, job: str, *, well: bool) -> None:
         """A job ended; with ``on_failure`` abort, a bad end stops the plan."""
         assert self.state[job] == "running", f"{job} cannot end: it is {self.state[job]}"
+        self._quiet_until = None
         self.state[job] = "ended_well" if well else "ended_badly"
         if not well and self.on_failure == "abort":
             self.stop(f"job {job} failed and --on-failure is abort")
@@ -118,6 +130,7 @@ class Progress:
         return False
 
     def _skip(self, job: str, reason: str) -> None:
+        self._quiet_until = None
         self.state[job] = "skipped"
         self.reasons[job] = reason
 

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
 from mawl.units import format_bytes, format_latency, format_ratio, format_seconds
@@ -16,6 +17,8 @@ Block = dict[str, Any]
 _HEAD = ("role", "read", "written", "share", "sequential", "reads: mean", "p50", "p99", "max",
          "writes: mean", "p99")  # fmt: skip
 WHOLE = 0.995
+TRIFLE_BYTES = 2**17
+"""So little uncounted is not worth a line (as in the jobs' remarks)."""
 
 
 def roles(summary: Block) -> list[str]:
@@ -41,7 +44,20 @@ def roles(summary: Block) -> list[str]:
                 ),
             )
         )
-    return [*aligned(rows), *_coverage(summary["io"])]
+    return [*aligned(rows), *_sizes(by_role), *_coverage(summary["io"])]
+
+
+def _sizes(by_role: Block) -> list[str]:
+    """What a typical call moved, of the roles in which there were calls."""
+    shown = []
+    for name in ROLES:
+        medians = [
+            f"{verb} {figure(median, format_bytes)}"
+            for key, verb in (("read", "read"), ("write", "written"))
+            if (median := by_role[name][f"{key}_request_bytes"]["p50"]) is not None
+        ]
+        shown += [f"{name} {', '.join(medians)}"] if medians else []
+    return wrap(f"median request: {'; '.join(shown)}", LINE_WIDTH, subsequent_indent="  ") if shown else []
 
 
 def _instead(summary: Block) -> list[str]:
@@ -62,7 +78,10 @@ def _instead(summary: Block) -> list[str]:
 
 def _coverage(io: Block) -> list[str]:
     ratio = io["coverage_ratio"]
-    if ratio is not None and ratio >= WHOLE and not io["unseen"]:
+    moved = [io["application"][f"{way}_bytes"] for way in ("read", "written")]
+    known = ratio is not None and None not in moved and not io["unseen"]
+    # A program that is loaded reads some kilobytes before it can count.
+    if known and (ratio >= WHOLE or (1 - ratio) * sum(moved) <= TRIFLE_BYTES):
         return []
     sentences = [f"counted: {figure(ratio, format_ratio)} of the bytes that the kernel saw"]
     sentences += [one_line(sentence) for sentence in io["unseen"]]

@@ -84,6 +84,11 @@ def programs(summary: Block) -> list[str]:
 
 def io(summary: Block) -> list[str]:
     """What programs asked for, what reached the devices, and a note where the page cache stood between."""
+    return [*io_totals(summary), *_cached(summary["io"])]
+
+
+def io_totals(summary: Block) -> list[str]:
+    """Application, device and reach side by side, by direction."""
     rows: list[Sequence[str]] = [
         ("I/O", "read", "written", "read share", "mean over the run: read", "written", "total")
     ]
@@ -107,7 +112,7 @@ def io(summary: Block) -> list[str]:
     reach = summary["io"]["reach"]
     reached = figures((reach["read_ratio"], format_ratio), (reach["write_ratio"], format_ratio))
     rows.append(("reach (device/application)", *reached, *[""] * 4))
-    return [*aligned(rows), *_cached(summary["io"])]
+    return aligned(rows)
 
 
 def _cached(block: Block) -> list[str]:

@@ -15,6 +15,7 @@ import msgspec
 
 from mawl.errors import MawlError, NotStartedError
 from mawl.launch.client import Launcher
+from mawl.launch.job import EXIT_NOT_STARTED
 from mawl.launch.sweep import descendants, signal_all
 from mawl.model.messages import Assignment, Failed, Forked, Ready, Reaped, Start, Started
 from mawl.model.options import Options, Role
@@ -91,7 +92,8 @@ class _Watch:
         ready, started, reaped = (self._said.get(kind) for kind in (Ready, Started, Reaped))
         failed = self._said.get(Failed)
         if isinstance(failed, Failed):
-            raise NotStartedError(failed.sentence)
+            status = reaped.exit_code if isinstance(reaped, Reaped) else None
+            raise NotStartedError(failed.sentence, status or EXIT_NOT_STARTED)
         assert isinstance(ready, Ready) and isinstance(started, Started) and isinstance(reaped, Reaped)
         return _record(command, started, reaped, counting)
 

@@ -32,7 +32,8 @@ _FORSAKEN_SECONDS = 3600.0
 class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     """What the counters of an ended job said, from the attaching of its first process on.
 
-    ``images`` are programs that took part: 0 where the job's could not (static, set-uid).
+    ``images`` are programs that took part: 0 where the job's could not (static, set-uid), and where
+    the file is ``damaged``, of which nothing is believed.
     """
 
     io: IoByRole
@@ -43,6 +44,20 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     io_uring_setups: int
     stdio_unseen: int
     entries: dict[int, Entry]
+    damaged: bool = False
+
+
+DAMAGED = JobCount(
+    io={},
+    moved_bytes=(0, 0),
+    run_delay_seconds=0.0,
+    one_thread=False,
+    images=0,
+    io_uring_setups=0,
+    stdio_unseen=0,
+    entries={},
+    damaged=True,
+)
 
 
 class Counting:
@@ -97,7 +112,8 @@ class Counting:
 
     def run_delay_seconds(self, job: str) -> float:
         """Waiting for a CPU of what has ended of a running job."""
-        return self._files[job].run_delay_seconds if job in self._files else 0.0
+        file = self._files.get(job)
+        return file.run_delay_seconds if file is not None and file.whole else 0.0
 
     def step_io(self, job: str, number: int) -> IoByRole | None:
         """I/O of a step that has just ended, from the job's ledger."""
@@ -112,16 +128,8 @@ class Counting:
         if file is None or self._directory is None:
             return None
         path = self._directory / f"{job}.counters"
-        count = JobCount(
-            io=file.by_role(),
-            moved_bytes=file.moved_bytes(),
-            run_delay_seconds=file.run_delay_seconds,
-            one_thread=file.one_thread,
-            images=file.header("images"),
-            io_uring_setups=file.header("io_uring_setups"),
-            stdio_unseen=file.header("stdio_unseen"),
-            entries=self._ledgers.pop(job).entries(),
-        )
+        entries = self._ledgers.pop(job).entries()
+        count = _count(file, entries) if file.whole else DAMAGED
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
         return count, file.live()
@@ -134,6 +142,19 @@ class Counting:
                 remove_leftover(self._directory)
             os.close(self._lock)
             self._directory = None
+
+
+def _count(file: CounterFile, entries: dict[int, Entry]) -> JobCount:
+    return JobCount(
+        io=file.by_role(),
+        moved_bytes=file.moved_bytes(),
+        run_delay_seconds=file.run_delay_seconds,
+        one_thread=file.one_thread,
+        images=file.header("images"),
+        io_uring_setups=file.header("io_uring_setups"),
+        stdio_unseen=file.header("stdio_unseen"),
+        entries=entries,
+    )
 
 
 def leftover_counters(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mawl.measure.host.collector import HostCollector
-from mawl.model.records import SampleRecord
 from mawl.store.folder import RunWriter
 
 
@@ -17,9 +16,4 @@ class HostSampling:
 
     def look(self, now: float) -> None:
         """One row for each series that the host has at this moment (seconds since the epoch)."""
-        self.writer.samples(
-            [
-                SampleRecord(node=self.node, sampled_at=now, series=name, value=value)
-                for name, value in self.collector.read().items()
-            ]
-        )
+        self.writer.figures(self.node, now, self.collector.read())

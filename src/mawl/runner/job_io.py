@@ -18,6 +18,12 @@ from mawl.units import format_bytes
 UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17
 """More than both of the kernel's bytes uncounted is worth a remark; mawl's own lines are below."""
 
+NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with an environment of its own"
+DAMAGED_FILE = "the job damaged the file of its counters, and nothing in it is believed"
+
+LOADED_BYTES = 2**13
+"""What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
+
 
 class OwnIo(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of :class:`~mawl.model.records.JobRecord` that come from the counters."""
@@ -64,9 +70,7 @@ def own_io(
     if count is None or count.images == 0:
         remark = None
         if count is not None:
-            remark = (
-                "no program of the job could be counted: static, set-uid, or with an environment of its own"
-            )
+            remark = DAMAGED_FILE if count.damaged else NOT_COUNTED
         waits = waits_of(usage.real_time_seconds, usage.cpu_seconds, delay, None)
         return OwnIo(waits=waits, io_remark=remark)
     apart = [
@@ -102,7 +106,9 @@ def _remark(count: JobCount, io: IoByRole, usage: Usage, counted: int) -> str | 
     if usage.application_read_bytes is not None and usage.application_written_bytes is not None:
         kernel = usage.application_read_bytes + usage.application_written_bytes
         unseen = kernel - counted
-        if unseen > UNSEEN_BYTES and unseen > kernel * UNSEEN_RATIO:
+        if unseen > UNSEEN_BYTES and count.images > 1 and unseen <= count.images * LOADED_BYTES:
+            seen.append(f"{format_bytes(unseen)} are the loading of {count.images} programs")
+        elif unseen > UNSEEN_BYTES and unseen > kernel * UNSEEN_RATIO:
             seen.append(
                 f"{format_bytes(unseen)} of the {format_bytes(kernel)} that the kernel counted are not seen"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import selectors
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from mawl.formats.saslog_write import job_log
 from mawl.launch.interface import JobLauncher
@@ -78,6 +78,9 @@ class RunLoop:
         self.lost: str | None = None
         self._zero = 0.0
         self._level = 0
+        self._limited = request.timeout_seconds is not None or any(
+            job.timeout_seconds is not None for job in request.plan.jobs()
+        )
         self._complaints = 0
         self._next_tick = 0.0
         self._selector = selectors.DefaultSelector()
@@ -158,8 +161,7 @@ class RunLoop:
         delayed = self.progress.next_start_seconds(elapsed)
         if delayed is not None:
             due.append(delayed - elapsed)
-        now = self.monotonic()
-        due += [limit - now for run in self._running() if (limit := self._limit(run)) is not None]
+        due += [limit - self.monotonic() for _, limit in self._limits()]
         return max(min(due), 0.0)
 
     def _turn(self, timeout: float | None) -> None:
@@ -263,18 +265,17 @@ class RunLoop:
     def _running(self) -> list[JobRun]:
         return [self.jobs[name] for name in self.progress.running]
 
-    def _limit(self, run: JobRun) -> float | None:
-        """When a job's time is up (on the monotonic clock), unless it is being stopped already."""
-        seconds = run.plan.timeout_seconds or self.request.timeout_seconds
-        if seconds is None or run.started_monotonic is None or run.stopping is not None:
-            return None
-        return run.started_monotonic + seconds
+    def _limits(self) -> Iterator[tuple[JobRun, float]]:
+        """When jobs must end (on the monotonic clock), of those that are not being stopped already."""
+        for run in self._running() if self._limited else ():
+            seconds = run.plan.timeout_seconds or self.request.timeout_seconds
+            if seconds is not None and run.started_monotonic is not None and run.stopping is None:
+                yield run, run.started_monotonic + seconds
 
     def _enforce_limits(self) -> None:
         now = self.monotonic()
-        for run in self._running():
-            limit = self._limit(run)
-            if limit is not None and now >= limit:
+        for run, limit in list(self._limits()):
+            if now >= limit:
                 seconds = run.plan.timeout_seconds or self.request.timeout_seconds
                 self._stop(run, "timed_out", f"the job was stopped at its time limit of {seconds:g} s")
 

@@ -16,17 +16,22 @@ from mawl.runner.counting import Counting, JobCount
 Series = list[tuple[str, float]]
 
 _TIMED = ("read", "write", "sync", "open")
-_COUNTS = (
-    ("reads", "read", "calls"),
-    ("writes", "write", "calls"),
-    ("read_bytes", "read", "bytes"),
-    ("written_bytes", "write", "bytes"),
+_FIGURES = (
+    ("reads", ("read",), "calls", 1),
+    ("writes", ("write",), "calls", 1),
+    ("read_bytes", ("read",), "bytes", 1),
+    ("written_bytes", ("write",), "bytes", 1),
+    ("read_seconds", ("read",), "nanoseconds", 1e9),
+    ("write_seconds", ("write",), "nanoseconds", 1e9),
+    ("sync_seconds", ("sync",), "nanoseconds", 1e9),
+    ("waited_seconds", _TIMED, "waited_nanoseconds", 1e9),
 )
-_SECONDS = (
-    ("read_seconds", ("read",), "nanoseconds"),
-    ("write_seconds", ("write", "sync"), "nanoseconds"),
-    ("waited_seconds", _TIMED, "waited_nanoseconds"),
-)
+_SERIES = [
+    (f"role.{role}.{series}", [sum_word(kind, role, name) for kind in kinds], one)
+    for role in FILE_ROLES
+    for series, kinds, name, one in _FIGURES
+]
+"""Series, the sums that add up to it, and how many of them are one."""
 
 
 class RoleSampling:
@@ -82,11 +87,4 @@ class RoleSampling:
 
 
 def _by_role(sums: Sequence[int]) -> Series:
-    found: Series = []
-    for role in FILE_ROLES:
-        for series, kind, name in _COUNTS:
-            found.append((f"role.{role}.{series}", float(sums[sum_word(kind, role, name)])))
-        for series, kinds, name in _SECONDS:
-            nanoseconds = sum(sums[sum_word(kind, role, name)] for kind in kinds)
-            found.append((f"role.{role}.{series}", nanoseconds / 1e9))
-    return found
+    return [(series, sum([sums[word] for word in words]) / one) for series, words, one in _SERIES]

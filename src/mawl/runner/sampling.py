@@ -7,7 +7,6 @@ import resource
 import msgspec
 
 from mawl.measure.process import ProcessSampler, TreeSample
-from mawl.model.records import SampleRecord
 from mawl.model.usage import Usage
 from mawl.runner.role_sampling import RoleSampling
 from mawl.store.folder import RunWriter
@@ -78,18 +77,14 @@ class Sampling:
             written_bytes_per_second=self._rate(totals, "application_written_bytes", seconds),
         )
         self._last, self._last_at = totals, monotonic
-        writer.samples(
-            [
-                SampleRecord(node=self.node, sampled_at=now, series=name, value=float(value))
-                for name, value in (
-                    ("jobs_running", len(self._pids)),
-                    ("jobs_resident_bytes", _resident(live)),
-                    ("mawl_cpu_seconds", _own_cpu_seconds() + (launcher.cpu_seconds or 0.0)),
-                    *totals.items(),
-                    *self.roles.series(live),
-                )
-            ]
-        )
+        figures: dict[str, float] = {
+            "jobs_running": len(self._pids),
+            "jobs_resident_bytes": _resident(live),
+            "mawl_cpu_seconds": _own_cpu_seconds() + (launcher.cpu_seconds or 0.0),
+            **totals,
+        }
+        figures.update(self.roles.series(live))
+        writer.figures(self.node, now, figures)
         return rates
 
     def _totals(self, live: dict[str, TreeSample]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError, UsageError
@@ -58,8 +58,12 @@ class RunWriter:
         self._steps.record(record)
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
-        """The figures of one second."""
+        """Figures of any nodes and moments."""
         self._samples.samples(rows)
+
+    def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
+        """Figures of one node at one moment (seconds since the epoch): series to value, in base units."""
+        self._samples.figures(node, at, figures)
 
     def update(self, facts: RunFacts) -> None:
         """Replace ``run.json``."""

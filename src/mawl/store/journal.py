@@ -8,7 +8,7 @@ that was written; what a power cut or a full disk tore is left out when read, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,13 +18,15 @@ from pyarrow import ipc
 
 from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
-from mawl.store.columns import SCHEMAS, conform
+from mawl.store.batch_form import BatchForm
+from mawl.store.columns import INSTANT, SCHEMAS, conform
 from mawl.store.layout import LARGEST_LINE_BYTES, MOST_ROWS
-from mawl.store.plain import from_plain, to_plain
+from mawl.store.plain import from_plain, line_of
 from mawl.store.upgrades import Upgrade
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 MOST_REMARKS = 20
+_MOST_FORMS = 8
 
 
 class Appender:
@@ -62,7 +64,7 @@ class LineAppender(Appender):
 
     def record(self, record: msgspec.Struct) -> None:
         """One record, one line."""
-        self.append(msgspec.json.encode(to_plain(record)) + b"\n")
+        self.append(line_of(record) + b"\n")
 
 
 class SampleAppender:
@@ -71,18 +73,29 @@ class SampleAppender:
     def __init__(self, path: Path) -> None:
         self._file = Appender(path)
         self._schema = SCHEMAS["samples"]
+        self._forms: dict[tuple[str, tuple[str, ...]], BatchForm] = {}
         self._file.append(self._schema.serialize().to_pybytes())
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
         """One record batch."""
         columns = [
             pa.array([row.node for row in rows], pa.string()),
-            pa.array([round(row.sampled_at * 1e6) for row in rows], self._schema.field("sampled_at").type),
+            pa.array([round(row.sampled_at * 1e6) for row in rows], INSTANT),
             pa.array([row.series for row in rows], pa.string()),
             pa.array([row.value for row in rows], pa.float64()),
         ]
         batch = pa.record_batch(columns, schema=self._schema)
         self._file.append(batch.serialize().to_pybytes())
+
+    def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
+        """One record batch of a node's figures at one moment: series to value."""
+        names = tuple(figures)
+        form = self._forms.get((node, names))
+        if form is None:
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms.clear()
+            form = self._forms[node, names] = BatchForm(node, names)
+        self._file.append(form.filled(round(at * 1e6), figures.values()))
 
     def close(self) -> None:
         """Close the stream; it has no end mark, so that a killed one looks the same."""

@@ -86,7 +86,9 @@ def test_the_device_under_the_role_is_named_and_its_await_only_supports() -> Non
     assert "sdb moved 60.0 MB/s in its highest window, 40.0 MB/s in the median one" in sentences(
         block, "support"
     )
-    assert block["device_peak_bytes_per_second"] == pytest.approx(60e6)
+    assert [block[f"device_{name}peak_bytes_per_second"] for name in ("", "read_", "write_")] == [
+        pytest.approx(peak) for peak in (60e6, 50e6, 10e6)
+    ]
     assert "sdb" not in sentences(block, "evidence")
 
 
@@ -102,6 +104,7 @@ def test_blocked_time_on_a_network_file_system_is_network() -> None:
     block = limit(reading_of(STORAGE, of=of))
     assert (block["verdict"], block["losses"]["storage"]) == ("network", 0.0)
     assert "work on nfs4" in sentences(block, "evidence")
+    assert "does not tell the fabric from the server" in sentences(block, "support")
 
 
 def test_memory_pressure_takes_its_part_of_what_was_blocked() -> None:

@@ -32,6 +32,10 @@ pswpin 11
 pswpout 12
 pgfault 70000000
 pgmajfault 4321
+pgsteal_anon 7
+pgsteal_file 21
+workingset_refault_anon 8
+workingset_refault_file 13
 """
 
 # 14 fields (before 4.18), 18 (discards) and 20 (flushes), a partition, one that was never used.

@@ -113,6 +113,8 @@ def test_a_bare_machine_says_what_it_lacks(tmp_path: Path) -> None:
         "host.swap_read_bytes",
         "host.swap_written_bytes",
         "host.major_faults",
+        "host.cache_evicted_bytes",
+        "host.cache_reread_bytes",
         *(
             f"host.pressure.{name}_ratio"
             for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")

@@ -79,7 +79,13 @@ def test_memory_is_in_bytes_and_swap_is_counted_in_pages() -> None:
         "host.swap_read_bytes": 11 * 65536,
         "host.swap_written_bytes": 12 * 65536,
         "host.major_faults": 4321,
+        "host.cache_evicted_bytes": 21 * 65536,
+        "host.cache_reread_bytes": 13 * 65536,
     }
+    before_linux_5_9 = recorded.VMSTAT.replace("pgsteal_file", "pgsteal_normal").replace(
+        "refault_file", "refault"
+    )
+    assert not any("cache" in name for name in parse_vmstat(before_linux_5_9.encode()))
 
 
 @pytest.mark.parametrize(("row", "flushes"), [(0, None), (2, None), (3, (51, 0.029))])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from mawl.measure.preload.counters import CounterFile
 from mawl.model.role_io import FileRole, RoleIo
@@ -110,6 +113,26 @@ def test_a_descriptor_that_is_used_again_is_asked_for_again(counted: Counted) ->
     assert {role: found[3] for role, found in roles(counters).items()} == dict.fromkeys(
         ("data", "work", "util"), 50
     )
+
+
+@pytest.mark.parametrize(
+    "close",
+    ["c.closedir(ctypes.c_void_p(c.fdopendir(d)))", "c.closefrom(d)"],
+    ids=["closedir", "closefrom"],
+)
+def test_what_the_c_library_closed_is_forgotten(close: str, counted: Counted) -> None:
+    name = close.split("(")[0].removeprefix("c.")
+    if not hasattr(ctypes.CDLL(None), name):
+        pytest.skip(f"this C library has no {name}")
+    counters = counted.python(
+        "import ctypes, os\n"
+        "c = ctypes.CDLL(None); c.fdopendir.restype = ctypes.c_void_p\n"
+        "d = os.open('data', os.O_RDONLY)\n"
+        f"{close}\n"
+        "r, w = os.pipe(); assert r == d\n"
+        "os.write(w, b'no bytes of data'); os.read(r, 100)\n"
+    )
+    assert figures(counters.by_role()["data"]) == (0, 0, 0, 0)
 
 
 def test_sequential_is_what_continues_one_of_the_last_streams(counted: Counted) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -171,6 +172,46 @@ def test_python_and_its_engines(code: str, module: str | None, counted: Counted)
     if module is not None:
         pytest.importorskip(module)
     agree(counted, sys.executable, "-c", code)
+
+
+PREPARED = "mkdir data/t; for i in $(seq 30); do head -c $((i * 1000)) /dev/urandom >data/t/$i; done"
+SQLITE = """
+import sqlite3
+c = sqlite3.connect("work/d.db")
+c.execute("create table t (a, b)")
+c.executemany("insert into t values (?, ?)", ((i, str(i)) for i in range(20000)))
+c.commit()
+c.execute("select count(*) from t").fetchone()
+"""
+PROCESSES = """
+import multiprocessing, subprocess
+def both(i):
+    with open(f"work/{i}", "wb") as f: f.write(b"x" * i * 1000)
+    return len(open(f"work/{i}", "rb").read())
+print(multiprocessing.get_context("fork").Pool(4).map(both, range(1, 20)))
+for i in range(5): subprocess.run(["sh", "-c", "echo hi"], stdout=open(f"util/{i}", "w"))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("cp", "-r", "data/t", "work/t"),
+        ("tar", "cf", "util/t.tar", "-C", "data", "t"),
+        ("sh", "-c", "cat data/t/* | gzip | tee work/z | gunzip | wc -c >work/n; grep -c a data/t/* >util/g"),
+        (
+            "bash",
+            "-c",
+            "exec 5>>work/x; echo 1 >&5; exec 6>&5 5>&-; echo 2 >&6; mapfile -t a <work/x; cat <<<$a",
+        ),
+        (sys.executable, "-c", SQLITE),
+        (sys.executable, "-c", PROCESSES),
+    ],
+    ids=["cp-r", "tar", "pipes", "bash", "sqlite", "processes"],
+)
+def test_programs_that_do_it_their_own_way(command: tuple[str, ...], counted: Counted) -> None:
+    subprocess.run(PREPARED, shell=True, cwd=counted.folder, check=True)
+    agree(counted, *command)
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

@@ -61,6 +61,27 @@ def test_twelve_readers_of_cached_blocks_wait_for_a_cpu_and_for_nothing_else(cou
     assert data.read_waited_seconds < 0.03 * data.read_seconds
 
 
+def test_many_short_processes_wait_for_a_cpu_and_for_nothing_else(counted: Counted) -> None:
+    # Each loses its CPU in the middle of something: also while its clocks are read for the first time.
+    cpu = sorted(os.sched_getaffinity(0))[0]
+    counters = counted.python(
+        "import os\n"
+        f"os.sched_setaffinity(0, [{cpu}])\n"
+        "for i in range(8): os.pwrite(os.open('data/f', os.O_RDWR | os.O_CREAT), bytes(4 << 20), 0)\n"
+        "for child in range(200):\n"
+        "    if os.fork() == 0:\n"
+        "        sum(range(20000))\n"
+        "        d = os.open('data/f', os.O_RDONLY)\n"
+        "        for i in range(20): os.pread(d, 65536, i << 16)\n"
+        "        os._exit(0)\n"
+        "for child in range(200): os.wait()\n"
+    )
+    data = counters.by_role()["data"]
+    assert data.reads == 200 * 20
+    assert counters.run_delay_seconds > 0.5
+    assert data.read_waited_seconds + data.open_waited_seconds < 0.02 * counters.run_delay_seconds
+
+
 def test_a_thread_s_run_delay_is_written_down_when_it_ends(counted: Counted) -> None:
     cpu = sorted(os.sched_getaffinity(0))[0]
     counters = counted.python(

@@ -6,28 +6,31 @@ import statistics
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
-from mawl.analysis.throughput import Counters
-from mawl.analysis.windows import Rates, rates
+from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
+from mawl.analysis.windows import rates
 from mawl.units import format_latency, format_rate, format_ratio
 
 
-def device_totals(reading: Reading, device: str) -> Rates:
-    """Bytes per second that a device read and wrote in each window of the active phase."""
+def device_totals(reading: Reading, device: str) -> Flow:
+    """Bytes per second of a device in each window of the active phase, by direction and in total."""
     if reading.samples is None or reading.windows is None:
-        return []
+        return {direction: [] for direction in DIRECTIONS}
     counters = Counters(device, [f"device.{device}.read_bytes"], [f"device.{device}.written_bytes"])
-    return counters.flow(reading.samples, reading.windows.active_edges)["total"]
+    return counters.flow(reading.samples, reading.windows.active_edges)
 
 
-def device_peak(reading: Reading, device: str) -> float | None:
-    """The highest window of a device, in bytes per second."""
-    return max((value for value in device_totals(reading, device) if value is not None), default=None)
+def device_peaks(reading: Reading, device: str) -> dict[str, float | None]:
+    """The highest window of a device by direction and in total, in bytes per second."""
+    return {
+        direction: max((value for value in values if value is not None), default=None)
+        for direction, values in device_totals(reading, device).items()
+    }
 
 
 def device_lines(reading: Reading, device: str) -> list[Line]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
-    moved = [value for value in device_totals(reading, device) if value is not None]
+    moved = [value for value in device_totals(reading, device)["total"] if value is not None]
     if moved:
         lines.append(
             f"{device} moved {format_rate(max(moved))} in its highest window, "

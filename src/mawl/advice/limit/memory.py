@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Reading
-from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
+from mawl.advice.limit.memory_part import memory_part, reread_lines
+from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.units import format_rate, format_ratio
 
 
-def _loss(moment: Moment, _: Reading) -> float | None:
-    """The part of all blocked time, inside I/O calls or not, that memory pressure accounts for."""
+def _loss(moment: Moment, reading: Reading) -> float | None:
+    """The part of all blocked time, inside I/O calls or not, that was for memory."""
     if moment.jobs_blocked is None:
         return None
-    share = moment.share(sum(moment.jobs_blocked.values()))
-    return None if share is None else share * memory_part(moment)
+    return moment.share(
+        sum(jobs * memory_part(moment, reading, place) for place, jobs in moment.jobs_blocked.items())
+    )
 
 
 def _evidence(reading: Reading) -> list[Line]:
@@ -24,9 +26,10 @@ def _evidence(reading: Reading) -> list[Line]:
             Line(
                 kind="evidence",
                 sentence=f"memory accounts for {format_ratio(loss)} of the jobs' time: "
-                "what was blocked, by memory's part in the pressure",
+                "what they were blocked for, by memory's part in it",
             )
         )
+    lines += reread_lines(reading)
     lines += pressure_line(reading, "memory_some", "some task waited for memory")
     swap = reading.mean(lambda moment: moment.swap_bytes_per_second)
     if swap:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Reading
+from mawl.advice.limit.memory_part import memory_part
 from mawl.advice.limit.plateau import plateau_lines
-from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
+from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.units import format_rate, format_ratio
 
@@ -13,9 +14,12 @@ def _loss(moment: Moment, reading: Reading) -> float | None:
     """Time blocked in I/O of roles on network file systems: the fabric and the server behind it are one."""
     if moment.jobs_blocked is None:
         return None
-    roles = reading.network_roles()
-    share = moment.share(sum(moment.jobs_blocked[role] for role in roles))
-    return None if share is None else share * (1.0 - memory_part(moment))
+    return moment.share(
+        sum(
+            moment.jobs_blocked[role] * (1.0 - memory_part(moment, reading, role))
+            for role in reading.network_roles()
+        )
+    )
 
 
 def _evidence(reading: Reading) -> list[Line]:
@@ -41,6 +45,13 @@ def _evidence(reading: Reading) -> list[Line]:
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
         lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))
+    lines.append(
+        Line(
+            kind="support",
+            sentence="one run does not tell the fabric from the server behind it; a run over a faster link "
+            "with the same throughput and longer service times would name the server",
+        )
+    )
     return lines
 
 

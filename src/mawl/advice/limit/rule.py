@@ -17,9 +17,6 @@ LEAST_LOSS_RATIO = 0.2
 """A window is limited by what costs its jobs at least this share of their time: relieving it altogether
 would shorten the window by as much."""
 
-LEAST_MEMORY_PRESSURE = 0.05
-"""Below this share of time under memory pressure nothing is put down to memory: reclaim alone makes some."""
-
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One line of evidence.  ``kind`` support means: it never decides, it only agrees or does not."""
@@ -38,18 +35,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     resource: Resource
     loss: Callable[[Moment, Reading], float | None]
     evidence: Callable[[Reading], list[Line]]
-
-
-def memory_part(moment: Moment) -> float:
-    """The share of blocked time that was for memory: its pressure beside that of I/O.
-
-    Swapping and pages that come back soon after they were reclaimed count in both pressures, so
-    what is left of the larger one is I/O proper (Linux Documentation/accounting/psi.rst).
-    """
-    memory, io = moment.pressure["memory_some"], moment.pressure["io_some"]
-    if memory is None or memory < LEAST_MEMORY_PRESSURE:
-        return 0.0
-    return memory / max(memory, io or 0.0)
 
 
 def pressure_line(reading: Reading, name: str, words: str) -> list[Line]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.device import device_lines, device_totals
+from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.plateau import plateau_lines
-from mawl.advice.limit.rule import Line, Rule, memory_part, pressure_line
+from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.model.options import ROLES, Role
 from mawl.units import format_ratio
@@ -15,10 +16,11 @@ def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
     """Share of the jobs' time blocked in I/O of each role, less memory's part."""
     if moment.jobs_blocked is None or not moment.jobs_running:
         return None
-    part = 1.0 - memory_part(moment)
     elsewhere = reading.network_roles()
     return {
-        role: 0.0 if role in elsewhere else (moment.share(moment.jobs_blocked[role]) or 0.0) * part
+        role: 0.0
+        if role in elsewhere
+        else (moment.share(moment.jobs_blocked[role]) or 0.0) * (1.0 - memory_part(moment, reading, role))
         for role in ROLES
     }
 
@@ -57,10 +59,20 @@ def _evidence(reading: Reading) -> list[Line]:
             Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
         )
     lines += pressure_line(reading, "io_some", "some task waited for I/O")
+    again = reread_lines(reading)
     _, device = place(reading, reading.active)
     if device is None:
-        return lines + plateau_lines(reading, [moment.device["total"] for moment in reading.active])
-    return [*lines, *plateau_lines(reading, device_totals(reading, device)), *device_lines(reading, device)]
+        return [
+            *lines,
+            *plateau_lines(reading, [moment.device["total"] for moment in reading.active]),
+            *again,
+        ]
+    return [
+        *lines,
+        *plateau_lines(reading, device_totals(reading, device)["total"]),
+        *device_lines(reading, device),
+        *again,
+    ]
 
 
 RULE = Rule(resource="storage", loss=_loss, evidence=_evidence)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit import cpu, memory, network, storage
-from mawl.advice.limit.device import device_peak
+from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
@@ -20,6 +20,9 @@ NAMED_RATIO = 0.5
 
 SECOND_RATIO = 0.02
 """A second limit that costs less of the jobs' time than this is none."""
+
+PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
+"""Figures of the named device by direction: rate limits often hold for each by itself."""
 
 NOT_TOLD = "no window of the active phase tells what its jobs waited for: not measured, or no samples"
 
@@ -43,12 +46,14 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
     losses = {rule.resource: _mean_loss(rule, reading) for rule in RULES}
     verdict = named(shares)
     role, device = None, None
+    peaks: dict[str, float | None] = {}
     if verdict == "storage":
         role, device = storage.place(reading, [moment for found, moment in told if found == "storage"])
+        peaks = device_peaks(reading, device) if device else {}
     missing |= {
         "limit.role": "the limit is not storage, or no single role",
         "limit.device": "the limit is not storage, or its role is not on one device",
-        "limit.device_peak_bytes_per_second": "no device is named, or it was not sampled",
+        **{f"limit.{name}_bytes_per_second": "no device is named, or it was not sampled" for name in PEAKS},
         "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
         **{
             f"limit.headroom.{name}_ratio": "its figures were not measured"
@@ -59,7 +64,7 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
         "verdict": verdict,
         "role": role,
         "device": device,
-        "device_peak_bytes_per_second": device_peak(reading, device) if device else None,
+        **{f"{name}_bytes_per_second": peaks.get(direction) for name, direction in PEAKS.items()},
         "shares": shares,
         "losses": losses,
         "told_ratio": seconds / active,

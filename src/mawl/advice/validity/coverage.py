@@ -7,6 +7,8 @@ from mawl.units import format_ratio
 
 NAME = "coverage"
 LEAST_COVERAGE_RATIO = 0.95
+NO_LIBRARY = "install a C compiler, with which mawl builds its counters at first use"
+NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and set-uid programs are not seen"
 
 
 def check(reading: Reading) -> list[Finding]:
@@ -19,7 +21,7 @@ def check(reading: Reading) -> list[Finding]:
                 rule=NAME,
                 severity="remark",
                 sentence=f"I/O by role is not known: {why}",
-                cure="install a C compiler, with which mawl builds its counters at first use",
+                cure=NO_LIBRARY if "io.by_role" in reading.facts.missing else NOT_SEEN,
             )
         ]
     if coverage >= LEAST_COVERAGE_RATIO:
@@ -29,6 +31,6 @@ def check(reading: Reading) -> list[Finding]:
             rule=NAME,
             severity="indicative",
             sentence=f"I/O by role covers {format_ratio(coverage)} of the bytes that the kernel counted",
-            cure="see which jobs the remarks name: mapped files, io_uring and static programs are not seen",
+            cure=NOT_SEEN,
         )
     ]

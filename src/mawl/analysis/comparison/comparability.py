@@ -141,7 +141,7 @@ def _bases(reference: Side, candidate: Side) -> Iterator[Obstacle]:
         yield Obstacle(
             rule="CPU accounting",
             severity="remark",
-            sentence=f"CPU time is counted as {accounts[0] or 'not known'} and {accounts[1] or 'not known'}: "
+            sentence=f"CPU time is {accounts[0] or 'not known'} and {accounts[1] or 'not known'}: "
             "CPU times and CPU/real are not compared",
         )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mawl.analysis.comparison.sides import Side
 
-AS_COUNTED = "as the kernel counted it"
+AS_COUNTED = "counted by the kernel"
 SCALED = "scaled by AIX"
-ADJUSTED = "AIX with its factor undone"
+ADJUSTED = "adjusted for AIX's scaling"
 
 
 def accounting(side: Side) -> str | None:

@@ -58,9 +58,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure(title="memory, all jobs", path="time.memory_bytes", unit="bytes"),
     Figure(title="CPU/real of the sums", path="cpu_real_ratio.of_sums", unit="ratio", needs="CPU"),
     Figure(title="CPU/real per job: mean", path="cpu_real_ratio.mean", unit="ratio", needs="CPU"),
-    Figure(
-        title="CPU/real per job: standard deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"
-    ),
+    Figure(title="CPU/real per job: deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"),
     Figure(title="CPU/real per job: range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
     Figure(
         title="application, mean",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from mawl.analysis.comparison.places import verdicts
-from mawl.analysis.comparison.shapes import SUSTAINED_PER_CORE
 from mawl.analysis.comparison.sides import Side, at, centre
+from mawl.analysis.published import over
 from mawl.analysis.throughput import cores_of
 from mawl.units import format_bits
 
@@ -32,6 +32,7 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
     cpu_real_ratio: float | None
     peak_bytes_per_second: float | None
     sustained_bytes_per_second: float | None
+    peak_bytes_per_second_per_core: float | None
     sustained_bytes_per_second_per_core: float | None
     limit: str
 
@@ -44,6 +45,10 @@ def matrix(sides: list[Side]) -> list[MatrixRow]:
 def _measured(side: Side) -> MatrixRow:
     first = side.runs[0].facts
     bases = {node.core_basis for node in first.nodes}
+    cores = cores_of(first)[0]
+    peak, sustained = (
+        centre(side.values(f"io.device.{figure}.total_bytes_per_second")) for figure in ("peak", "sustained")
+    )
     return MatrixRow(
         label=side.label,
         kind=first.kind,
@@ -52,16 +57,15 @@ def _measured(side: Side) -> MatrixRow:
         nodes=len(first.nodes),
         sessions=first.workload.sessions,
         fabric=_fabric(side),
-        cores=cores_of(first)[0],
+        cores=cores,
         core_basis=bases.pop() if len(bases) == 1 else None,
         elapsed_seconds=centre(side.values("time.elapsed_seconds")),
         real_time_seconds=centre(side.values("time.real_time_seconds")),
         cpu_real_ratio=centre(side.values("cpu_real_ratio.of_sums")),
-        peak_bytes_per_second=centre(side.values("io.device.peak.total_bytes_per_second")),
-        sustained_bytes_per_second=centre(side.values("io.device.sustained.total_bytes_per_second")),
-        sustained_bytes_per_second_per_core=centre(
-            side.values("io.device.sustained_bytes_per_second_per_core")
-        ),
+        peak_bytes_per_second=peak,
+        sustained_bytes_per_second=sustained,
+        peak_bytes_per_second_per_core=over(peak, cores),
+        sustained_bytes_per_second_per_core=over(sustained, cores),
         limit=verdicts(side)[0][0],
     )
 
@@ -84,7 +88,8 @@ def _published(side: Side) -> MatrixRow:
         cpu_real_ratio=block["cpu_real_ratio"]["of_sums"],
         peak_bytes_per_second=at(block, "io.device.peak.total_bytes_per_second"),
         sustained_bytes_per_second=at(block, "io.device.sustained.total_bytes_per_second"),
-        sustained_bytes_per_second_per_core=at(block, SUSTAINED_PER_CORE.path),
+        peak_bytes_per_second_per_core=block["per_core"]["peak_bytes_per_second"],
+        sustained_bytes_per_second_per_core=block["per_core"]["sustained_bytes_per_second"],
         limit=verdicts(side)[0][0],
     )
 

@@ -28,6 +28,10 @@ LEAST_SHARE_RATIO = 0.02
 """A place whose change is below this share of the reference's time is not named as what differs."""
 
 
+LEAST_CHANGE_RATIO = 0.1
+"""A figure of the role named that changed by less is not quoted beside it."""
+
+
 class PlaceChange(msgspec.Struct, frozen=True, kw_only=True):
     """Thread-seconds of all jobs in one place, means over runs; ``share_ratio`` is the change over the
     reference's time in all places.  ``smallest_seconds`` would be found in 80 % of comparisons."""
@@ -120,7 +124,8 @@ def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
     first = max(able, key=lambda place: abs(place.change_seconds))
     role = next((role for role in ROLES if first.place == f"blocked in {role}"), None)
     parts = [_moved(first)]
-    parts += [_shown(row) for row in roles if row.role == role and row.change_ratio is not None]
+    own = [row for row in roles if row.role == role]
+    parts += [_shown(row) for row in own if abs(row.change_ratio or 0.0) >= LEAST_CHANGE_RATIO]
     return Named(place=first.place, role=role, sentence="; ".join(parts))
 
 

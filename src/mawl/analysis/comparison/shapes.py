@@ -89,12 +89,10 @@ def _per_core(title: str, name: str, value: Value, unit: Unit = RATE) -> Shape:
     return Shape(title=title, path=f"per_core.{name}", unit=unit, value=_quotient(value, _cores))
 
 
-SUSTAINED_PER_CORE = _per_core("sustained per core", "sustained_bytes_per_second", _device("sustained"))
-
 PER_CORE = (
     _per_core("peak per core", "peak_bytes_per_second", _device("peak")),
     _per_core("initial per core", "initial_bytes_per_second", _device("initial")),
-    SUSTAINED_PER_CORE,
+    _per_core("sustained per core", "sustained_bytes_per_second", _device("sustained")),
     _per_core("sessions per core", "sessions", _sessions, "ratio"),
 )
 

@@ -54,22 +54,30 @@ class Devices:
         self._file = KeptFile(proc / "diskstats")
         self._blocks, self._keep = sys / "block", {name.encode() for name in keep}
         self._series: dict[bytes, list[str]] = {}
+        self._last: dict[bytes, Figures] = {}
+        """Lines of the look before and what they said: most devices of a large machine are idle."""
 
     def read(self, into: Figures) -> None:
         """A device that comes is there from then on; one that goes leaves a gap."""
+        now: dict[bytes, Figures] = {}
         for line in (self._file.read() or b"").splitlines():
-            words = line.split()
-            if len(words) < FEWEST_FIELDS:
-                continue
-            name = words[2]
-            # Machines list many that never had a request: loop0 to loop7, ram0 to ram15.
-            if words[3] == b"0" and words[7] == b"0" and name not in self._keep:
-                continue
-            series = self._series.get(name)
-            if series is None:
-                series = self._series[name] = self._series_of(name, len(words))
-            if series:
-                into.update(zip(series, parse_line(words), strict=True))
+            known = self._last.get(line)
+            now[line] = figures = self._figures(line) if known is None else known
+            into.update(figures)
+        self._last = now
+
+    def _figures(self, line: bytes) -> Figures:
+        words = line.split()
+        if len(words) < FEWEST_FIELDS:
+            return {}
+        name = words[2]
+        # Machines list many that never had a request: loop0 to loop7, ram0 to ram15.
+        if words[3] == b"0" and words[7] == b"0" and name not in self._keep:
+            return {}
+        series = self._series.get(name)
+        if series is None:
+            series = self._series[name] = self._series_of(name, len(words))
+        return dict(zip(series, parse_line(words), strict=True)) if series else {}
 
     def _series_of(self, name: bytes, fields: int) -> list[str]:
         text = name.decode(errors="replace")

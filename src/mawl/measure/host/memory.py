@@ -22,6 +22,9 @@ _COUNTERS = (
     ("host.swap_read_bytes", b"\npswpin ", None),
     ("host.swap_written_bytes", b"\npswpout ", None),
     ("host.major_faults", b"\npgmajfault ", 1),
+    # Both since Linux 5.9; reclaim inside control groups is in them, dropped caches are not.
+    ("host.cache_evicted_bytes", b"\npgsteal_file ", None),
+    ("host.cache_reread_bytes", b"\nworkingset_refault_file ", None),
 )
 """Series, key, and what one of it is worth; None: a page."""
 
@@ -33,7 +36,7 @@ def parse_meminfo(text: bytes) -> Figures:
 
 
 def parse_vmstat(text: bytes, page_bytes: int = PAGE_BYTES) -> Figures:
-    """Cumulative paging since the machine started; swap is in pages there, bytes here."""
+    """Cumulative paging since the machine started; swap and cache are in pages there, bytes here."""
     figures: Figures = {}
     for name, key, unit in _COUNTERS:
         value = number_after(text, key)
@@ -53,6 +56,9 @@ def memory_sources(proc: Path) -> list[FileSource]:
         FileSource(
             proc / "vmstat",
             parse_vmstat,
-            ("host.swap_read_bytes", "host.swap_written_bytes", "host.major_faults"),
+            (
+                *("host.swap_read_bytes", "host.swap_written_bytes", "host.major_faults"),
+                *("host.cache_evicted_bytes", "host.cache_reread_bytes"),
+            ),
         ),
     ]

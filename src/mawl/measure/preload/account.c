@@ -14,9 +14,11 @@ void tap_account(int class_, int kind, int64_t result, u64 bytes, int continues,
     int shard = tap_shard();
     u64 *sums = tap_sums(shard, kind, class_);
     ADD(sums[SUM_CALLS], 1);
-    if (result < 0) ADD(sums[SUM_ERRORS], 1);
-    else if (bytes) ADD(sums[SUM_BYTES], bytes);
-    if (continues) ADD(sums[SUM_SEQUENTIAL_BYTES], bytes);
+    if (UNLIKELY(result < 0)) ADD(sums[SUM_ERRORS], 1);
+    else if (bytes) {
+        if (!continues) ADD(sums[SUM_SCATTERED_BYTES], bytes);
+        ADD(sums[SUM_BYTES], bytes);
+    }
     if (!began) return;
     u64 now = tap_now(), lasted = now - began;
     ADD(sums[SUM_NANOSECONDS], lasted);

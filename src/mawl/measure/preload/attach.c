@@ -40,7 +40,7 @@ int tap_role_of(const char *path) {
     return best;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t joined = PTHREAD_ONCE_INIT;
 
 static void join(void) {
     pthread_atfork(NULL, NULL, tap_forked);
@@ -64,7 +64,7 @@ EXPORT int mawl_counters_attach(const char *path) {
     }
     ADD(mapped[HEADER_IMAGES], 1);
     tap_file = mapped;
-    pthread_once(&once, join);
+    pthread_once(&joined, join);
     tap_thread_begins();
     return 0;
 }

@@ -26,7 +26,7 @@ PRELOAD_VARIABLE = "LD_PRELOAD"
 NO_COMPILER = "no C compiler"
 
 _SOURCES = Path(__file__).parent
-_FLAGS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
+_FLAGS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-pthread")
 _LIBRARIES = ("-ldl",)
 _PATIENCE_SECONDS = 120
 
@@ -112,7 +112,10 @@ def _compile(compiler: str, path: Path) -> str | None:
     with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
         made = Path(folder, path.name)
         Path(folder, "layout.h").write_text(c_header())
-        command = [compiler, *_FLAGS, f"-I{folder}", *map(str, _sources()), "-o", str(made), *_LIBRARIES]
+        # As one unit, so that calls between the sources are none in the library.
+        whole = Path(folder, "library.c")
+        whole.write_text("".join(f'#include "{source}"\n' for source in _sources()))
+        command = [compiler, *_FLAGS, f"-I{folder}", str(whole), "-o", str(made), *_LIBRARIES]
         done = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_PATIENCE_SECONDS
         )

@@ -1,22 +1,21 @@
 /* The calls that move bytes or wait for them, under the names by which programs reach them. */
 #include "tap.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One call on one descriptor: CALL is the real one, OFFSET where it reads or writes (or NOWHERE). */
+/* One call on one descriptor: CALL is the real one, OFFSET where it reads or writes (or NOWHERE).  What is
+ * called beside it leaves errno as it was. */
 #define MOVE(kind, fd, offset, call) \
     if (UNLIKELY(!tap_file)) return call; \
     int class_ = tap_class(fd); \
-    u64 began = tap_now(); \
-    tap_call_begins(began); \
+    u64 began = tap_call_begins(); \
     ssize_t result = call; \
-    int kept = errno; \
     u64 moved = result > 0 ? (u64)result : 0; \
     tap_account(class_, kind, result, moved, class_ < CLASS_STREAM && tap_continues(fd, kind, offset, moved), began); \
-    errno = kept; \
     return result;
 
 EXPORT ssize_t read(int fd, void *b, size_t n) { MOVE(KIND_READ, fd, NOWHERE, REAL(read)(fd, b, n)) }
@@ -54,8 +53,7 @@ EXPORT off_t lseek64(int fd, off_t o, int whence) { return lseek(fd, o, whence);
 #define WAIT(kind, fd, call) \
     if (UNLIKELY(!tap_file)) return call; \
     int class_ = tap_class(fd); \
-    u64 began = tap_now(); \
-    tap_call_begins(began); \
+    u64 began = tap_call_begins(); \
     int result = call, kept = errno; \
     if (kind == KIND_SYNC) tap_account(class_, kind, result, 0, 0, began); \
     else tap_timed(class_, began); \
@@ -92,8 +90,8 @@ static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 beg
 }
 #define COPY(in, from, out, to, call) \
     if (UNLIKELY(!tap_file)) return call; \
-    u64 start = (from) ? (u64)*(from) : NOWHERE, target = (to) ? (u64)*(to) : NOWHERE, began = tap_now(); \
-    tap_call_begins(began); \
+    u64 start = (from) ? (u64)*(from) : NOWHERE, target = (to) ? (u64)*(to) : NOWHERE; \
+    u64 began = tap_call_begins(); \
     ssize_t result = call; \
     return copied(in, start, out, target, result, began);
 
@@ -112,12 +110,7 @@ static int opened(int fd, u64 began) {
     errno = kept;
     return fd;
 }
-static u64 opening(void) {
-    if (!tap_file) return 0;
-    u64 now = tap_now();
-    tap_call_begins(now);
-    return now;
-}
+static u64 opening(void) { return tap_file ? tap_call_begins() : 0; }
 #define MODE(flags) \
     mode_t mode = 0; \
     if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) { \
@@ -184,6 +177,15 @@ EXPORT int close_range(unsigned first, unsigned last, int flags) {
     if (REAL(close_range)) return real_close_range(first, last, flags);
     errno = ENOSYS;
     return -1;
+}
+/* Closed inside the C library, after which a pipe may be given the number. */
+EXPORT int closedir(DIR *directory) {
+    if (tap_file && directory) tap_forget(dirfd(directory));
+    return REAL(closedir)(directory);
+}
+EXPORT void closefrom(int first) {
+    for (int fd = first < 0 ? 0 : first; tap_file && fd < 65536; fd++) tap_forget(fd);
+    if (REAL(closefrom)) real_closefrom(first);
 }
 EXPORT int dup2(int from, int to) { if (from != to) tap_forget(to); return REAL(dup2)(from, to); }
 EXPORT int dup3(int from, int to, int flags) { tap_forget(to); return REAL(dup3)(from, to, flags); }

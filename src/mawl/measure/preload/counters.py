@@ -39,6 +39,7 @@ COUNTERS_VARIABLE = "MAWL_COUNTERS"
 
 _HEADER_WORDS = HEADER_BYTES // 8
 _SHARDS_USED = HEADER.index("shards_used")
+_RUN_DELAY = HEADER.index("run_delay_nanoseconds")
 _LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
 _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
@@ -95,8 +96,14 @@ class CounterFile:
         self._live = 0
         self._used = 0
         self._at: list[int] = []
+        self._parts: list[slice] = []
         if (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
             raise ValueError(f"{path}: not a counter file of this version")
+
+    @property
+    def whole(self) -> bool:
+        """Whether it can be read: a page that its job cut off would end the reader (SIGBUS)."""
+        return self._mapped.size() == FILE_BYTES
 
     def header(self, name: str) -> int:
         """A word of the header (:data:`mawl.measure.preload.layout.HEADER`)."""
@@ -110,14 +117,18 @@ class CounterFile:
     @property
     def run_delay_seconds(self) -> float:
         """Waiting for a CPU of the threads and processes that have ended."""
-        return self.header("run_delay_nanoseconds") / 1e9
+        return self._words[_RUN_DELAY] / 1e9
 
     def live(self) -> int:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.
 
         A word is 64 of its bits, and no sum comes near 2**64 (:func:`live_words` takes them apart).
+        Of a file that is no longer whole it is what was read last.
         """
-        raw = [self._mapped[8 * at : 8 * (at + _LIVE_WORDS)] for at in self._shards()]
+        if not self.whole:
+            return self._live
+        self._shards()
+        raw = [self._mapped[part] for part in self._parts]
         if raw != self._raw:  # most jobs ask for nothing in most seconds
             self._raw = raw
             self._live = sum(int.from_bytes(words, "little") for words in raw)
@@ -141,6 +152,7 @@ class CounterFile:
         if used != self._used:
             self._used = used
             self._at = [_HEADER_WORDS + shard * SHARD_WORDS for shard in range(SHARDS) if used >> shard & 1]
+            self._parts = [slice(8 * at, 8 * (at + _LIVE_WORDS)) for at in self._at]
         return self._at
 
     def _sums(self) -> list[int]:
@@ -151,6 +163,10 @@ class CounterFile:
     def _role(self, role: FileRole, sums: list[int]) -> RoleIo:
         def of(kind: str, name: str = "calls") -> int:
             return sums[sum_word(kind, role, name)]
+
+        def sequential(kind: str) -> int:
+            # Between the two additions of one request it would be below zero.
+            return max(of(kind, "bytes") - of(kind, "scattered_bytes"), 0)
 
         def seconds(kind: str, name: str = "nanoseconds") -> float:
             return of(kind, name) / 1e9
@@ -166,8 +182,8 @@ class CounterFile:
             failed_writes=of("write", "errors"),
             read_bytes=of("read", "bytes"),
             written_bytes=of("write", "bytes"),
-            sequential_read_bytes=of("read", "sequential_bytes"),
-            sequential_written_bytes=of("write", "sequential_bytes"),
+            sequential_read_bytes=sequential("read"),
+            sequential_written_bytes=sequential("write"),
             mapped_bytes=of("map", "bytes"),
             submitted_read_bytes=of("submit_read", "bytes"),
             submitted_written_bytes=of("submit_write", "bytes"),

@@ -16,7 +16,8 @@
 struct descriptor {
     uint32_t known; /* class + 1; 0: not asked yet */
     u64 position;   /* where it stands + 1; 0: not known */
-    u64 ends[FAMILIES][STREAMS];
+    u64 last[FAMILIES]; /* end of the stream that was used last: most requests need no other cache line */
+    u64 ends[FAMILIES][STREAMS - 1];
 } __attribute__((aligned(64)));
 
 static struct descriptor table[DESCRIPTORS];
@@ -50,6 +51,7 @@ int tap_class(int fd) {
     if (UNLIKELY(!known)) {
         int kept = errno;
         known = (uint32_t)ask(fd) + 1;
+        memset(table[fd].last, 0xff, sizeof table[fd].last);
         memset(table[fd].ends, 0xff, sizeof table[fd].ends);
         STORE(table[fd].position, 0);
         STORE(table[fd].known, known);
@@ -88,11 +90,13 @@ int tap_continues(int fd, int family, u64 offset, u64 bytes) {
         }
         STORE(d->position, offset + bytes + 1);
     }
-    u64 *ends = d->ends[family];
+    u64 last = LOAD(d->last[family]), *ends = d->ends[family];
+    STORE(d->last[family], offset + bytes);
+    if (last == offset) return 1;
     int found = 0;
-    while (found < STREAMS && LOAD(ends[found]) != offset) found++;
-    /* The last used stream stands first; a new one takes the place of the one not used for longest. */
-    for (int i = found < STREAMS ? found : STREAMS - 1; i > 0; i--) STORE(ends[i], LOAD(ends[i - 1]));
-    STORE(ends[0], offset + bytes);
-    return found < STREAMS;
+    while (found < STREAMS - 1 && LOAD(ends[found]) != offset) found++;
+    /* The others stand in the order of their use; a new one takes the place of the one not used for longest. */
+    for (int i = found < STREAMS - 1 ? found : STREAMS - 2; i > 0; i--) STORE(ends[i], LOAD(ends[i - 1]));
+    STORE(ends[0], last);
+    return found < STREAMS - 1;
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from mawl.model.role_io import FILE_ROLES, SUB_BUCKETS
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 1
+VERSION = 2
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -30,7 +30,7 @@ SUMS = (
     "errors",
     "nanoseconds",
     "waited_nanoseconds",
-    "sequential_bytes",
+    "scattered_bytes",
     "longest",
     "spare",
 )

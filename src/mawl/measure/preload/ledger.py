@@ -56,11 +56,15 @@ class Ledger:
     def entries(self) -> dict[int, Entry]:
         """All so far, by their number; none where the job wrote none, and without a torn last line."""
         try:
-            with self._path.open("rb", buffering=0) as file:
-                file.seek(self._read_bytes)
-                new = file.readall()
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return self._entries
+        try:
+            new = os.pread(
+                descriptor, max(os.fstat(descriptor).st_size - self._read_bytes, 0), self._read_bytes
+            )
+        finally:
+            os.close(descriptor)
         whole = new[: new.rfind(b"\n") + 1]
         self._read_bytes += len(whole)
         for line in whole.splitlines():

@@ -18,8 +18,7 @@ static int (*jump_close)(FILE *);
 
 static ssize_t stream_read(FILE *stream, void *buffer, ssize_t bytes) {
     int fd = fileno(stream), class_ = tap_class(fd);
-    u64 began = tap_now();
-    tap_call_begins(began);
+    u64 began = tap_call_begins();
     ssize_t result = jump_read(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
@@ -31,8 +30,7 @@ static ssize_t stream_read(FILE *stream, void *buffer, ssize_t bytes) {
 /* glibc's _IO_file_write writes all of a block with as many calls as that takes: mostly one. */
 static ssize_t stream_write(FILE *stream, const void *buffer, ssize_t bytes) {
     int fd = fileno(stream), class_ = tap_class(fd);
-    u64 began = tap_now();
-    tap_call_begins(began);
+    u64 began = tap_call_begins();
     ssize_t result = jump_write(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
@@ -50,8 +48,7 @@ static off_t stream_seek(FILE *stream, off_t offset, int whence) {
 static int stream_close(FILE *stream) {
     int fd = fileno(stream), class_ = tap_class_if_known(fd);
     tap_forget(fd);
-    u64 began = tap_now();
-    tap_call_begins(began);
+    u64 began = tap_call_begins();
     int result = jump_close(stream), kept = errno;
     tap_call_ended(class_, KIND_OPEN, tap_now() - began, tap_now());
     errno = kept;

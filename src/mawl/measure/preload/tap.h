@@ -33,7 +33,7 @@ HIDDEN void tap_moved(int fd, u64 position);
 HIDDEN int tap_continues(int fd, int family, u64 offset, u64 bytes);
 
 /* waiting.c: time inside calls that was neither CPU nor waiting for a CPU. */
-HIDDEN void tap_call_begins(u64 now);
+HIDDEN u64 tap_call_begins(void);
 HIDDEN void tap_call_ended(int class_, int kind, u64 lasted, u64 now);
 HIDDEN void tap_thread_begins(void);
 HIDDEN void tap_thread_ends(void);
@@ -86,6 +86,8 @@ static inline u64 *tap_sums(int shard, int kind, int class_) {
     X(int, dup2, (int, int)) \
     X(int, dup3, (int, int, int)) \
     X(int, close_range, (unsigned, unsigned, int)) \
+    X(int, closedir, (DIR *)) \
+    X(void, closefrom, (int)) \
     X(FILE *, fopen, (const char *, const char *)) \
     X(FILE *, fopen64, (const char *, const char *)) \
     X(FILE *, freopen, (const char *, const char *, FILE *)) \
@@ -96,6 +98,7 @@ static inline u64 *tap_sums(int shard, int kind, int class_) {
     X(void, _exit, (int)) \
     X(void, _Exit, (int))
 
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/uio.h>
 #define DECLARE(type, name, arguments) extern HIDDEN type(*real_##name) arguments;

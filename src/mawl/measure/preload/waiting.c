@@ -18,6 +18,7 @@
 #define SETTLE 256000ull /* nanoseconds inside calls */
 #define GAP 200000ull    /* nanoseconds outside */
 #define TRIFLE 4000ull   /* less is the cost of reading clocks */
+#define TORN 50000ull    /* reading them takes 3000 */
 #define LONGEST_TURN 100000000ull /* of threads beside the first: mawl/measure/run_delay.py says why */
 
 struct put_by {
@@ -32,13 +33,14 @@ struct thread {
     u64 inside;  /* time put by */
     int shard;   /* + 1 */
     int registered;
-    struct put_by calls[TIMED_KINDS][CLASSES];
+    uint32_t used; /* a bit for each of the calls put by */
+    struct put_by calls[TIMED_KINDS * CLASSES];
     u64 cpu, delay; /* at wall */
 };
 
 static __thread struct thread self __attribute__((tls_model("initial-exec"), aligned(64)));
 static pthread_key_t key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t keyed = PTHREAD_ONCE_INIT;
 static pid_t owner; /* the process that is accounted: not a vfork child that runs in its memory */
 static int ended;
 
@@ -66,57 +68,76 @@ static u64 read_run_delay(const char *path, u64 most_per_turn) {
 
 static u64 own_run_delay(void) { return read_run_delay("/proc/thread-self/schedstat", 0); }
 
+#define EACH_USED(at, used) \
+    for (uint32_t left = (used), at; left && (at = (uint32_t)__builtin_ctz(left), 1); left &= left - 1)
+
 static void grant(u64 blocked) {
     double squares = 0;
-    for (int kind = 0; kind < TIMED_KINDS; kind++)
-        for (int class_ = 0; class_ < CLASSES; class_++) squares += self.calls[kind][class_].squares;
+    EACH_USED(at, self.used) squares += self.calls[at].squares;
     if (squares <= 0) return;
-    for (int kind = 0; kind < TIMED_KINDS; kind++)
-        for (int class_ = 0; class_ < CLASSES; class_++) {
-            struct put_by *put = &self.calls[kind][class_];
-            if (!put->nanoseconds) continue;
-            u64 share = (u64)((double)blocked * put->squares / squares);
-            u64 waited = share < put->nanoseconds ? share : put->nanoseconds;
-            ADD(tap_sums(tap_shard(), kind, class_)[SUM_WAITED_NANOSECONDS], waited);
-        }
+    EACH_USED(at, self.used) {
+        struct put_by *put = &self.calls[at];
+        u64 share = (u64)((double)blocked * put->squares / squares);
+        u64 waited = share < put->nanoseconds ? share : put->nanoseconds;
+        ADD(tap_sums(tap_shard(), at / CLASSES, at % CLASSES)[SUM_WAITED_NANOSECONDS], waited);
+    }
+}
+
+/* The three clocks of one moment: a thread that lost its CPU between two of them has the wait in one and
+ * not in the other, which would pass for blocking; so they are read again. */
+static void read_clocks(u64 *wall, u64 *cpu, u64 *delay) {
+    for (int tries = 0; tries < 3; tries++) {
+        u64 before = tap_now();
+        *delay = own_run_delay();
+        *cpu = cpu_now();
+        *wall = tap_now();
+        if (*wall - before < TORN) return;
+    }
 }
 
 /* Share out what was blocked since the clocks were read last, and read them anew; the run delay only
  * where there was time off the CPU that may be one. */
-static void settle(void) {
+static __attribute__((noinline)) void settle(void) {
+    int kept = errno;
     u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
     int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
     if (idle > (int64_t)(TRIFLE + self.inside / 64)) {
-        delay = own_run_delay();
+        read_clocks(&now, &cpu, &delay);
+        idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
         int64_t blocked = idle - (int64_t)(delay - self.delay);
         if (blocked > 0) grant((u64)blocked < self.inside ? (u64)blocked : self.inside);
     }
     self.wall = now;
     self.cpu = cpu;
     self.delay = delay;
+    errno = kept;
     if (!self.inside) return;
     self.inside = 0;
-    __builtin_memset(self.calls, 0, sizeof self.calls);
+    EACH_USED(at, self.used) self.calls[at] = (struct put_by){0, 0};
+    self.used = 0;
 }
 
-void tap_call_begins(u64 now) {
-    if (UNLIKELY(!self.wall)) {
+/* When a call begins: later than asked for where clocks were read first, which is no time of the call. */
+u64 tap_call_begins(void) {
+    u64 now = tap_now();
+    if (UNLIKELY(!self.wall || now - self.outside > GAP)) {
         int kept = errno;
-        tap_thread_begins();
-        self.wall = now;
-        self.cpu = cpu_now();
-        self.delay = own_run_delay();
+        if (self.wall) settle();
+        else {
+            tap_thread_begins();
+            read_clocks(&self.wall, &self.cpu, &self.delay);
+        }
         errno = kept;
-    } else if (UNLIKELY(now - self.outside > GAP)) {
-        int kept = errno;
-        settle();
-        errno = kept;
+        return tap_now();
     }
+    return now;
 }
 
 void tap_call_ended(int class_, int kind, u64 lasted, u64 now) {
     if (kind >= TIMED_KINDS || !self.wall) return;
-    struct put_by *put = &self.calls[kind][class_];
+    int at = kind * CLASSES + class_;
+    struct put_by *put = &self.calls[at];
+    self.used |= 1u << at;
     put->nanoseconds += lasted;
     put->squares += (double)lasted * (double)lasted;
     self.inside += lasted;
@@ -143,7 +164,7 @@ static void make_key(void) { pthread_key_create(&key, at_thread_end); }
 
 void tap_thread_begins(void) {
     if (self.registered || !tap_file) return;
-    pthread_once(&once, make_key);
+    pthread_once(&keyed, make_key);
     self.registered = 1;
     if (!owner) owner = getpid();
     if (syscall(SYS_gettid) != getpid()) pthread_setspecific(key, &self);
@@ -164,16 +185,21 @@ void tap_process_ends(void) {
     ended = 1;
     if (self.inside) settle();
     int leader_is_read = (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
-    DIR *tasks = opendir("/proc/self/task");
-    if (!tasks) return;
+    /* No opendir: it allocates, and a handler of a signal may end a process that holds the allocator's lock. */
+    int tasks = REAL(open)("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) return;
     u64 delay = 0;
-    for (struct dirent *entry; (entry = readdir(tasks));) {
-        if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
-        char path[64];
-        snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
-        delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
-    }
-    closedir(tasks);
+    char entries[4096] __attribute__((aligned(8)));
+    for (long bytes; (bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < bytes;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            at += entry->d_reclen;
+            if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
+            char path[64];
+            snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
+            delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
+        }
+    REAL(close)(tasks);
     ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], delay);
 }
 

@@ -42,23 +42,44 @@ def comparison_charts(comparison: Comparison) -> Figures:
 
 def matrix_charts(matrix: Matrix) -> Figures:
     """Throughput per core of every side that has it."""
-    rows = [row for row in matrix.rows if row.sustained_bytes_per_second_per_core is not None]
+    rows = [row for row in matrix.rows if row.peak_bytes_per_second_per_core is not None]
     if not rows:
         return {}
     labels = [f"{row.label} ({row.core_basis or 'core'})" for row in rows]
     source = ColumnDataSource(
         {
             "label": labels,
-            "rate": [(row.sustained_bytes_per_second_per_core or 0.0) / MEGABYTE for row in rows],
+            "peak": [_megabytes(row.peak_bytes_per_second_per_core) for row in rows],
+            "sustained": [_megabytes(row.sustained_bytes_per_second_per_core) for row in rows],
         },
         name="per-core",
     )
-    plot = _plain("per-core", 60 + 34 * len(rows), y_range=FactorRange(factors=labels[::-1]))
-    plot.hbar(y="label", right="rate", height=0.6, color=REFERENCE, source=source)
+    plot = _plain("per-core", 80 + 44 * len(rows), y_range=FactorRange(factors=labels[::-1]))
+    _bars(plot, "label", {"peak": CANDIDATE, "sustained": REFERENCE}, source)
     plot.xaxis.axis_label = "MB/s per core"
-    plot.x_range.start = 0
-    plot.add_tools(HoverTool(tooltips=[("", "@label"), ("", "@rate{0.0} MB/s per core")]))
+    plot.add_tools(
+        HoverTool(tooltips=[("", "@label"), ("", "peak @peak{0.0}, sustained @sustained{0.0} MB/s per core")])
+    )
     return {"per-core": plot}
+
+
+def _bars(plot: Any, name: str, columns: dict[str, str], source: ColumnDataSource) -> None:
+    """Two bars a category, one below the other, by the colour of their column."""
+    for (column, colour), offset in zip(columns.items(), (0.19, -0.19), strict=True):
+        plot.hbar(
+            y=dodge(name, offset, range=plot.y_range),
+            right=column,
+            height=0.34,
+            color=colour,
+            legend_label=column,
+            source=source,
+        )
+    plot.x_range.start = 0
+    _clear(plot)
+
+
+def _megabytes(rate: float | None) -> float:
+    return float("nan") if rate is None else rate / MEGABYTE
 
 
 def _courses(counted: str, sides: dict[str, SideFacts], axis: Range1d) -> Any:
@@ -70,7 +91,7 @@ def _courses(counted: str, sides: dict[str, SideFacts], axis: Range1d) -> Any:
             source = ColumnDataSource(
                 {
                     "seconds": course.seconds,
-                    "rate": [float("nan") if rate is None else rate / MEGABYTE for rate in rates],
+                    "rate": [_megabytes(rate) for rate in rates],
                     "run": [course.run_id] * len(rates),
                 },
                 name=f"{counted}-{name}-{number}",
@@ -146,19 +167,9 @@ def _places(comparison: Comparison) -> Any:
         name="places",
     )
     plot = _plain("places", 60 + 44 * len(names), y_range=FactorRange(factors=names[::-1]))
-    for name, offset in (("reference", 0.19), ("candidate", -0.19)):
-        plot.hbar(
-            y=dodge("place", offset, range=plot.y_range),
-            right=name,
-            height=0.34,
-            color=COLOURS[name],
-            legend_label=name,
-            source=source,
-        )
+    _bars(plot, "place", COLOURS, source)
     plot.xaxis.axis_label = "seconds of all jobs"
-    plot.x_range.start = 0
     plot.add_tools(HoverTool(tooltips=[("", "@place"), ("", "@reference{0.00} s -> @candidate{0.00} s")]))
-    _clear(plot)
     return plot
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.reporters.comparison.charts import comparison_charts, matrix_charts
-from mawl.reporters.comparison.sentences import Line, head, result, unlike
+from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
 from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.page import page
@@ -18,7 +18,7 @@ CAPTIONS = {
     "device": "What reached the devices, on the same time axis.",
     "programs": "Real time per job against the reference, with the 95 % interval of each program by itself.",
     "places": "Where the time of all jobs went.",
-    "per-core": "Sustained throughput at the device; unlike bases (physical core, vCPU) do not compare.",
+    "per-core": "Throughput at the device; unlike bases (physical core, vCPU) do not compare.",
 }
 TITLES = {
     "application": "Throughput, application",
@@ -52,20 +52,14 @@ def render(comparison: Comparison) -> str:
 def render_matrix(matrix: Matrix) -> str:
     """The page of many sides."""
     drawn = embedded(matrix_charts(matrix))
-    found: list[Line] = []
-    for pair in matrix.pairs:
-        said = pair.reason or ""
-        if pair.comparison is not None:
-            some = pair.comparison.statement
-            said = head(pair.comparison)[2][1] if some is None else result(some)
-        found.append((pair.candidate, said))
-    against = _section("against", f"Against {matrix.reference}", _facts(found))
-    return _page("Comparison", [*map(_table, matrix_tables(matrix)), _figures(drawn), against], drawn, [])
+    said = _facts([(pair.candidate, against(pair)) for pair in matrix.pairs])
+    listed = _section("against", f"Against {matrix.reference}", said)
+    return _page("Comparison", [*map(_table, matrix_tables(matrix)), _figures(drawn), listed], drawn, [])
 
 
 def _page(title: str, parts: Sequence[Markup], drawn: Embedded, sections: Sequence[tuple[str, str]]) -> str:
     body = Markup("\n").join([*parts, drawn.data])
-    return page(title, body, drawn.scripts, sections=sections)
+    return str(page(title, body, drawn.scripts, sections=sections))
 
 
 def _cards(comparison: Comparison) -> Markup:

@@ -6,7 +6,7 @@ import re
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.formats.lines import one_line
-from mawl.reporters.comparison.sentences import head, result, unlike
+from mawl.reporters.comparison.sentences import against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
@@ -26,14 +26,7 @@ def render(comparison: Comparison) -> str:
 def render_matrix(matrix: Matrix) -> str:
     """The table of all sides, and each candidate against the first."""
     lines = [f"## Against {_text(matrix.reference)}", ""]
-    for pair in matrix.pairs:
-        if pair.comparison is None:
-            said = pair.reason or ""
-        elif pair.comparison.statement is not None:
-            said = result(pair.comparison.statement)
-        else:
-            said = head(pair.comparison)[2][1]
-        lines.append(f"- **{_text(pair.candidate)}**: {_text(said)}")
+    lines += [f"- **{_text(pair.candidate)}**: {_text(against(pair))}" for pair in matrix.pairs]
     return "\n\n".join(("# Comparison", *map(_section, matrix_tables(matrix)), "\n".join(lines)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.comparison.compare import Comparison, SideFacts
+from mawl.analysis.comparison.compare import Comparison, Pair, SideFacts
 from mawl.analysis.comparison.programs import Programs, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval
@@ -55,6 +55,15 @@ def programs(found: Programs) -> str:
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
         f"{found.no_difference} without a difference"
     )
+
+
+def against(pair: Pair) -> str:
+    """One of many sides against the first, in a sentence."""
+    if pair.comparison is None:
+        return pair.reason or "not compared"
+    if pair.comparison.statement is not None:
+        return result(pair.comparison.statement)
+    return f"{pair.comparison.basis} only: compare the two for the table"
 
 
 def result(some: Statement) -> str:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.comparison.sentences import Line, head, result, unlike
+from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, rows_shown, tables
 
 MOST_PROGRAMS = 10
@@ -30,18 +30,10 @@ def render(comparison: Comparison, *, every: bool = False) -> str:
 
 def render_matrix(matrix: Matrix) -> str:
     """The table of all sides, and a line for each candidate against the first."""
-    found: list[Line] = []
-    for pair in matrix.pairs:
-        if pair.comparison is None:
-            found.append((pair.candidate, pair.reason or "not compared"))
-        elif pair.comparison.statement is not None:
-            found.append((pair.candidate, result(pair.comparison.statement)))
-        else:
-            found.append((pair.candidate, head(pair.comparison)[2][1]))
     made = [laid_out(table, None) for table in matrix_tables(matrix)]
-    against = [f"against {one_line(matrix.reference)}:"]
-    against += [line for name, text in found for line in wrapped(f"{one_line(name)}: {one_line(text)}", "  ")]
-    return "\n\n".join("\n".join(part) for part in (*made, against))
+    listed = [f"against {one_line(matrix.reference)}:"]
+    listed += [line for pair in matrix.pairs for line in wrapped(f"{pair.candidate}: {against(pair)}", "  ")]
+    return "\n\n".join("\n".join(part) for part in (*made, listed))
 
 
 def lines(some: Sequence[Line]) -> list[str]:

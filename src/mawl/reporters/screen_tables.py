@@ -1,0 +1,123 @@
+"""The tables of the screen: the course as sparklines, throughput, and the programs that took most time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mawl.analysis.outline import Outline
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import aligned
+from mawl.reporters.figure import figure, figures
+from mawl.reporters.sparkline import BLOCKS, sparkline
+from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
+from mawl.reporters.style import Style
+from mawl.units import format_rate, format_ratio, format_seconds
+
+SPARK_WIDTH = 66
+FEWEST_PARTS = 4
+"""A run of fewer parts has no course to show."""
+
+Block = dict[str, Any]
+
+
+def course_lines(course: Outline | None, style: Style) -> list[str]:
+    """A line each of throughput and jobs over the run, with the highest value behind it."""
+    if course is None or len(course.device) < FEWEST_PARTS:
+        return []
+    levels = BLOCKS if style.blocks else PLAIN_LEVELS
+    lines = []
+    for name, values, form in (
+        ("application", course.application, format_rate),
+        ("device", course.device, format_rate),
+        ("jobs", course.jobs, format_ratio),
+    ):
+        known = [value for value in values if value is not None]
+        if known:
+            drawn = sparkline(values, SPARK_WIDTH, levels)
+            lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
+    columns = min(len(course.device), SPARK_WIDTH)
+    seconds = format_seconds(course.part_seconds * len(course.device) / columns)
+    part = "" if columns == len(course.device) else f", its highest {format_seconds(course.part_seconds)}"
+    return [f"over the run, {seconds} a column{part}", *lines]
+
+
+def throughput(io: Block) -> list[str]:
+    """Both sides: bytes, windows of the total, sustained per core, and the reach."""
+    window = figure(io["device"]["window_seconds"], format_seconds)
+    rows: list[Sequence[str]] = [
+        (
+            f"windows of {window}",
+            "peak",
+            "initial",
+            "sustained",
+            "per core",
+            "run: read",
+            "written",
+            "read share",
+        )
+    ]
+    for side in ("application", "device"):
+        block = io[side]
+        rows.append(
+            (
+                side,
+                *figures(
+                    *(
+                        (block[name]["total_bytes_per_second"], format_rate)
+                        for name in ("peak", "initial", "sustained")
+                    ),
+                    (block["sustained_bytes_per_second_per_core"], format_rate),
+                    (block["run_mean"]["read_bytes_per_second"], format_rate),
+                    (block["run_mean"]["write_bytes_per_second"], format_rate),
+                    (block["read_ratio"], format_ratio),
+                ),
+            )
+        )
+    reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
+    rows.append(("reach", "", "", "", "", *reach, ""))
+    return aligned(rows)
+
+
+def programs(found: Block, most: int) -> list[str]:
+    """The programs that took most time, and how much of it they were on a CPU, waited and were stretched."""
+    order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))
+    rows: list[Sequence[str]] = [
+        (
+            "most time",
+            "jobs",
+            "real median",
+            "on CPU",
+            "run queue",
+            "data",
+            "work",
+            "util",
+            "other",
+            "stretch",
+        )
+    ]
+    for name in order[: max(most, 0)]:
+        program = found[name]
+        taken = _taken(program)
+        states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
+        shares = [
+            None
+            if not taken or program["wait"][f"{state}_seconds"] is None
+            else program["wait"][f"{state}_seconds"] / taken
+            for state in states
+        ]
+        rows.append(
+            (
+                one_line(name),
+                str(program["jobs"]),
+                figure(program["real_time_seconds"]["median"], format_seconds),
+                *figures(*((share, format_ratio) for share in shares), (program["stretch"], format_ratio)),
+            )
+        )
+    return aligned(rows) if len(rows) > 1 else []
+
+
+def _taken(program: Block) -> float | None:
+    """The jobs' time by their waits; None where a part is not known."""
+    seconds = list(program["wait"].values())
+    return None if None in seconds else sum(seconds)

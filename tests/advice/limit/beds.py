@@ -1,0 +1,199 @@
+"""Test beds whose limit is made: file systems on devices with a rate cap, or slow below the queue."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from mawl.model.options import ROLES, Role
+
+BLKIO = Path("/sys/fs/cgroup/blkio")
+DIRECTIONS = ("read", "write")
+IMAGE_BYTES = 2 * 2**30
+DIRTY_BYTES = 8 * 2**20
+"""More than this may not wait to be written to a device: else a temporary file ends before it is written."""
+
+
+def lacking(*programs: str) -> str | None:
+    """Why no bed can be made here, or None."""
+    if os.geteuid() != 0:
+        return "needs root: loop devices and rate caps"
+    missing = [name for name in ("losetup", "mkfs.ext4", "mount", *programs) if shutil.which(name) is None]
+    if missing:
+        return f"needs {', '.join(missing)}"
+    if not (BLKIO / "blkio.throttle.read_bps_device").exists():
+        return "needs control groups of version 1 with blkio"
+    if programs and not Path("/dev/fuse").exists():
+        return "needs /dev/fuse"
+    return None
+
+
+class Volume:
+    """A file system on a loop device of our own; a cap holds for the device, whoever asks and whenever."""
+
+    def __init__(self, directory: Path, role: Role) -> None:
+        self._image, self.place = directory / f"{role}.img", directory / role
+        with self._image.open("wb") as file:
+            file.truncate(IMAGE_BYTES)
+        command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=1,nodiscard", str(self._image))
+        self.place.mkdir()
+        self.device, self._closing = "", ExitStack()
+
+    def open(self, delay_milliseconds: int = 0) -> None:
+        """Mount; with a delay each request waits so long in a process below the device's queue."""
+        self.close()
+        with ExitStack() as stack:
+            file = self._image
+            if delay_milliseconds:
+                file = stack.enter_context(delayed(self._image, delay_milliseconds))
+            self.device = stack.enter_context(looped(file))
+            stack.enter_context(mounted(self.device, self.place))
+            stack.enter_context(hardly_dirty(self._number()))
+            stack.callback(self.cap, 0)
+            self._closing = stack.pop_all()
+
+    def cap(self, bytes_per_second: int) -> None:
+        """Cap reads and writes at this rate each, also of writeback (the root group).  0: no cap."""
+        for direction in DIRECTIONS:
+            rule = BLKIO / f"blkio.throttle.{direction}_bps_device"
+            rule.write_text(f"{self._number()} {bytes_per_second}")
+
+    def close(self) -> None:
+        """Take away what was made, and only that."""
+        self._closing.close()
+
+    def _number(self) -> str:
+        return Path("/sys/block", self.device, "dev").read_text().strip()
+
+
+class Bed:
+    """A volume for each role, and runs over them."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.volumes: dict[Role, Volume] = {role: Volume(directory, role) for role in ROLES}
+
+    def close(self) -> None:
+        """All volumes, also where one of them fails."""
+        with ExitStack() as stack:
+            for volume in self.volumes.values():
+                stack.callback(volume.close)
+
+    def generate(self, workload: str) -> None:
+        """Make the inputs of a workload file, which :meth:`run` then runs."""
+        (self.directory / "drawn.toml").write_text(workload)
+        data = str(self.volumes["data"].place / "mawl")
+        mawl = (sys.executable, "-m", "mawl")
+        command(*mawl, "generate", "drawn.toml", "--data", data, directory=self.directory)
+
+    def run(self, *arguments: str) -> dict[str, Any]:
+        """``mawl run`` of that file over the volumes; the judged summary."""
+        for role, volume in self.volumes.items():
+            arguments = (*arguments, f"--{role}", str(volume.place / "mawl"))
+        return run(self.directory, "drawn.toml", *arguments)
+
+
+def run(directory: Path, *arguments: str) -> dict[str, Any]:
+    """``mawl run`` in a directory; the judged summary."""
+    command(sys.executable, "-m", "mawl", "run", *arguments, directory=directory)
+    text = command(sys.executable, "-m", "mawl", "report", "--format", "json", directory=directory)
+    summary: dict[str, Any] = json.loads(text)
+    return summary
+
+
+def command(*words: str, directory: Path | None = None) -> str:
+    """What a command printed; it must end well."""
+    done = subprocess.run(
+        words, cwd=directory, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300
+    )
+    assert done.returncode == 0, f"{words}: {done.stderr}"
+    return done.stdout
+
+
+@contextmanager
+def looped(file: Path) -> Iterator[str]:
+    """A loop device on a file, past the page cache of the file; its name."""
+    device = command("losetup", "-f", "--show", "--direct-io=on", str(file)).strip()
+    try:
+        yield Path(device).name
+    finally:
+        command("losetup", "-d", device)
+
+
+@contextmanager
+def mounted(device: str, place: Path) -> Iterator[None]:
+    """The file system of a device at a place."""
+    command("mount", f"/dev/{device}", str(place))
+    try:
+        yield
+    finally:
+        command("umount", str(place))
+
+
+@contextmanager
+def hardly_dirty(number: str) -> Iterator[None]:
+    """Hold writers of a device back as soon as :data:`DIRTY_BYTES` wait to be written to it."""
+    bdi = Path("/sys/class/bdi", number)
+    before = {name: (bdi / name).read_text() for name in ("strict_limit", "max_ratio")}
+    _set(bdi, {"strict_limit": "1", "max_bytes": str(DIRTY_BYTES)})
+    try:
+        yield
+    finally:
+        _set(bdi, before)
+
+
+def _set(bdi: Path, values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        (bdi / name).write_text(value)
+
+
+@contextmanager
+def delayed(image: Path, delay_milliseconds: int) -> Iterator[Path]:
+    """An image as a file of which each request takes longer: nbdkit's delay filter, mounted by nbdfuse."""
+    socket, pid, file = (image.with_suffix(f".{kind}") for kind in ("socket", "pid", "slow"))
+    file.touch()
+    with ExitStack() as stack:
+        delays = [f"{direction}delay={delay_milliseconds}ms" for direction in ("r", "w")]
+        command(
+            *("nbdkit", "-P", str(pid), "-t", "16", "-U", str(socket), "--filter=delay"),
+            *("file", str(image), *delays),
+        )
+        stack.callback(_end, pid)
+        fuse = subprocess.Popen(
+            ["nbdfuse", "-C", "4", str(file), "--unix", str(socket)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        stack.callback(_stop, fuse)
+        for _ in range(100):
+            if f" {file} fuse" in Path("/proc/mounts").read_text():
+                break
+            time.sleep(0.1)
+        assert file.stat().st_size == IMAGE_BYTES, "nbdfuse did not mount"
+        stack.callback(command, "umount", str(file))
+        yield file
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def _end(pid_file: Path) -> None:
+    """End a process that left us, and wait until it is gone."""
+    number = int(pid_file.read_text())
+    os.kill(number, signal.SIGTERM)
+    for _ in range(100):
+        if not Path("/proc", str(number)).exists():
+            return
+        time.sleep(0.1)

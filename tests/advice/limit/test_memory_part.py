@@ -1,0 +1,90 @@
+"""Memory's part in what jobs were blocked for: what was read again that twice the memory would have kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.memory_part import lost_bytes, memory_bytes
+from mawl.advice.limit.verdict import limit_block
+from mawl.model.records import JobRecord
+from tests.fakes.measured_run import Rate, reading_of
+from tests.fakes.stored_run import job
+
+GIB = 2**30
+
+READING: dict[str, Rate] = {
+    "jobs.on_cpu_seconds": 1.0,
+    "role.work.waited_seconds": 3.0,
+    "role.work.read_seconds": 2.7,
+    "role.work.write_seconds": 0.3,
+    "host.cache_reread_bytes": 90e6,
+    "host.cache_evicted_bytes": 90e6,
+}
+"""Four jobs that are blocked in I/O of work, most of it in reads, all of which memory had held before."""
+
+
+def reading(
+    changes: dict[str, Rate] | None = None, memory: int = GIB, jobs: list[JobRecord] | None = None
+) -> Reading:
+    """Of a run of one minute, on a machine of so much memory."""
+    found = reading_of(READING | (changes or {}), jobs=jobs)
+    nodes = [msgspec.structs.replace(node, memory_limit_bytes=memory) for node in found.facts.nodes]
+    return msgspec.structs.replace(found, facts=msgspec.structs.replace(found.facts, nodes=nodes))
+
+
+def limit(of: Reading) -> dict[str, Any]:
+    block = limit_block(of, {})
+    assert block is not None
+    return block
+
+
+def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() -> None:
+    block = limit(reading())
+    assert block["verdict"] == "memory"
+    assert block["losses"]["memory"] == pytest.approx(0.75 * 0.9)
+    assert block["losses"]["storage"] == pytest.approx(0.75 * 0.1)
+    told = " ".join(line["sentence"] for line in block["evidence"] if line["kind"] == "evidence")
+    assert "90.0 MB/s were read again" in told and "1.00 GiB more memory would have kept it" in told
+
+
+def test_a_first_reading_is_storage() -> None:
+    block = limit(reading({"host.cache_reread_bytes": 0.0}))
+    assert (block["verdict"], block["losses"]["memory"]) == ("storage", 0.0)
+
+
+def test_files_beyond_twice_the_memory_are_storage_and_the_rereads_support_it() -> None:
+    # Each second 200 MB leave memory and only 90 MB come back.
+    block = limit(reading({"host.cache_evicted_bytes": 200e6}, memory=100 * 2**20))
+    assert (block["verdict"], block["role"]) == ("storage", "work")
+    support = [line["sentence"] for line in block["evidence"] if line["kind"] == "support"]
+    assert any("need not have kept it" in sentence for sentence in support)
+
+
+def test_inputs_evicted_before_the_run_are_no_evidence() -> None:
+    of_data = {name.replace("work", "data"): rate for name, rate in READING.items() if "work" in name}
+    found = limit(reading({**of_data, "role.work.waited_seconds": 0.0, "role.work.read_seconds": 0.0}))
+    assert (found["verdict"], found["role"]) == ("storage", "data")
+
+
+def test_a_kernel_that_does_not_count_rereads_leaves_it_to_pressure() -> None:
+    found = limit(reading_of({name: rate for name, rate in READING.items() if "cache" not in name}))
+    assert found["verdict"] == "storage"
+    without = reading_of(READING, without="host.cache_evicted")
+    assert lost_bytes(without.active[0], without) is None
+
+
+def test_what_is_lost_counts_from_the_first_start_of_the_jobs_that_run() -> None:
+    jobs = [job("s1-1", 0.0, 30.0), job("s2-1", 30.0, 60.0), job("s3-1", 30.0, 60.0), job("s4-1", 30.0, 60.0)]
+    of = reading({"host.cache_evicted_bytes": 190e6}, jobs=jobs)
+    assert lost_bytes(of.moments[5], of) == pytest.approx(30 * 100e6)
+    assert lost_bytes(of.moments[7], of) == pytest.approx(10 * 100e6)
+
+
+def test_memory_is_that_of_the_limit_where_there_is_one() -> None:
+    assert memory_bytes(reading(memory=GIB)) == GIB
+    found = reading_of()
+    assert memory_bytes(found) == found.facts.nodes[0].memory_bytes

@@ -1,0 +1,130 @@
+"""``mawl compare``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from mawl.commands import compare
+from mawl.errors import UsageError
+from mawl.store.folder import RunWriter
+from tests.fakes.compared_runs import COMPLETED, jobs
+from tests.fakes.stored_run import START, facts
+
+
+def write(folder: Path, number: int, factor: float = 1.0) -> None:
+    """A stored run whose jobs took ``factor`` times as long."""
+    some = facts(**{**COMPLETED, "run_id": folder.name, "started_at": START + 100.0 * number})
+    writer = RunWriter(folder, some)
+    for record in jobs({"wide_sort": factor, "census_load": factor}):
+        writer.job(record)
+    writer.finish(some)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folders of five runs that took turns, the second slower by a fifth."""
+    place = tmp_path_factory.mktemp("sides")
+    for number, noise in enumerate([0.98, 1.01, 1.0, 1.02, 0.99]):
+        write(place / "before" / f"b{number}", 2 * number, noise)
+        write(place / "after" / f"a{number}", 2 * number + 1, 1.2 * noise)
+    return place
+
+
+def call(*words: str) -> int:
+    """The verb with a command line."""
+    parser = argparse.ArgumentParser()
+    compare.add_arguments(parser)
+    return compare.run(parser.parse_args(words))
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert call(*words) == 0
+    return capsys.readouterr().out
+
+
+def test_two_folders_of_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, str(runs / "before"), str(runs / "after"))
+    assert "slower: jobs took 20 % longer" in out
+    assert "after (5 runs, measured" in out
+
+
+def test_sides_by_option_by_commas_and_by_id(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = [str(runs / "before" / f"b{number}") for number in range(5)]
+    after = [str(runs / "after" / f"a{number}") for number in range(5)]
+    whole = ("--format", "json")
+    by_option = json.loads(said(capsys, "--reference", *before, "--candidate", *after, *whole))
+    by_comma = json.loads(said(capsys, ",".join(before), ",".join(after), *whole))
+    assert by_option["statement"] == by_comma["statement"]
+    assert by_option["reference"]["run_ids"] == [f"b{number}" for number in range(5)]
+    assert by_comma["candidate"]["label"] == "a0 and 4 more"
+    single = json.loads(said(capsys, "b0", "b1", "--runs", str(runs / "before"), *whole))
+    assert single["statement"]["verdict"] == "not judged"
+    assert single["statement"]["more_runs_needed"] == 8
+
+
+def test_sides_of_one_name_go_by_their_paths(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "old").mkdir(exist_ok=True)
+    write(runs / "old" / "before" / "b9", 9)
+    paths = [str(runs / "before"), str(runs / "old" / "before")]
+    found = json.loads(said(capsys, *paths, "--format", "json"))
+    assert [found[side]["label"] for side in ("reference", "candidate")] == paths
+
+
+def test_three_sides_are_a_table(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, str(runs / "before"), str(runs / "after"), "s822-xiv-20")
+    assert "against before:" in out
+    assert "  after: slower: jobs took 20 % longer" in out
+
+
+def test_published_results(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "dl980-spinning-30", "dl980-flash-30")
+    assert "real time, all jobs" in out and "-63 %" in out
+    out = said(capsys, "s822-xiv-20", str(runs / "before"))
+    assert "jobs : sessions" in out and "real time, all jobs" not in out
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_into_a_file(runs: Path, tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "comparison"
+    target.write_text("stale\n" * 1_000_000)
+    words = (str(runs / "before"), str(runs / "after"), "--format", form, "--output", str(target))
+    assert said(capsys, *words) == ""
+    assert "stale" not in target.read_text()
+    assert "before against after" in target.read_text()
+
+
+def test_a_bad_side_leaves_no_file(runs: Path, tmp_path: Path) -> None:
+    target = tmp_path / "comparison"
+    with pytest.raises(UsageError, match="no such run"):
+        call("none", str(runs / "after"), "--output", str(target))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("before",), "a comparison takes two sides, found 1"),
+        (("--reference", "before"), "--reference and --candidate go together"),
+        (("before", "--reference", "a", "--candidate", "b"), "go together, and without other sides"),
+        (("before,s822-xiv-20", "after"), "s822-xiv-20: is a published result, which has no repeats"),
+        (("before/b0,before", "after"), "b0: is given twice on one side"),
+        ((".", "after"), "is neither a run nor a folder of runs"),
+    ],
+)
+def test_wrong_use_is_a_sentence(
+    runs: Path, words: tuple[str, ...], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs)
+    with pytest.raises(UsageError, match=sentence):
+        call(*words)
+
+
+def test_a_run_against_itself_wants_to_be_asked_for(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(runs / "before" / "b0")
+    with pytest.raises(UsageError, match=r"on both sides: it is held against itself; .*--anyway"):
+        call(run, run)
+    assert "jobs took as long" in said(capsys, run, run, "--anyway")

@@ -1,0 +1,135 @@
+"""``mawl compare`` on real runs: alike sides, and a role whose device was slowed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Command
+
+pytestmark = pytest.mark.lab
+
+RUNS = 5
+GROUPS = Path("/sys/fs/cgroup/blkio")
+UNLIMITED = 10**12
+
+BOUND = """
+name = "bound"
+scale = 0.0005
+[[sessions]]
+name = "a"
+stages = [["random_access"]]
+[[sessions]]
+name = "b"
+stages = [["random_access"]]
+[[sessions]]
+name = "c"
+stages = [["segmentation"], ["census_load"]]
+"""
+
+
+def compared(mawl: Command) -> dict[str, Any]:
+    """The comparison of the folders ``before`` and ``after``."""
+    done = mawl("compare", "before", "after", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_five_runs_against_five_of_the_same_claim_no_more_than_chance(mawl: Command) -> None:
+    for _ in range(RUNS):
+        for side in ("before", "after"):
+            done = mawl("run", "nano", MAWL_RUNS=str(mawl.directory / side))
+            assert done.returncode == 0, done.stderr
+    found = compared(mawl)
+    statement = found["statement"]
+    assert (statement["reference_runs"], statement["candidate_runs"], statement["jobs"]) == (RUNS, RUNS, 8)
+    assert statement["verdict"] != "not judged"
+    assert found["obstacles"] == []
+    # One in a thousand such tests may fail by chance; a comparison that overstates fails most.
+    assert statement["p_value"] > 0.001
+    assert statement["low_ratio"] < statement["change_ratio"] < statement["high_ratio"]
+    assert statement["smallest_effect_ratio"] > 0.0
+
+
+class Throttle:
+    """Work and util on a loop device of our own whose rate may be limited for a group of processes."""
+
+    def __init__(self, directory: Path) -> None:
+        self.place, self._group = directory / "bed", GROUPS / f"mawl-compare-{os.getpid()}"
+        image = directory / "bed.img"
+        with image.open("wb") as file:
+            file.truncate(1500 * 2**20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
+        made = ["losetup", "-f", "--show", "--direct-io=on", str(image)]
+        self.loop = subprocess.run(made, capture_output=True, text=True, check=True).stdout.strip()
+        self.place.mkdir()
+        subprocess.run(["mount", self.loop, str(self.place)], check=True)
+        self._group.mkdir()
+
+    def limit(self, bytes_per_second: int) -> None:
+        """Limit reads and writes, each to this rate."""
+        number = Path("/sys/block", Path(self.loop).name, "dev").read_text().strip()
+        for direction in ("read", "write"):
+            file = self._group / f"blkio.throttle.{direction}_bps_device"
+            file.write_text(f"{number} {bytes_per_second}")
+
+    def join(self) -> None:
+        """The calling process, and what it starts, fall under the limit."""
+        (self._group / "tasks").write_text(str(os.getpid()))
+
+    @staticmethod
+    def leave() -> None:
+        """Back to where no limit is."""
+        (GROUPS / "tasks").write_text(str(os.getpid()))
+
+    def close(self) -> None:
+        """Take away what was made, and only that."""
+        subprocess.run(["umount", str(self.place)], check=False)
+        subprocess.run(["losetup", "-d", self.loop], check=False)
+        self._group.rmdir()
+
+
+@pytest.fixture
+def throttle(tmp_path: Path) -> Iterator[Throttle]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: loop devices and rate limits")
+    lacking = [name for name in ("losetup", "mkfs.ext4", "mount") if shutil.which(name) is None]
+    if lacking:
+        pytest.skip(f"needs {', '.join(lacking)}")
+    if not (GROUPS / "blkio.throttle.read_bps_device").exists():
+        pytest.skip("needs control groups of version 1 with blkio")
+    made = Throttle(tmp_path)
+    made.join()
+    yield made
+    made.leave()
+    made.close()
+
+
+def test_a_slowed_device_is_named_by_its_role(mawl: Command, throttle: Throttle) -> None:
+    (mawl.directory / "bound.toml").write_text(BOUND)
+    cap = random.Random(os.getpid()).randrange(25, 40) * 10**6
+    places = {"MAWL_WORK": str(throttle.place / "work"), "MAWL_UTIL": str(throttle.place / "util")}
+    for _ in range(RUNS):
+        for side, rate in (("before", UNLIMITED), ("after", cap)):
+            throttle.limit(rate)
+            done = mawl("run", "bound.toml", MAWL_RUNS=str(mawl.directory / side), **places)
+            assert done.returncode == 0, done.stderr
+    found = compared(mawl)
+    assert found["statement"]["verdict"] == "slower"
+    assert found["named"]["role"] == "work"
+    assert found["named"]["sentence"].startswith("blocked in work ")
+    verdicts = {row["place"]: row["verdict"] for row in found["places"]}
+    assert verdicts["blocked in work"] == "more"
+    assert verdicts["blocked in util"] == "no difference"
+    programs = {row["program"]: row["verdict"] for row in found["programs"]["changes"]}
+    assert programs["random_access"] == "slower"
+    assert found["candidate"]["limits"][0][0].startswith("storage (work on ")

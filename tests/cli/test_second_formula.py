@@ -1,0 +1,136 @@
+"""The figures of real runs, computed twice: by mawl, and from the stored tables by other means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.measure.preload.build import Library
+from tests.cli.conftest import Command
+from tests.fakes.second_formula import Figures, figures
+
+BUCKET_RATIO = 1 / 16
+
+RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"
+LATENCY = "mean p50 p99 max peak"
+NAMES = {
+    "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
+    "signature capacity limit validity overhead",
+    "workload": "name sessions scale options",
+    "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
+    "mean_concurrent",
+    "time": "elapsed_seconds active_seconds tail_seconds startup_seconds real_time_seconds user_cpu_seconds "
+    "system_cpu_seconds adjusted_cpu_seconds memory_bytes os_memory_bytes",
+    "cpu_real_ratio": "of_sums mean stddev range without_run_queue",
+    "io": "application device by_role reach coverage_ratio",
+    **{
+        f"io.{side}": "read_bytes written_bytes read_ratio sustained_bytes_per_second_per_core window_seconds"
+        for side in ("application", "device")
+    },
+    **{
+        f"io.{side}.{figure}": RATES
+        for side in ("application", "device")
+        for figure in ("peak", "initial", "sustained", "active_mean", "run_mean")
+    },
+    **{
+        f"io.by_role.{role}": "read_bytes written_bytes share_ratio sequential_ratio volumes"
+        for role in ("data", "work", "util")
+    },
+    **{
+        f"io.by_role.{role}.{direction}_latency_seconds": LATENCY
+        for role in ("data", "work", "util")
+        for direction in ("read", "write")
+    },
+    **{
+        f"io.by_role.{role}.{direction}_request_bytes": "mean p50 p99"
+        for role in ("data", "work", "util")
+        for direction in ("read", "write")
+    },
+    "io.reach": "read_ratio write_ratio",
+    "host": "cpu_busy_ratio cpu_iowait_ratio core_basis cores memory_bytes device network",
+    "host.device.*": "read_await_seconds write_await_seconds utilisation_ratio",
+    "host.device.*.read_await_seconds": "mean peak",
+    "host.device.*.write_await_seconds": "mean peak",
+    "wait": "on_cpu_seconds run_queue_seconds",
+    "wait.blocked_seconds": "data work util other",
+    "programs.*": "jobs user_cpu_seconds system_cpu_seconds stretch",
+    "programs.*.real_time_seconds": "median min max",
+    "signature.*": "value low high source meaningful",
+    "capacity": "carried gate reasons",
+    "capacity.stretch": "median p90",
+    "limit": "verdict shares second headroom evidence",
+    "validity": "status findings",
+    "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
+}
+"""The names that other tools rely on; ``*`` stands for any one member."""
+
+
+def lacking(summary: Any) -> list[str]:
+    """The names that a summary lacks; of blocks that are null with a reason none is asked for."""
+    found = []
+    for path, names in NAMES.items():
+        block = summary
+        for part in filter(None, path.split(".")):
+            block = None if not block else next(iter(block.values())) if part == "*" else block[part]
+        if block is None:
+            above = [path[:at] for at, letter in enumerate(path + ".") if letter == "."]
+            assert "*" in path or any(name in summary["missing"] for name in above), path
+        else:
+            found += [f"{path}.{name}" for name in names.split() if name not in block]
+    return found
+
+
+def of(summary: Any, path: str) -> float | None:
+    """A figure of the summary by its dotted name."""
+    for name in path.split("."):
+        summary = summary[name]
+    value: float | None = summary
+    return value
+
+
+def compare(summary: Any, second: Figures) -> None:
+    """Every figure of the second computation is the summary's; quantiles within their bucket."""
+    wrong = {}
+    for path, value in second.items():
+        ours = of(summary, path)
+        above = BUCKET_RATIO if path.endswith(("_seconds.p50", "_seconds.p99")) else 0.0
+        slack = 1e-6 * abs(value) + 2e-6
+        if ours is None or not value - slack <= ours <= value * (1 + above) + slack:
+            # A quantile is never more than the longest call.
+            wrong[path] = (ours, value)
+    assert not wrong
+    assert len(second) > 60
+
+
+@pytest.fixture
+def counted(made: Library, mawl: Command) -> Command:
+    """``mawl`` with its library compiled."""
+    assert made.path is not None
+    mawl.environment["XDG_CACHE_HOME"] = str(made.path.parents[1])
+    return mawl
+
+
+def ran(mawl: Command, *arguments: str) -> tuple[Any, Path]:
+    """The summary of a run, and its folder."""
+    done = mawl("run", *arguments)
+    assert done.returncode == 0, done.stderr
+    shown = mawl("report", "latest", "--format", "json")
+    return json.loads(shown.stdout), (mawl.directory / "runs" / "latest").resolve()
+
+
+def test_a_short_run_of_one_window(counted: Command) -> None:
+    summary, folder = ran(counted, "nano")
+    assert lacking(summary) == []
+    compare(summary, figures(folder))
+
+
+@pytest.mark.lab
+def test_a_run_of_many_windows_and_a_tail(counted: Command) -> None:
+    summary, folder = ran(counted, "mixed20", "--cache", "cold")
+    assert len(summary["windows"]) > 2
+    assert summary["limit"] is not None
+    assert lacking(summary) == []
+    compare(summary, figures(folder))

@@ -1,0 +1,120 @@
+"""The same comparison as text, Markdown, JSON and HTML."""
+
+from __future__ import annotations
+
+import json as plain_json
+import re
+
+import msgspec
+import pytest
+
+from mawl.analysis.comparison.compare import Comparison, compare, compare_many
+from mawl.analysis.comparison.sides import side_of
+from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.comparison import html, json, markdown, text
+from mawl.reporters.comparison.tables import rows_shown, tables
+from tests.fakes.compared_runs import compared, jobs, pair, side
+from tests.fakes.stored_run import facts
+
+QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
+EVIL = "<script>alert(1)</script>|`*_"
+
+
+@pytest.fixture
+def slower() -> Comparison:
+    """Five runs against five that were a fifth slower, blocked in work."""
+    return compare(*pair(QUIET, [1.2 * factor for factor in QUIET], blocked_work_seconds=4.0))
+
+
+def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
+    lines = text.render(slower).splitlines()
+    system = "tiny at scale smoke on Example CPU 2.5 GHz"
+    assert lines[0] == f"reference  before (5 runs, measured, indicative): {system}"
+    assert lines[2].startswith("result     slower: jobs took 20 % longer (95 % interval +17 % to +23 %;")
+    assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
+    assert "differs    blocked in work 2.40 s -> 26.4 s" in lines
+    assert max(map(len, lines)) <= LINE_WIDTH
+    assert len(lines) <= 60
+
+
+def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
+    found = text.render(compare(*pair([1.0, 1.0], [1.1])))
+    assert "not judged: jobs took 10 % longer (6 jobs, 2 against 1 run); a statement needs 5 runs" in found
+    assert "7 more runs in all" in " ".join(found.split())
+    assert "no difference" not in found
+
+
+def test_no_difference_stands_beside_what_would_have_been_seen() -> None:
+    found = text.render(compare(*pair(QUIET, QUIET[::-1])))
+    said = " ".join(found.split())
+    assert re.search(r"no difference: .* would have been seen in four of five such comparisons; 10 %", said)
+    assert re.search(r"wide_sort .* no difference \(from [\d.]+ %\)", found)
+
+
+def test_many_programs_are_cut_in_the_middle_and_listed_on_demand() -> None:
+    table = next(table for table in tables(compare(*pair(QUIET, QUIET))) if table.name == "programs")
+    rows = [(str(number),) * 7 for number in range(20)]
+    long = type(table)(name="programs", title="p", head=table.head, rows=rows)
+    assert [row[0] for row in rows_shown(long, 4)] == ["0", "1", "18", "19"]
+    shown = text.laid_out(long, 4)
+    assert shown[3] == "... 16 between these (--all lists them)"
+    assert len(text.laid_out(long, None)) == 21
+
+
+def test_json_holds_every_record(slower: Comparison) -> None:
+    found = plain_json.loads(json.render(slower))
+    assert found["basis"] == "runs"
+    assert found["statement"]["verdict"] == "slower"
+    assert found["named"]["role"] == "work"
+    assert found["programs"]["slower"] == 2
+    assert {
+        "reference",
+        "candidate",
+        "figures",
+        "places",
+        "roles",
+        "obstacles",
+        "differences",
+        "shape",
+    } <= set(found)
+
+
+def test_tables_are_alike_in_every_form(slower: Comparison) -> None:
+    screen = " ".join(text.render(slower, every=True).split())
+    page, listed = html.render(slower), markdown.render(slower)
+    for table in tables(slower):
+        for row in table.rows:
+            assert all(f">{cell}<" in page.replace("&gt;", ">") for cell in row), row
+            assert all(cell in screen for cell in row), row
+            assert f"| {row[0]} |" in listed.replace("\\", "")
+
+
+def test_names_of_others_are_inert() -> None:
+    records = [msgspec.structs.replace(record, program=EVIL) for record in jobs({})]
+    node = msgspec.structs.replace(facts().nodes[0], name=EVIL, cpu_model=EVIL, kernel=EVIL)
+    plain, other = compared(0, records=records), compared(1, records=records, nodes=[node])
+    found = compare(side_of(EVIL, [plain]), side_of("b", [other]))
+    page, listed = html.render(found), markdown.render(found)
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert(1)") >= 4
+    assert "\\<script\\>alert(1)\\</script\\>\\|\\`\\*\\_" in listed
+    assert "<script>" not in listed
+
+
+def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> None:
+    page = html.render(slower)
+    assert {"chart-programs", "chart-places"} <= set(re.findall(r'id="(chart-\w+)"', page))
+    assert "The candidate is slower" in page
+    assert len(page) < 3_000_000
+    own = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r"https?://", own)
+
+
+def test_many_sides_in_every_form() -> None:
+    matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
+    screen = text.render_matrix(matrix)
+    assert max(map(len, screen.splitlines())) <= LINE_WIDTH
+    assert "against a:" in screen and "  c: not judged: jobs took" in screen
+    assert "- **b**: no difference" in markdown.render_matrix(matrix)
+    assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
+    assert "Against a" in html.render_matrix(matrix)

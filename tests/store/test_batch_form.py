@@ -1,0 +1,48 @@
+"""A batch that is filled in anew holds what one made anew holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import ipc
+
+from mawl.model.records import SampleRecord
+from mawl.store.batch_form import BatchForm
+from mawl.store.columns import SCHEMAS
+from mawl.store.journal import SampleAppender
+
+
+def stream(*batches: bytes) -> pa.Table:
+    return ipc.open_stream(SCHEMAS["samples"].serialize().to_pybytes() + b"".join(batches)).read_all()
+
+
+@pytest.mark.parametrize("series", [(), ("one",), ("host.ä", "", "x" * 300), tuple(map(str, range(100)))])
+def test_it_can_be_filled_in_again_and_again(series: tuple[str, ...]) -> None:
+    form = BatchForm("knöten", series)
+    first = form.filled(1_000_000, [float(place) for place in range(len(series))])
+    second = form.filled(2_500_000, [-1e300] * len(series))
+    found = stream(first, second)
+    found.validate(full=True)
+    assert found["series"].to_pylist() == [*series, *series]
+    assert found["value"].to_pylist() == [*map(float, range(len(series))), *[-1e300] * len(series)]
+    moments = found["sampled_at"].cast(pa.int64()).to_pylist()
+    assert moments == [1_000_000] * len(series) + [2_500_000] * len(series)
+    assert set(found["node"].to_pylist()) <= {"knöten"}
+
+
+def test_figures_and_rows_are_written_alike(tmp_path: Path) -> None:
+    figures = {"host.runnable": 3, "host.page_ins_bytes": 2.0**63, "device.vda.reads": 1.5}
+    rows = [
+        SampleRecord(node="n", sampled_at=100.25, series=name, value=float(value))
+        for name, value in figures.items()
+    ]
+    for name in ("figures", "rows"):
+        appender = SampleAppender(tmp_path / name)
+        if name == "rows":
+            appender.samples(rows)
+        else:
+            appender.figures("n", 100.25, figures)
+        appender.close()
+    assert ipc.open_stream(tmp_path / "figures").read_all() == ipc.open_stream(tmp_path / "rows").read_all()
