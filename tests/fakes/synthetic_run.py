@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from mawl.model.options import ROLES
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -20,7 +21,6 @@ from tests.fakes.stored_run import START, facts, job, usage
 
 SESSIONS_A_NODE = 30
 STEPS_A_JOB = 4
-ROLES = ("data", "work", "util")
 NUMPY_SEED = 20260101
 
 

@@ -60,7 +60,7 @@ def render(name: str, run: Run) -> str:
         case "programs.csv":
             return csv.render(run, judged(run), "programs")
         case "screen.txt":
-            return screen_of(run, Bounds())
+            return screen_of(run, judged(run, Bounds()))
         case "interrupted-screen.txt":
             return screen.render(interrupted())
         case _:

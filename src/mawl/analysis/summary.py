@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -32,13 +33,20 @@ from mawl.model.run import RunFacts
 from mawl.store import Run
 from mawl.units import format_instant
 
+_SAMPLES: WeakKeyDictionary[Run, Samples | None] = WeakKeyDictionary()
+
 
 def sampled(run: Run) -> Samples | None:
-    """The samples of a stored run; None where it has none, or none that can be read."""
-    try:
-        return Samples(run.samples) if run.samples.num_rows else None
-    except UnreadableRunError:
-        return None
+    """The samples of a stored run; None where it has none, or none that can be read.
+
+    Kept while the run is: summary, screen and charts of one report share them.
+    """
+    if run not in _SAMPLES:
+        try:
+            _SAMPLES[run] = Samples(run.samples) if run.samples.num_rows else None
+        except UnreadableRunError:
+            _SAMPLES[run] = None
+    return _SAMPLES[run]
 
 
 def summarise(run: Run, samples: Samples | None = None) -> Block:

@@ -1,11 +1,12 @@
-"""Report a stored run: a screen of text, or one of the formats that other tools and people read.
+"""Report a stored run: a screen of text, a page of HTML, or a format that other tools and people read.
 
-docs/guides/exports.md says what each format holds and who reads it.
+docs/guides/exports.md says what each format holds and who reads it, docs/guides/html-report.md the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
 from mawl.analysis.summary import sampled
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.html import render_html, write_html
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
 from mawl.reporters import (
@@ -34,20 +36,13 @@ from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 
 NAME = "report"
-HELP = "report a stored run as text, or export it: JSON, CSV, Markdown, OpenMetrics, SAS-style logs"
+HELP = "report a stored run as text or HTML, or export it: JSON, CSV, Markdown, OpenMetrics, SAS-style logs"
 
 Renderer = Callable[[Run, Block], str]
 
-
-def _html(run: Run, summary: Block) -> str:
-    from mawl.reporters.html.report import render  # templates and Bokeh: only who asks for HTML waits
-
-    return render(run, summary)
-
-
 FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
-    "html": _html,
+    "html": render_html,
     "markdown": lambda _, summary: markdown.render(summary),
     "disclosure": disclosure.render,
     "logparse": lambda run, _: logparse.render(run),
@@ -87,7 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(*csv.TABLES, ALL_TABLES),
         help="with csv: which table (default: summary); all of them into the directory --output",
     )
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write there instead of to the terminal (html without it: to report.html in the run folder)",
+    )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
@@ -103,6 +102,10 @@ def run(arguments: argparse.Namespace) -> int:
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
+    if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
+        stored = open_run(arguments.run, runs)
+        print(f"report: {shlex.quote(str(write_html(stored, judged(stored, bounds))))}")
+        return 0
     if arguments.output is None:
         style = style_of(sys.stdout, arguments.color)
         sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments, style))
@@ -144,10 +147,10 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
         return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
     if arguments.all:
         return text.render(judged(stored, bounds)) + "\n"
-    return screen_of(stored, bounds, style) + "\n"
+    return screen_of(stored, judged(stored, bounds), style) + "\n"
 
 
-def screen_of(stored: Run, bounds: Bounds, style: Style = PLAIN) -> str:
-    """The one screen of a stored run."""
+def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:
+    """The one screen of a stored run and its judged summary."""
     course = outline(stored.facts, stored.job_records(), sampled(stored))
-    return screen.render(judged(stored, bounds), course, style)
+    return screen.render(summary, course, style)

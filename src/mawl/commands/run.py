@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from mawl.advice.judge import judged
 from mawl.commands.arguments import (
     add_role_arguments,
     add_workload_arguments,
@@ -24,6 +25,7 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.before import free_space, load_before
+from mawl.commands.html import leave_html
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
@@ -100,6 +102,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check workload, options and memory, print the plan, start nothing",
     )
+    parser.add_argument(
+        "--html", choices=("yes", "no"), help="whether to leave report.html in the run folder (default: yes)"
+    )
     parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
 
 
@@ -110,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     volumes = volumes_of(arguments, chosen)
     mode: StartMode = _choice(chosen, "start", arguments.start, ("zygote", "spawn"))
     policy: OnFailure = _choice(chosen, "on_failure", arguments.on_failure, ("continue", "abort"))
+    html = _choice(chosen, "html", arguments.html, ("yes", "no"))
     cores = chosen.optional_text("cores", arguments.cores)
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     memory_limit = parse_size(limit) if limit else None
@@ -162,8 +168,12 @@ def run(arguments: argparse.Namespace) -> int:
         inputs,
         latest,
     )
-    print(screen_of(open_run(folder), bounds_of(chosen), style_of(sys.stdout)))
+    stored = open_run(folder)
+    summary = judged(stored, bounds_of(chosen))
+    print(screen_of(stored, summary, style_of(sys.stdout)))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
+    if html == "yes":
+        leave_html(stored, summary)
     return EXIT_OF_OUTCOME[facts.outcome]
 
 

@@ -62,14 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
             "and no encryption",
             file=sys.stderr,
         )
-    print(f"{address_of(listener)} shows the runs in {runs}; Ctrl-C ends it", flush=True)
-    _serve(server_of(app).run, listener)
+    address = f"{address_of(listener)} shows the runs in {runs}; Ctrl-C ends it"
+    _serve(server_of(app).run, listener, address)
     return 0
 
 
-def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
+def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket, address: str) -> None:
+    """Say where, and serve until Ctrl-C or SIGTERM."""
     with suppress(KeyboardInterrupt):
+        print(address, flush=True)
         serve([listener])
     if threading.active_count() > 1:
         # A page that nobody will see is being made: it writes nothing, so there is nothing to wait for,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -28,6 +29,7 @@ class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scale: str | float | None = None
     start: StartMode | None = None
     on_failure: OnFailure | None = None
+    html: Literal["yes", "no"] | None = None
     cores: int | str | None = None
     memory_limit: int | str | None = None
     seed: int | None = None

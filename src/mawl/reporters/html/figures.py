@@ -86,15 +86,22 @@ def table(
     rows: Sequence[Sequence[Cell]],
     *,
     words: Sequence[int] = (),
+    texts: Sequence[int] = (),
     narrow: bool = False,
 ) -> Markup:
-    """A table whose first column names the rows; ``words`` are the columns that hold sentences."""
-    return fill("table.html", caption=caption, head=head, rows=rows, words=words, narrow=narrow)
+    """A table whose first column names the rows; ``words`` are the columns that hold sentences,
+    ``texts`` those that hold names."""
+    return fill("table.html", caption=caption, head=head, rows=rows, words=words, texts=texts, narrow=narrow)
 
 
 def section(anchor: str, title: str, *parts: Markup) -> Markup:
     """A section of the page with its heading."""
     return fill("section.html", anchor=anchor, title=title, content=Markup("\n").join(parts))
+
+
+def beside(*parts: Markup) -> Markup:
+    """Parts next to each other where there is room."""
+    return fill("beside.html", parts=parts)
 
 
 def folded(summary: str, content: Markup) -> Markup:

@@ -96,7 +96,7 @@ def _lead(summary: Block) -> Markup:
             *([f"scale {workload['scale_name']}"] if workload["scale_name"] else []),
             counted_noun(len(nodes), "node") if len(nodes) != 1 else nodes[0]["name"],
             *([nodes[0]["cpu_model"]] if nodes and nodes[0]["cpu_model"] else []),
-            summary["started_at"],
+            summary["started_at"].replace("T", " ")[:16] + " UTC",
             *([] if summary["kind"] == "measured" else [summary["kind"]]),
         ],
     )

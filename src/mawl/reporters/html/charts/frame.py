@@ -115,6 +115,7 @@ def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure
     plot = figure(
         name=name, height=height, sizing_mode="stretch_width", tools=tools, toolbar_location="right", **more
     )
+    plot.title = None
     plot.toolbar.logo = None
     plot.toolbar.autohide = True
     plot.background_fill_alpha = plot.border_fill_alpha = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bokeh.models import Range1d
+from bokeh.models.glyphs import Text
 from bokeh.plotting import figure
 
 from mawl.model.options import ROLES
@@ -23,7 +24,7 @@ from mawl.reporters.html.charts.frame import (
 AXIS = "bytes per second"
 WAYS = {"read": "read", "write": "written"}
 PALE = 0.45
-MARKS = Key("initial, peak and sustained, in total", MARK_COLOUR, "mark")
+MARKS = Key("initial, peak and sustained: means of windows, in total", MARK_COLOUR, "mark")
 
 
 def device(sources: Sources, time: Range1d, reason: str) -> Chart:
@@ -108,13 +109,15 @@ def _total(plot: figure, side: str, sources: Sources, rows: list[tuple[str, str]
 def _marks(plot: figure, side: str, sources: Sources) -> None:
     source = sources[f"{side}_marks"]
     plot.segment("left", "value", "right", "value", source=source, color=MARK_COLOUR, line_width=2.5)
-    plot.text(
-        "label_at",
-        "value",
-        "label",
-        source=source,
-        color=MARK_COLOUR,
+    words = Text(
+        x="label_at",
+        y="value",
+        text="label",
+        text_color=MARK_COLOUR,
         text_font_size="12px",
-        text_align="align",
-        text_baseline="baseline",
+        text_align={"field": "align"},
+        text_baseline={"field": "baseline"},
+        background_fill_color="#ffffff",
+        background_fill_alpha=0.8,
     )
+    plot.add_glyph(source, words)

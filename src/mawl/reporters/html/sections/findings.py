@@ -38,7 +38,9 @@ def findings(figures: Figures) -> Markup:
     ]
     if rows:
         head = ("rule", "severity", "finding", "cure")
-        parts.append(table("Whether to believe the run: findings and cures", head, rows, words=(2, 3)))
+        parts.append(
+            table("Whether to believe the run: findings and cures", head, rows, words=(2, 3), texts=(1,))
+        )
     else:
         parts.append(paragraph("No rule found anything against this run."))
     return section("findings", "Findings", *parts, *_failures(summary), *_remarks(summary))
@@ -59,7 +61,7 @@ def _failures(summary: Block) -> list[Markup]:
     ]
     more = len(failed) - len(rows)
     caption = "Jobs that did not finish" + (f": the first {len(rows)} of {len(failed)}" if more else "")
-    return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,))]
+    return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,), texts=(1, 2))]
 
 
 def _remarks(summary: Block) -> list[Markup]:

@@ -68,5 +68,5 @@ def host(figures: Figures) -> Markup:
     )
     tables = [table("Processors, memory and pressure, all nodes", ("figure", "value"), rows, narrow=True)]
     if devices:
-        tables.append(table("Block devices; a peak is the highest window mean", head, devices))
+        tables.append(table("Block devices; a peak is the highest window mean", head, devices, texts=(1,)))
     return section("host", "Host", *tables)

@@ -42,7 +42,7 @@ def signature(figures: Figures) -> Markup:
     return section(
         "signature",
         "Signature: the shape of the load beside the published one",
-        table("Value of this run beside the range of the papers", head, rows, words=(5, 6)),
+        table("Value of this run beside the range of the papers", head, rows, words=(5, 6), texts=(4,)),
     )
 
 

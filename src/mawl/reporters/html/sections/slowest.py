@@ -78,7 +78,7 @@ def _table(job: JobRecord, steps: Sequence[StepRecord], head: Sequence[Cell]) ->
         )
         for step in steps
     ]
-    return table(f"Steps of {job.job}", head, rows, words=(len(head) - 1,))
+    return table(f"Steps of {job.job}", head, rows, words=(len(head) - 1,), texts=(1,))
 
 
 def _cell(value: float | None, form: Form) -> Cell:

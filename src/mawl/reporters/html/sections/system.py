@@ -76,7 +76,7 @@ def _nodes(figures: Figures) -> Markup:
         )
         for number, node in enumerate(figures.summary["nodes"])
     ]
-    return table("Nodes", head, rows, words=(1,)) if rows else Markup()
+    return table("Nodes", head, rows, words=(1,), texts=(3, 5, 6)) if rows else Markup()
 
 
 def _held(node: Block) -> str:
@@ -102,7 +102,7 @@ def _volumes(volumes: Iterable[Block]) -> Markup:
         for volume in volumes
     ]
     head = ("role", "node", "directory", "file system", "mounted at", "devices", "shared with")
-    return table("What holds the roles", head, rows, words=(2, 5)) if rows else Markup()
+    return table("What holds the roles", head, rows, words=(2, 5), texts=(1, 3, 4, 6)) if rows else Markup()
 
 
 def _options(options: Block | None) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""What an HTML report costs: a synthetic run of 404 jobs on 4 nodes, 2 h at 1 Hz, and growth to 10,000 jobs.
+
+Each report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
+says its wall seconds, its peak memory and the size of the page.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.harness import Result, at_most, spread
+from tests.fakes.synthetic_run import write_synthetic_run
+
+NAME = "report"
+RUNS = 5
+JOBS, NODES, SECONDS = 404, 4, 7200
+GROWTH = (1000, 3000, 10_000)
+MOST_SECONDS, MOST_BYTES, MOST_PAGE_BYTES = 5.0, 500e6, 3e6
+
+
+def run() -> list[Result]:
+    """Wall time, memory and size of the usual report; then wall time of larger ones."""
+    with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
+        folder = write_synthetic_run(Path(directory, "usual"), jobs=JOBS, nodes=NODES, seconds=SECONDS)
+        made = [_made(folder) for _ in range(RUNS)]
+        seconds = [figures["seconds"] for figures in made]
+        what = f"{JOBS} jobs, {NODES} nodes, {SECONDS / 3600:g} h at 1 Hz, imports included"
+        memory, size = (max(figures[name] for figures in made) for name in ("memory_bytes", "page_bytes"))
+        results = [
+            at_most(
+                "report", statistics.median(seconds), "s", MOST_SECONDS, f"{what}: {spread(seconds, 's')}"
+            ),
+            at_most("peak memory of it", memory / 1e6, "MB", MOST_BYTES / 1e6, f"largest of {RUNS}"),
+            at_most("size of it", size / 1e6, "MB", MOST_PAGE_BYTES / 1e6, "Bokeh's script included"),
+        ]
+        for jobs in GROWTH:
+            grown = _made(write_synthetic_run(Path(directory, str(jobs)), jobs=jobs))
+            detail = (
+                f"{grown['memory_bytes'] / 1e6:.0f} MB of memory, page of {grown['page_bytes'] / 1e6:.2f} MB"
+            )
+            results.append(Result(f"report of {jobs} jobs", grown["seconds"], "s", "", None, detail))
+    return results
+
+
+def _made(folder: Path) -> dict[str, float]:
+    """What one report of a folder took, by a process of its own."""
+    command = [sys.executable, "-m", "bench.report", str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+def main(folder: str) -> None:
+    """Make one report and print what it took."""
+    started = time.perf_counter()
+    from mawl.advice.judge import judged
+    from mawl.reporters.html.report import render
+    from mawl.store import open_run
+
+    stored = open_run(folder)
+    page = render(stored, judged(stored))
+    figures = {
+        "seconds": time.perf_counter() - started,
+        "memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "page_bytes": len(page.encode()),
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

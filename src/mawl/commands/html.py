@@ -1,0 +1,35 @@
+"""The HTML report beside a run: made at the end of a run, or by `mawl report --format html`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from mawl.store import Run
+from mawl.store.files import replace_file
+
+FILE_NAME = "report.html"
+
+
+def render_html(run: Run, summary: dict[str, Any]) -> str:
+    """The report of a judged run; templates and plotting library are imported by who asks for it."""
+    from mawl.reporters.html.report import render
+
+    return render(run, summary)
+
+
+def write_html(run: Run, summary: dict[str, Any]) -> Path:
+    """Write the report into the run folder, whole or not at all; OSError where that is not possible."""
+    path = run.path / FILE_NAME
+    replace_file(path, render_html(run, summary).encode())
+    return path
+
+
+def leave_html(run: Run, summary: dict[str, Any]) -> None:
+    """Write the report and say where; a run that went well is not spoilt by a page that did not."""
+    try:
+        print(f"report: {shlex.quote(str(write_html(run, summary)))}")
+    except Exception as error:
+        print(f"warning: the HTML report was not written: {error}", file=sys.stderr)

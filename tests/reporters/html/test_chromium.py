@@ -1,0 +1,169 @@
+"""The report in a browser: from a file, with networking blocked, in light, dark, on a phone and printed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.reporters.html.report import render
+from mawl.store import open_run
+from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.synthetic_run import write_synthetic_run
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (package chromium)"),
+]
+
+CHARTS = 10
+INKED = """canvas => {
+  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const seen = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 0) seen.add(data.slice(at, at + 3).join());
+  }
+  return seen.size;
+}"""
+RANGES = """() => Object.fromEntries(
+  Bokeh.documents[0].roots().map(one => [one.name, [one.x_range.start, one.x_range.end]])
+)"""
+
+
+class Opened:
+    """A page opened from a file, and all it asked for and complained of."""
+
+    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page = browser.new_context(offline=True, **context).new_page()
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(file.as_uri())
+        self.page.wait_for_function("Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle")
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+def written(folder: Path, run: Path) -> Path:
+    stored = open_run(run)
+    file = folder / "report.html"
+    file.write_text(render(stored, judged(stored)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("full")
+    return written(folder, write_synthetic_run(folder / "run", jobs=80, nodes=2, seconds=900))
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    return written(folder, write_hostile_run(folder / "run"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_charts_draw_without_a_network_and_without_a_complaint(
+    browser: Any, full: Path, scheme: str
+) -> None:
+    opened = Opened(browser, full, color_scheme=scheme)
+    places = opened.page.locator(".chart")
+    assert places.count() == CHARTS
+    for number in range(CHARTS):
+        canvas = places.nth(number).locator("canvas").first
+        assert canvas.evaluate(INKED) > 3, f"chart {number} is blank"
+    assert opened.requests == [full.as_uri()] and opened.complaints == []
+
+
+def test_charts_over_time_zoom_together(browser: Any, full: Path) -> None:
+    page = Opened(browser, full, viewport={"width": 1280, "height": 900}).page
+    before = page.evaluate(RANGES)
+    over_time = [name for name in before if name not in ("latency_distribution", "cpu_real")]
+    box = page.locator("#chart-device").bounding_box()
+    page.mouse.wheel(0, box["y"] - 200)
+    page.wait_for_timeout(300)
+    box = page.locator("#chart-device").bounding_box()
+    page.mouse.move(box["x"] + 400, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 700, box["y"] + 120, steps=8)
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    after = page.evaluate(RANGES)
+    assert len({tuple(after[name]) for name in over_time}) == 1
+    start, end = after["device"]
+    assert before["device"][0] < start < end < before["device"][1]
+    assert after["cpu_real"] == before["cpu_real"]
+    page.get_by_role("button", name="Whole run").press("Enter")
+    assert page.evaluate(RANGES)["sessions"] == pytest.approx(before["sessions"])
+
+
+def test_names_that_attack_the_page_are_inert(browser: Any, hostile: Path) -> None:
+    opened = Opened(browser, hostile)
+    page = opened.page
+    for name in ("sessions", "device"):
+        chart = page.locator(f"#chart-{name}")
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
+        for share in (0.3, 0.5, 0.7):
+            page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * share)
+            page.wait_for_timeout(150)
+    for fold in page.locator("details > summary").all():
+        fold.click()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.attacked") is None
+    assert opened.requests == [hostile.as_uri()] and opened.complaints == []
+    assert page.locator("img, iframe, object, embed").count() == 0
+
+
+def test_the_page_is_walked_by_keyboard(browser: Any, full: Path) -> None:
+    page = Opened(browser, full).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.get_by_role("link", name="sustained, device").first.press("Enter")
+    definition = page.locator("dt:target")
+    assert definition.is_visible() and "io.device.sustained" in definition.inner_text()
+    headings = page.locator("h1, h2").all_inner_texts()
+    assert len(headings) == len(set(headings)) > 12
+
+
+def test_a_phone_scrolls_down_and_never_sideways(browser: Any, full: Path) -> None:
+    page = Opened(browser, full, viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).page
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("Bokeh.documents[0].roots().every(one => one.toolbar.active_drag == null)")
+
+
+def test_print_is_light_and_shows_what_is_folded(browser: Any, full: Path, tmp_path: Path) -> None:
+    page = Opened(browser, full, color_scheme="dark", viewport={"width": 780, "height": 1100}).page
+    page.pdf(path=str(tmp_path / "report.pdf"), format="A4")
+    assert (tmp_path / "report.pdf").stat().st_size > 50_000
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert not page.locator(".zoom").is_visible() and not page.locator("nav").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0

@@ -1,0 +1,148 @@
+"""The report of a run: its figures are the summary's, its names are inert, what is missing has a reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.reporters.html.embed import bokeh_script
+from mawl.reporters.html.report import SECTIONS, render
+from mawl.store import Run, open_run
+from tests.fakes.hostile_run import ATTACKS, JOBS, write_hostile_run
+from tests.fakes.stored_run import facts, jobs, write_run
+from tests.fakes.synthetic_run import write_synthetic_run
+from tests.reporters.html.page_reader import Reading, value_at
+
+Made = tuple[Run, dict[str, Any], str]
+
+
+def made(run: Run) -> Made:
+    summary = judged(run)
+    return run, summary, render(run, summary)
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = write_synthetic_run(tmp_path_factory.mktemp("full") / "run", jobs=40, nodes=2, seconds=120)
+    return made(open_run(folder))
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return made(open_run(write_hostile_run(tmp_path_factory.mktemp("hostile") / "run")))
+
+
+def without_bokeh(html: str) -> str:
+    assert html.count(bokeh_script()) == 1
+    return html.replace(bokeh_script(), "")
+
+
+def test_every_figure_of_the_page_is_the_summarys(full: Made) -> None:
+    _, summary, html = full
+    figures = Reading(html).figures
+    assert len(figures) > 500
+    wrong = [(path, value) for path, value, _ in figures if value_at(summary, path) != value]
+    assert wrong == []
+    assert all((text == "-") == (value is None) for _, value, text in figures)
+
+
+def test_programs_roles_and_windows_are_there_in_full(full: Made) -> None:
+    _, summary, html = full
+    shown = {json.dumps(path) for path, _, _ in Reading(html).figures}
+    for name in summary["programs"]:
+        assert json.dumps(["programs", name, "real_time_seconds", "median"]) in shown
+        assert json.dumps(["programs", name, "stretch"]) in shown
+    for role in ("data", "work", "util"):
+        assert json.dumps(["io", "by_role", role, "read_latency_seconds", "p99"]) in shown
+    for number in range(len(summary["windows"])):
+        assert json.dumps(["windows", number, "device_read_bytes_per_second"]) in shown
+    assert json.dumps(["io", "device", "sustained", "total_bytes_per_second"]) in shown
+
+
+def test_all_sections_are_there_and_every_link_and_definition_leads_somewhere(full: Made) -> None:
+    page = Reading(full[2])
+    assert {anchor for anchor, _ in SECTIONS} <= page.anchors
+    assert len([link for link in page.links if link.startswith("def-")]) > 100
+    assert sorted(set(page.links) - page.anchors) == []
+
+
+def test_the_file_names_no_address_outside_itself(full: Made) -> None:
+    html = without_bokeh(full[2])
+    assert Reading(html).addresses == ["data:,"]
+    assert re.findall(r"url\(|@import|//[a-z0-9-]+\.[a-z]", html) == []
+
+
+def test_a_page_is_small(full: Made) -> None:
+    assert len(without_bokeh(full[2])) < 700_000
+    assert len(full[2]) < 3_000_000
+
+
+def test_what_is_missing_has_its_reason(full: Made) -> None:
+    reasons = Reading(full[2]).reasons
+    assert "the program was not run alone on this system (mawl run --solo)" in reasons
+    assert all(reasons)
+
+
+def test_names_are_text_wherever_they_stand(hostile: Made) -> None:
+    _, summary, html = hostile
+    page = Reading(html)
+    assert page.scripts == ["application/json", None, None, None]
+    assert page.handlers == [] and page.addresses == ["data:,"]
+    text = " ".join(page.words)
+    for attack in ATTACKS:
+        assert attack in text
+    assert set(JOBS[1::2]) <= {failure["job"] for failure in summary["failures"]}
+    assert "{{ 7*7 }}" in text and "49" not in re.findall(r"\d+", "".join(page.words[:200]))
+
+
+def test_names_in_charts_are_plain_text(hostile: Made) -> None:
+    block = re.search(r'id="charts-data">(.*?)</script>', hostile[2], re.DOTALL)
+    assert block is not None and "<" not in block[1]
+    labels = re.findall(r'"major_label_overrides".*?\]\]', block[1])
+    assert any("PlainText" in label for label in labels)
+    drawn = json.dumps(json.loads(block[1]))
+    assert '"name": "TeX"' not in drawn and '"name": "MathML"' not in drawn
+
+
+def test_a_run_that_goes_on_says_so_and_draws_the_jobs_that_run(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run", seconds=30)
+    _, summary, html = made(open_run(tmp_path / "run"))
+    assert summary["outcome"] == "running" and "The run goes on" in html
+    assert 'id="chart-sessions"' in html
+    writer.close()
+
+
+def test_a_killed_run_and_one_without_samples_draw_what_they_have_and_say_why(tmp_path: Path) -> None:
+    write_run(tmp_path / "killed").close()
+    _, summary, html = made(open_run(tmp_path / "killed"))
+    assert summary["outcome"] == "interrupted" and 'id="chart-sessions"' in html
+    write_run(tmp_path / "blind", seconds=0).finish(facts())
+    _, _, html = made(open_run(tmp_path / "blind"))
+    assert html.count("Not drawn: the run holds no samples.") == 7
+    assert 'id="chart-sessions"' in html and 'id="chart-latency_distribution"' in html
+
+
+def test_a_run_without_any_job_is_a_page_of_reasons(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run")
+    writer.close()
+    for table in ("jobs", "steps"):
+        (tmp_path / "run" / "journal" / f"{table}.jsonl").write_text("")
+    events = tmp_path / "run" / "journal" / "events.jsonl"
+    events.write_text("")
+    run = open_run(tmp_path / "run")
+    assert {job.outcome for job in run.job_records()} <= {"lost", "not_started"} and len(jobs()) == 6
+    html = made(run)[2]
+    assert "Not drawn: no job of the run has a known start." in html
+    assert "No job with a known real time." in html
+
+
+def test_the_steps_of_the_slowest_jobs_come_first(full: Made) -> None:
+    run, _, html = full
+    slowest = max(run.job_records(), key=lambda job: job.usage.real_time_seconds or 0.0)
+    first = re.search(r'id="slowest".*?<summary>(.*?)</summary>', html, re.DOTALL)
+    assert first is not None and first[1].startswith(f"{slowest.job}: {slowest.program}")

@@ -1,0 +1,93 @@
+"""The data of the charts: names, base units, marks that are the summary's, peaks that stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.models.renderers import GlyphRenderer
+
+from mawl.advice.judge import judged
+from mawl.analysis.downsampling import MOST_POINTS
+from mawl.reporters.html.charts.every import charts_of
+from mawl.reporters.html.charts.frame import TIME_RANGE, Columns
+from mawl.reporters.html.material import Material, material
+from mawl.reporters.html.sources import sources
+from mawl.store import Run, open_run
+from tests.fakes.synthetic_run import write_synthetic_run
+
+Made = tuple[Run, dict[str, Any], dict[str, Columns], Material]
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder: Path = write_synthetic_run(
+        tmp_path_factory.mktemp("long") / "run", jobs=60, nodes=1, seconds=3000
+    )
+    run = open_run(folder)
+    summary = judged(run)
+    return run, summary, sources(run, summary), material(run)
+
+
+def test_long_series_are_short_and_keep_their_peaks(long: Made) -> None:
+    _, _, found, whole = long
+    assert len(whole.course.seconds) > MOST_POINTS
+    for name in ("device", "application", "latency", "jobs", "cpu", "memory", "network"):
+        columns = found[name]
+        assert len(columns["seconds"]) <= MOST_POINTS
+        for column, values in columns.items():
+            if column in whole.course.columns:
+                assert np.nanmax(values) == pytest.approx(np.nanmax(whole.course.columns[column]))
+                assert np.nanmin(values) == pytest.approx(np.nanmin(whole.course.columns[column]))
+
+
+def test_columns_of_a_source_are_equally_long(long: Made) -> None:
+    for name, columns in long[2].items():
+        assert len({len(column) for column in columns.values()}) == 1, name
+
+
+def test_marks_are_the_figures_of_the_summary(long: Made) -> None:
+    _, summary, found, _ = long
+    for side in ("device", "application"):
+        marks = found[f"{side}_marks"]
+        values = {
+            str(label).split()[0]: value for label, value in zip(marks["label"], marks["value"], strict=True)
+        }
+        assert values == {
+            name: summary["io"][side][name]["total_bytes_per_second"]
+            for name in ("initial", "peak", "sustained")
+        }
+
+
+def test_shares_of_calls_and_jobs_add_up(long: Made) -> None:
+    run, summary, found, _ = long
+    latencies = found["latency_distribution"]
+    assert sum(latencies["work_read_latency_seconds"]) == pytest.approx(1.0)
+    ratios = found["cpu_real"]
+    counts = sum(float(np.sum(ratios[name])) for name in ("compute", "memory", "io"))
+    assert counts == summary["jobs"]["counted"] == len(run.job_records())
+    assert np.array_equal(ratios["compute_top"], ratios["memory_bottom"])
+
+
+def test_a_job_is_split_into_its_waits(long: Made) -> None:
+    bars = long[2]["sessions"]
+    assert len(bars["job"]) == 60
+    assert str(bars["waits"][0]).startswith("on CPU ") and "blocked in data" in str(bars["waits"][0])
+    assert all(right > left for left, right in zip(bars["left"], bars["right"], strict=True))
+
+
+def test_figures_and_sources_have_names_and_those_over_time_one_axis(long: Made) -> None:
+    run, summary, found, whole = long
+    charts = {chart.name: chart for chart in charts_of(whole, found, summary)}
+    ranges = set()
+    for name, chart in charts.items():
+        assert chart.figure is not None and chart.figure.name == name and chart.reason == ""
+        drawn = [one for one in chart.figure.renderers if isinstance(one, GlyphRenderer)]
+        names = {one.data_source.name for one in drawn}
+        assert names <= set(found), name
+        if name not in ("latency_distribution", "cpu_real"):
+            ranges.add(chart.figure.x_range)
+    assert len(ranges) == 1 and ranges.pop().name == TIME_RANGE
+    assert run.facts.workload.sessions == 30
