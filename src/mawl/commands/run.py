@@ -25,6 +25,7 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.before import free_space, load_before
+from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
@@ -110,6 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
+    require_programs()
     chosen = settings()
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
