@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bokeh.models.renderers import GlyphRenderer
 
 from mawl.advice.judge import judged
 from mawl.analysis.downsampling import MOST_POINTS
+from mawl.model.role_io import WAIT_FIELDS
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import TIME_RANGE, Columns
 from mawl.reporters.html.material import Material, material
@@ -74,7 +76,10 @@ def test_shares_of_calls_and_jobs_add_up(long: Made) -> None:
 def test_a_job_is_split_into_its_waits(long: Made) -> None:
     bars = long[2]["sessions"]
     assert len(bars["job"]) == 60
-    assert str(bars["waits"][0]).startswith("on CPU ") and "blocked in data" in str(bars["waits"][0])
+    shares = [re.findall(r"\((\d+)%\)", str(bars[field][0])) for field in WAIT_FIELDS]
+    assert sum(int(share) for (share,) in shares) == pytest.approx(100, abs=3)
+    text = long[2]["latency"]["work_read_latency_seconds_in_words"]
+    assert all(re.fullmatch(r"-|[\d.]+ (us|ms|s)", str(word)) for word in text)
     assert all(right > left for left, right in zip(bars["left"], bars["right"], strict=True))
 
 

@@ -31,9 +31,9 @@ from mawl.store import Run
 Block = dict[str, Any]
 
 SECTIONS = (
+    ("course", "Course"),
     ("summary", "Summary"),
     ("findings", "Findings"),
-    ("course", "Course"),
     ("roles", "Roles"),
     ("programs", "Programs"),
     ("signature", "Signature"),
@@ -60,9 +60,9 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
     figures = Figures(summary)
     parts = [
         verdict(figures),
+        course(figures, list(by_name.values()), drawn.places),
         performance(figures),
         findings(figures),
-        course(figures, list(by_name.values()), drawn.places),
         roles(figures, apart["latency_distribution"]),
         programs(figures, apart["cpu_real"]),
         signature(figures),

@@ -14,10 +14,10 @@ from mawl.analysis.series import Floats
 from mawl.analysis.sessions import RUNNING, Bar
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
-from mawl.model.role_io import sum_by_role
+from mawl.model.role_io import WAIT_FIELDS, sum_by_role
 from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
-from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
+from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
 from mawl.reporters.html.material import Material, material
 from mawl.store import Run
 from mawl.units import format_latency, format_rate, format_seconds
@@ -29,7 +29,7 @@ STEPS_AN_OCTAVE = 4
 RATIO_BINS = 20
 MARK_COLUMNS = ("left", "right", "value", "label", "label_at", "align", "baseline")
 PLACES: dict[str, Callable[[tuple[float, float]], tuple[float, str, str]]] = {
-    "initial": lambda span: (span[0], "left", "top"),
+    "initial": lambda span: (span[1], "left", "middle"),
     "peak": lambda span: (span[0], "left", "bottom"),
     "sustained": lambda span: (span[1], "right", "bottom"),
 }
@@ -79,10 +79,18 @@ def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
         ways = [columns[f"{name}_{way}_bytes_per_second"] for way in ("read", "write")]
         columns[f"{name}_total_bytes_per_second"] = ways[0] + ways[1]
     kept = kept_rows(list(columns.values()))
-    return {
+    found: Columns = {
         "seconds": course.seconds[kept].astype(np.float32),
         **{column: values[kept].astype(np.float32) for column, values in columns.items()},
     }
+    if name == "latency":  # from microseconds to seconds: no one numeral format reads well
+        found |= {
+            words_of(column): [
+                ABSENT if value != value else format_latency(value) for value in values[kept].tolist()
+            ]
+            for column, values in columns.items()
+        }
+    return found
 
 
 def _marks(side: str, found: Material, summary: Block) -> Columns:
@@ -91,7 +99,7 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
     active = summary["time"]["active_seconds"]
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, summary["windows"]),
+        "peak": _highest(side, summary["windows"], block["initial"]["total_bytes_per_second"], found.initial),
         "sustained": None if active is None else (0.0, active),
     }
     rows = [
@@ -102,8 +110,11 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
     return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
 
 
-def _highest(side: str, windows: Iterable[Block]) -> tuple[float, float] | None:
-    best: tuple[float, float, float] | None = None
+def _highest(
+    side: str, windows: Iterable[Block], initial: float | None, initially: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """When the highest window was; the initial one, which lies across the others, counts among them."""
+    best = None if initial is None or initially is None else (initial, *initially)
     for window in windows:
         ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
         if None not in ways and (best is None or sum(ways) > best[0]):
@@ -128,25 +139,18 @@ def _bars(bars: Iterable[Bar]) -> Columns:
         "session": [bar.session for bar in every],
         "node": [bar.node for bar in every],
         "real_time": [figure(bar.real_time_seconds, format_seconds) for bar in every],
-        "waits": [_waits(bar) for bar in every],
+        **{field: [_wait(bar, field) for bar in every] for field in WAIT_FIELDS},
         "outcome": [bar.outcome.replace("_", " ") for bar in every],
     }
 
 
-def _waits(bar: Bar) -> str:
-    """Where the time of a job went, in words with shares."""
-    waits = bar.waits
-    parts = [
-        ("on CPU", waits.on_cpu_seconds),
-        ("waiting for a CPU", waits.run_queue_seconds),
-        *((f"blocked in {role}", getattr(waits, f"blocked_{role}_seconds")) for role in ROLES),
-        ("blocked elsewhere", waits.blocked_other_seconds),
-    ]
-    known = [(name, seconds) for name, seconds in parts if seconds is not None]
-    whole = sum(seconds for _, seconds in known)
-    if not known or whole <= 0:
+def _wait(bar: Bar, field: str) -> str:
+    """What a job spent in one state, and the share of all of them."""
+    seconds = getattr(bar.waits, field)
+    whole = sum(getattr(bar.waits, name) or 0.0 for name in WAIT_FIELDS)
+    if seconds is None or whole <= 0:
         return ABSENT
-    return ", ".join(f"{name} {format_seconds(seconds)} ({seconds / whole:.0%})" for name, seconds in known)
+    return f"{format_seconds(seconds)} ({seconds / whole:.0%})"
 
 
 def _latencies(jobs: Iterable[JobRecord]) -> Columns:

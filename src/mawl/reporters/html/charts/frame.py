@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from bokeh.models import (
     AdaptiveTicker,
+    BoxZoomTool,
     ColumnDataSource,
     DataRange1d,
     FixedTicker,
@@ -97,6 +98,7 @@ def time_figure(
         tools="xpan,xbox_zoom,xwheel_zoom,reset,save",
         **more,
     )
+    plot.toolbar.active_drag = next(tool for tool in plot.tools if isinstance(tool, BoxZoomTool))
     plot.xaxis.ticker = AdaptiveTicker(base=60, mantissas=[1, 2, 5, 10, 15, 30], min_interval=1)
     plot.xaxis.formatter = NumeralTickFormatter(format="00:00:00")
     plot.xaxis.axis_label = "time since the first start (h:mm:ss)"

@@ -57,11 +57,16 @@ LATENCY = {
 }
 
 
+def words_of(column: str) -> str:
+    """The column that holds the figures of another one in words."""
+    return f"{column}_in_words"
+
+
 def latency(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> Chart:
     """Mean time inside a call, by role and direction, on a logarithmic axis."""
     plot = None
     if not reason:
-        plot = _lines("latency", sources, time, LATENCY, having, "{0.000000} s", "0", log=True)
+        plot = _lines("latency", sources, time, LATENCY, having, None, "0", log=True)
         plot.yaxis.axis_label = "mean time of a call"
         latency_ticks(plot.yaxis)
     return Chart(
@@ -186,11 +191,12 @@ def _lines(
     time: Range1d,
     keys: dict[str, Key],
     having: Sequence[str],
-    pointer: str,
+    pointer: str | None,
     form: str,
     *,
     log: bool = False,
 ) -> figure:
+    """Lines of figures that ``pointer`` formats under the pointer; None where they stand there in words."""
     if log:
         plot = time_figure(name, time, "", form, y_range=DataRange1d(), y_axis_type="log")
     else:
@@ -207,7 +213,9 @@ def _lines(
         )
         for column in shown
     ]
-    rows = [(keys[column].name, f"@{column}{pointer}") for column in shown]
+    rows = [
+        (keys[column].name, f"@{column}{pointer}" if pointer else f"@{words_of(column)}") for column in shown
+    ]
     known = [int(np.isfinite(sources[name].data[column]).sum()) for column in shown]
     hover(plot, lines[known.index(max(known))], [MOMENT, *rows])
     return plot

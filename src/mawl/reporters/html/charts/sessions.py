@@ -8,6 +8,7 @@ from bokeh.models import FixedTicker, PlainText, Range1d
 from bokeh.models.annotations import BoxAnnotation
 from bokeh.transform import factor_cmap
 
+from mawl.model.options import ROLES
 from mawl.reporters.html.charts.frame import (
     CLASS_COLOURS,
     FAILED_COLOUR,
@@ -31,7 +32,10 @@ HOVER = [
     ("node", "@node"),
     ("start, end", "@left{00:00:00}, @right{00:00:00}"),
     ("real time", "@real_time"),
-    ("of it", "@waits"),
+    ("on CPU", "@on_cpu_seconds"),
+    ("waiting for a CPU", "@run_queue_seconds"),
+    *((f"blocked in {role}", f"@blocked_{role}_seconds") for role in ROLES),
+    ("blocked elsewhere", "@blocked_other_seconds"),
     ("outcome", "@outcome"),
 ]
 

@@ -34,15 +34,14 @@ def signature(figures: Figures) -> Markup:
                 range_of(found, form) or "none given",
                 _bullet(found),
                 standing(found),
-                found["reason"] or "",
-                found["source"],
+                "; ".join(part for part in (found["reason"], f"the range: {found['source']}") if part),
             )
         )
-    head = ("figure", "value", "published", "both", "standing", "why", "published range")
+    head = ("figure", "value", "published", "both", "standing", "why, and where the range is from")
     return section(
         "signature",
         "Signature: the shape of the load beside the published one",
-        table("Value of this run beside the range of the papers", head, rows, words=(5, 6), texts=(4,)),
+        table("Value of this run beside the range of the papers", head, rows, words=(5,), texts=(4,)),
     )
 
 
