@@ -15,7 +15,17 @@ from bench.harness import Result
 from mawl.measure.machine import Machine, read_machine
 from mawl.units import format_memory
 
-ROWS = ("generator", "launch", "programs", "runner", "host_sampler", "preload", "compare", "report")
+ROWS = (
+    "generator",
+    "launch",
+    "programs",
+    "runner",
+    "host_sampler",
+    "preload",
+    "compare",
+    "report",
+    "library",
+)
 """Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
 
 

@@ -13,11 +13,11 @@ from types import FrameType
 from typing import NoReturn
 
 from mawl import __version__
-from mawl.errors import MawlError, UnsuitableMachineError
+from mawl.commands.extras import installing, missing_package
+from mawl.errors import MawlError
 
-VERBS = ("run", "plan", "generate", "report", "compare", "published", "measure", "doctor", "clean")
+VERBS = ("run", "plan", "generate", "report", "compare", "published", "serve", "measure", "doctor", "clean")
 
-INSTALL = "pip install 'mawl[programs]'"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
@@ -38,7 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
             module = importlib.import_module(f"mawl.commands.{verb}")
         except ModuleNotFoundError as error:
             # The base install reads and reports; what measures needs the extra.
-            _refuse(verbs.add_parser(verb, help=f"needs {INSTALL}"), error)
+            _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)
             continue
         epilog = getattr(module, "EXIT_CODES", EXIT_CODES)
         sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=epilog)
@@ -52,9 +52,7 @@ def _refuse(parser: argparse.ArgumentParser, error: ModuleNotFoundError) -> None
     """Make a verb whose packages are missing say so, whatever its arguments."""
 
     def run(_: argparse.Namespace) -> int:
-        raise UnsuitableMachineError(
-            f"needs the package {error.name}, which is not installed", cure=f"install it with: {INSTALL}"
-        )
+        raise missing_package(error, "programs")
 
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(run_verb=run)

@@ -10,7 +10,6 @@ import secrets
 import shlex
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,10 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.before import free_space, load_before
+from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
-from mawl.commands.main import INSTALL
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.report import screen_of
 from mawl.commands.solo import Times
@@ -52,7 +51,6 @@ from mawl.volumes import Volumes
 NAME = "run"
 HELP = "run a workload and write a run folder"
 
-ENGINES = ("duckdb", "scipy", "sklearn", "statsmodels", "threadpoolctl")
 EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 
 
@@ -114,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
     if not arguments.dry_run:
-        check_engines()
+        require_programs()
     chosen = settings()
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
@@ -193,15 +191,6 @@ def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path |
             generate_seconds=inputs.seconds,
             generate_cpu_seconds=inputs.cpu_seconds,
             runs=latest,
-        )
-
-
-def check_engines() -> None:
-    """Refuse a run without the packages of the programs, which the base install leaves out."""
-    missing = next((name for name in ENGINES if find_spec(name) is None), None)
-    if missing is not None:
-        raise UnsuitableMachineError(
-            f"needs the package {missing}, which is not installed", cure=f"install it with: {INSTALL}"
         )
 
 

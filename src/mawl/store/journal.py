@@ -135,15 +135,20 @@ def read_lines(
             if not line.strip():
                 continue
             try:
-                plain: Any = msgspec.json.decode(line)
-                for step in steps:
-                    plain = step.line(table, plain)
-                records.append(from_plain(plain, kind))
+                records.append(record_of(line, table, kind, steps))
             except (ValueError, OverflowError, RecursionError) as error:
                 torn = not line.endswith(b"\n")
                 what = "torn when the run was stopped" if torn else f"not a record ({str(error)[:120]})"
                 remarks.add(f"{path}, line {number}: {what}, left out")
     return records
+
+
+def record_of(line: bytes, table: str, kind: type[Record], steps: Sequence[Upgrade]) -> Record:
+    """The record of one line; ValueError, OverflowError or RecursionError for one that is none."""
+    plain: Any = msgspec.json.decode(line)
+    for step in steps:
+        plain = step.line(table, plain)
+    return from_plain(plain, kind)
 
 
 def _lines(file: Any) -> Iterator[tuple[int, bytes | None]]:

@@ -81,12 +81,18 @@ class Run:
             ) from None
 
 
-def open_run(run: str | os.PathLike[str] = LATEST, runs: str | os.PathLike[str] = "runs") -> Run:
+def open_run(
+    run: str | os.PathLike[str] = LATEST,
+    runs: str | os.PathLike[str] = "runs",
+    *,
+    compacting: bool = True,
+) -> Run:
     """Open a run by its folder, its id under ``runs``, or ``latest``.
 
     A killed run reads as ``interrupted``; the first reader who owns the folder compacts it, others
-    read its journal.  Raises :class:`~mawl.errors.UnreadableRunError` for what is no run, damaged
-    or of a newer version, and :class:`~mawl.errors.UsageError` where there is no such run.
+    read its journal, as does one that is not ``compacting`` and so writes nothing.
+    Raises :class:`~mawl.errors.UnreadableRunError` for what is no run, damaged or of a newer version,
+    and :class:`~mawl.errors.UsageError` where there is no such run.
     """
     folder = locate(run, Path(runs))
     for _ in range(ATTEMPTS):
@@ -94,7 +100,7 @@ def open_run(run: str | os.PathLike[str] = LATEST, runs: str | os.PathLike[str] 
         if not (folder / JOURNAL).is_dir():
             return _from_tables(folder, facts, steps)
         try:
-            return _from_journal(folder, facts, steps)
+            return _from_journal(folder, facts, steps, compacting=compacting)
         except FileNotFoundError:
             continue
     raise UnreadableRunError("keeps changing while it is read", where=str(folder), cure="try again")
@@ -125,10 +131,10 @@ def _from_tables(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run
     return Run(folder, facts, lambda name: read_parquet(folder, name, steps))
 
 
-def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
+def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, compacting: bool) -> Run:
     """Compact the journal of a dead runner where that is ours to do; else read it as it is."""
-    if not _runner_lives(folder):
-        compacted = _try_compact(folder, facts, steps)
+    if not runner_lives(folder):
+        compacted = _try_compact(folder, facts, steps) if compacting else None
         if compacted is not None:
             return _from_tables(folder, compacted, [])
         return _journal_in_memory(folder, facts, steps, alive=False)
@@ -144,8 +150,8 @@ def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], 
     return Run(folder, facts if alive else closed(facts, journal), tables.__getitem__)
 
 
-def _runner_lives(folder: Path) -> bool:
-    """Whether the run's writer still holds the lock on the journal."""
+def runner_lives(folder: Path) -> bool:
+    """Whether the run's writer still holds the lock on the journal; False where there is no journal."""
     try:
         descriptor = os.open(folder / JOURNAL / "events.jsonl", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -27,6 +27,7 @@ def page(
     lead: str = "",
     sections: Sequence[tuple[str, str]] = (),
     connect: str = "'none'",
+    forms: str = "'none'",
 ) -> str:
     """A whole HTML document.
 
@@ -35,7 +36,7 @@ def page(
     :func:`mawl.reporters.html.templating.fill`).  ``scripts`` are JavaScript sources, run in order
     once the body is there (``mawl.reporters.html.embed.embedded(...).scripts`` for charts).
     ``sections`` are anchor and title of the contents; ``connect`` is what the page may fetch from
-    (``'self'`` for a live page behind a server).
+    (``'self'`` for a live page behind a server), ``forms`` where its forms may lead.
     Raises ValueError for a script that would end its own element.
     """
     every = [asset(FRAME_SCRIPT), *scripts]
@@ -49,11 +50,11 @@ def page(
         sections=sections,
         style=Markup(asset("page.css")),
         scripts=[Markup(script) for script in every],
-        policy=policy(every, connect),
+        policy=policy(every, connect, forms),
     )
 
 
-def policy(scripts: Sequence[str], connect: str = "'none'") -> str:
+def policy(scripts: Sequence[str], connect: str = "'none'", forms: str = "'none'") -> str:
     """The content security policy of a page: nothing from anywhere, and only these scripts.
 
     Styles are inline because charts set them on their own elements.
@@ -63,5 +64,5 @@ def policy(scripts: Sequence[str], connect: str = "'none'") -> str:
     )
     return (
         f"default-src 'none'; script-src {hashes or chr(39) + 'none' + chr(39)}; style-src 'unsafe-inline'; "
-        f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+        f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action {forms}"
     )

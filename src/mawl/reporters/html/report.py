@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -44,10 +45,11 @@ SECTIONS = (
 )
 
 
-def render(run: Run, summary: Block, *, connect: str = "'none'") -> str:
+def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
     """The report of a stored run and its summary (:func:`mawl.advice.judge.judged`) as an HTML document.
 
-    ``connect`` is what the page may fetch from: nothing, unless a server keeps it up to date.
+    ``scripts`` run after its own; ``connect`` is what the page may fetch from: nothing, unless a server
+    keeps it up to date.
     Raises :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
     """
     found = material(run)
@@ -73,7 +75,7 @@ def render(run: Run, summary: Block, *, connect: str = "'none'") -> str:
     return page(
         f"{summary['workload']['name']}: run {summary['run_id']}",
         body,
-        drawn.scripts,
+        [*drawn.scripts, *scripts],
         lead=_lead(summary),
         sections=SECTIONS,
         connect=connect,

@@ -1,0 +1,87 @@
+"""Browse and compare runs in a browser, and follow one that is under way; nothing is written.
+
+The pages are served on this machine alone unless --host names another address.  Ctrl-C (or SIGTERM)
+ends it, with status 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.extras import missing_package
+from mawl.errors import UsageError
+from mawl.store.layout import FACTS
+
+NAME = "serve"
+HELP = "browse and compare runs, follow a live one, in a browser"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl serve``."""
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="address to serve on (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=int, default=6295, help="default: 6295; 0 takes any that is free"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal; returns 0, since to be stopped is how a server ends."""
+    try:
+        from mawl.server.application import create_app
+        from mawl.server.connections import server_of
+        from mawl.server.listening import address_of, is_loopback, listening, names_of
+        from mawl.server.standard import standard
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "server") from None
+    chosen = settings()
+    runs = chosen.runs(arguments.runs)
+    if (runs / FACTS).exists():
+        cure = f"name the directory that holds it: --runs {runs.parent}"
+        raise UsageError("is one run, not a directory of runs", where=str(runs), cure=cure)
+    listener = listening(arguments.host, arguments.port)
+    app = create_app(
+        runs,
+        standard(bounds_of(chosen)),
+        names=names_of(arguments.host, listener),
+        failed=lambda error: _say_failure(error, debug=arguments.debug),
+    )
+    if not is_loopback(listener):
+        print(
+            "mawl serve: others can reach this address, and so read every run here: there is no password "
+            "and no encryption",
+            file=sys.stderr,
+        )
+    address = f"{address_of(listener)} shows the runs in {runs}; Ctrl-C ends it"
+    _serve(server_of(app).run, listener, address)
+    return 0
+
+
+def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket, address: str) -> None:
+    """Say where, and serve until Ctrl-C or SIGTERM."""
+    with suppress(KeyboardInterrupt):
+        print(address, flush=True)
+        serve([listener])
+    if threading.active_count() > 1:
+        # A page that nobody will see is being made: it writes nothing, so there is nothing to wait for,
+        # and Arrow must not find the interpreter gone beneath it.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _say_failure(error: Exception, *, debug: bool) -> None:
+    """A page failed: one line on the terminal, all of it with --debug."""
+    print(f"mawl serve: a page failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    if debug:
+        traceback.print_exception(error)

@@ -1,0 +1,203 @@
+"""The pages: a library of runs, each report, a comparison, a growing run, and metrics to scrape."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from mawl.analysis.blocks import Block
+from mawl.errors import MawlError, UsageError
+from mawl.server.folders import Folders, examined, grows
+from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
+from mawl.server.guard import Guard
+from mawl.server.library import contents, query_of, shown_name
+from mawl.server.pages import Page, library_page, sentence_page, way_back
+from mawl.server.rendering import Renderers
+from mawl.server.reports import Reports
+from mawl.server.work import Worker
+
+MOST_VIEWERS = 16
+"""Open event streams; each holds a connection for as long as its page is open."""
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+class Site:
+    """What the pages share: the folders, what was made of them, and who follows."""
+
+    def __init__(self, runs: Path, renderers: Renderers) -> None:
+        reading = Worker(2)
+        self.folders = Folders(runs)
+        self.listings = Worker(1)
+        self.reports = Reports(reading, renderers)
+        self.growing = GrowingRuns(reading, renderers)
+        self.renderers = renderers
+        self.viewers = 0
+
+
+def create_app(
+    runs: Path,
+    renderers: Renderers,
+    *,
+    names: Iterable[str] = (),
+    failed: Callable[[Exception], None],
+) -> Starlette:
+    """The application over the run folders in ``runs``.
+
+    ``names`` are host names it answers to beside the loopback's; ``failed`` is told of an exception
+    that no page foresaw.
+    """
+    app = Starlette(
+        routes=[
+            Route("/", _library),
+            Route("/runs/{name}", _run),
+            Route("/runs/{name}/events", _events),
+            Route("/compare", _compare),
+            Route("/metrics", _metrics),
+            Route("/favicon.ico", _no_icon),
+        ],
+        middleware=[Middleware(Guard, names=tuple(names), failed=failed)],
+        exception_handlers={HTTPException: _refused, MawlError: _unreadable},
+    )
+    app.router.redirect_slashes = False
+    app.state.site = Site(runs, renderers)
+    return app
+
+
+async def _library(request: Request) -> Response:
+    site: Site = request.app.state.site
+    query = query_of(request.query_params.multi_items())
+
+    def made() -> Page:
+        entries = site.folders.listing()
+        known = site.reports.judgements(site.folders.runs, entries)
+        return library_page(contents(entries, query, known, time.time()))
+
+    return await site.listings.run(made)
+
+
+async def _run(request: Request) -> Response:
+    site: Site = request.app.state.site
+    folder = _folder(request, request.path_params["name"])
+    try:
+        try:
+            if grows(folder):
+                return Page(way_back(await site.growing.page(folder)))
+        except RunEndedError:
+            pass
+        return Page(way_back(await site.reports.page(folder, examined(folder))))
+    except MawlError:
+        _folder(request, folder.name)
+        raise
+
+
+async def _events(request: Request) -> Response:
+    site: Site = request.app.state.site
+    folder = _folder(request, request.path_params["name"])
+    if request.method == "HEAD":
+        return Response(media_type="text/event-stream")
+    if site.viewers >= MOST_VIEWERS:
+        return PlainTextResponse(f"{MOST_VIEWERS} pages follow runs already; close one.\n", 503)
+    return StreamingResponse(_followed(site, folder), media_type="text/event-stream")
+
+
+async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
+    """The events of a growing run until it ends, once a second."""
+    site.viewers += 1
+    try:
+        version = 0
+        while True:
+            picture = await site.growing.picture(folder)
+            yield _event("status", msgspec.json.encode(picture.status))
+            changed = picture.since(version)
+            if changed is not None:
+                yield _event("sources", changed)
+            version = picture.version
+            await pause()
+    except (RunEndedError, MawlError) as error:
+        if site.folders.find(folder.name) is None:
+            yield _event("gone", msgspec.json.encode(_gone(folder.name)))
+        elif isinstance(error, MawlError):
+            yield _event("trouble", msgspec.json.encode(str(error)))
+        else:
+            yield _event("ended", b"null")
+    finally:
+        site.viewers -= 1
+
+
+async def pause() -> None:
+    """Until a viewer is told more."""
+    await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _compare(request: Request) -> Response:
+    site: Site = request.app.state.site
+    if site.renderers.comparison is None:
+        text = "This mawl cannot compare runs in a page yet; `mawl report` shows each."
+        return sentence_page("No comparison", text, 501)
+    folders = [_folder(request, name) for name in query_of(request.query_params.multi_items()).ticked]
+    if len(folders) < 2:
+        text = "A comparison takes at least two runs: tick them in the list of runs."
+        return sentence_page("Nothing to compare", text, 400)
+    sides = [(folder, examined(folder)) for folder in folders]
+    return Page(way_back(await site.reports.comparison(sides)))
+
+
+async def _metrics(request: Request) -> Response:
+    site: Site = request.app.state.site
+    named = query_of(request.query_params.multi_items()).ticked
+    folders = [_folder(request, name) for name in named]
+    folders = folders or await site.listings.run(site.folders.current)
+    summaries = [await _summary(site, folder) for folder in folders]
+    text = site.renderers.metrics(summaries)
+    return Response(text, headers={"content-type": OPENMETRICS})
+
+
+async def _summary(site: Site, folder: Path) -> Block:
+    try:
+        return (await site.growing.picture(folder)).summary
+    except RunEndedError:
+        return await site.reports.summary(folder, examined(folder))
+
+
+async def _no_icon(request: Request) -> Response:  # noqa: ARG001
+    return Response(status_code=204)
+
+
+def _folder(request: Request, name: str) -> Path:
+    folder: Path | None = request.app.state.site.folders.find(name)
+    if folder is None:
+        raise HTTPException(404, _gone(name))
+    return folder
+
+
+def _gone(name: str) -> str:
+    return f"There is no run called {shown_name(name)} here: its folder was removed, or never was."
+
+
+async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    assert isinstance(error, HTTPException)
+    if error.status_code != 404:
+        return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)
+    sentence = error.detail if error.detail != "Not Found" else "There is no such page."
+    return sentence_page("Not here", sentence, 404)
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    if isinstance(error, UsageError):
+        return sentence_page("This cannot be shown", str(error), 400)
+    return sentence_page("This run cannot be read", str(error), 422)
+
+
+def _event(name: str, data: bytes) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"

@@ -1,0 +1,166 @@
+"""The runs in a directory, found by listing it: what a visitor names is compared, never joined to a path."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import MawlError, UnreadableRunError
+from mawl.model.run import RunFacts
+from mawl.store.facts import read_facts
+from mawl.store.layout import FACTS, JOURNAL, LATEST, SAMPLES_STREAM, TABLES
+from mawl.store.reading import runner_lives
+from mawl.store.solo import FOLDER as SOLO
+
+FILES = (
+    FACTS,
+    *(f"{table}.parquet" for table in TABLES),
+    *(f"{JOURNAL}/{name}" for name in ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)),
+)
+"""The files that are read of a run folder."""
+
+State = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of change (nanoseconds) of each file: another state is another report."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
+
+    ``elapsed_seconds`` is from the start of the run to its end; None while it grows.
+    """
+
+    name: str
+    trouble: str | None = None
+    run_id: str | None = None
+    workload: str | None = None
+    sessions: int | None = None
+    jobs: int | None = None
+    scale: str | None = None
+    kind: str | None = None
+    outcome: str | None = None
+    started_at: float | None = None
+    elapsed_seconds: float | None = None
+    nodes: tuple[str, ...] = ()
+
+
+class Folders:
+    """The run folders of one directory; facts are read again only when ``run.json`` changed."""
+
+    def __init__(self, runs: Path) -> None:
+        self.runs = runs
+        self._known: dict[str, tuple[tuple[int, int, int], Entry]] = {}
+
+    def listing(self) -> list[Entry]:
+        """Every folder, in no order; an empty list where the directory is not there (yet)."""
+        found = [self._entry(name) for name in self._names()]
+        self._known = {entry.name: self._known[entry.name] for entry in found if entry.name in self._known}
+        return found
+
+    def find(self, name: str) -> Path | None:
+        """The folder that is called exactly ``name``, if the directory holds it."""
+        return next((self.runs / known for known in self._names() if known == name), None)
+
+    def current(self) -> list[Path]:
+        """The runs that grow; where there is none, the one that started last, if any."""
+        entries = self.listing()
+        growing = sorted(entry.name for entry in entries if entry.outcome == "running")
+        started = sorted((entry.started_at, entry.name) for entry in entries if entry.started_at is not None)
+        return [self.runs / name for name in growing or [name for _, name in started[-1:]]]
+
+    def _names(self) -> list[str]:
+        """Folders that may be runs; a link within the directory (``latest``) is no run of its own."""
+        try:
+            with os.scandir(self.runs) as entries:
+                return [
+                    entry.name
+                    for entry in entries
+                    if entry.is_dir()
+                    and not entry.name.startswith(".")
+                    and entry.name not in (SOLO, LATEST)
+                    and not (entry.is_symlink() and self._inside(entry.path))
+                ]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def _inside(self, path: str) -> bool:
+        return Path(path).resolve().parent == self.runs.resolve()
+
+    def _entry(self, name: str) -> Entry:
+        folder = self.runs / name
+        try:
+            examined(folder)
+            found = (folder / FACTS).stat()
+            identity = (found.st_ino, found.st_size, found.st_mtime_ns)
+            known = self._known.get(name)
+            if known is None or known[0] != identity:
+                known = (identity, _entry_of(name, read_facts(folder)[0]))
+                self._known[name] = known
+            entry = known[1]
+        except (MawlError, OSError) as error:
+            return Entry(name=name, trouble=str(error))
+        if entry.outcome == "running" and not runner_lives(folder):
+            return msgspec.structs.replace(entry, outcome="interrupted")
+        return entry
+
+
+def examined(folder: Path) -> State:
+    """The state of a folder's files.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where one is something else than a file of this
+    folder: a link would lead a visitor out of the directory of runs, a pipe would hold the reader.
+    """
+    if folder.is_symlink():
+        raise UnreadableRunError(
+            "is a link that leads out of the directory of runs, which is not followed",
+            where=str(folder),
+            cure="copy the run folder itself, or name its own directory with --runs",
+        )
+    seen = []
+    for name in FILES:
+        try:
+            found = os.lstat(folder / name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise UnreadableRunError(
+                "cannot be read", where=str(folder / name), why=(error.strerror or str(error)).lower()
+            ) from None
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableRunError(
+                "is not a regular file", where=str(folder / name), cure="copy the whole run folder again"
+            )
+        seen.append((name, found.st_ino, found.st_size, found.st_mtime_ns))
+    if (folder / JOURNAL).is_symlink():
+        raise UnreadableRunError("is a link, which is not followed", where=str(folder / JOURNAL))
+    if not any(name == FACTS for name, *_ in seen):
+        raise UnreadableRunError(
+            f"is not a run folder (or is one that was only begun): it has no {FACTS}", where=str(folder)
+        )
+    return tuple(seen)
+
+
+def grows(folder: Path) -> bool:
+    """Whether a runner still writes to this run; raises what :func:`examined` does."""
+    examined(folder)
+    return (folder / JOURNAL).is_dir() and runner_lives(folder)
+
+
+def _entry_of(name: str, facts: RunFacts) -> Entry:
+    workload = facts.workload
+    scale = None if workload.scale is None else f"{workload.scale:g}"
+    return Entry(
+        name=name,
+        run_id=facts.run_id,
+        workload=workload.name,
+        sessions=workload.sessions,
+        jobs=workload.jobs,
+        scale=workload.scale_name or scale,
+        kind=facts.kind,
+        outcome=facts.outcome,
+        started_at=facts.started_at,
+        elapsed_seconds=None if facts.ended_at is None else facts.ended_at - facts.started_at,
+        nodes=tuple(node.name for node in facts.nodes),
+    )

@@ -1,0 +1,199 @@
+"""A run that grows, as its pages show it: read once for all visitors, within a share of one processor."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from mawl.analysis.blocks import Block
+from mawl.reporters.figure import counted_noun
+from mawl.server.folders import grows
+from mawl.server.rendering import Renderers
+from mawl.server.work import Worker
+from mawl.store import Run
+from mawl.store.tail import Tail
+from mawl.units import format_seconds
+
+Result = TypeVar("Result")
+
+LOOK_SECONDS = 1.0
+"""How often a journal is looked at while somebody follows it: samples come once a second."""
+
+SHARE_RATIO = 0.1
+"""Of one processor, the most that the chart data of one growing run may take, and as much again its page:
+the server may stand on the machine that is measured.  After figures that took a CPU second, the next
+are made nine seconds later."""
+
+MOST_GROWING = 8
+
+
+class RunEndedError(Exception):
+    """The runner has let go of the run, or its folder is gone."""
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A growing run at one moment.
+
+    ``sources`` are the columns of each chart as JSON by name, with the ``version`` of the picture in
+    which they last changed; ``status`` is one line for people.
+    """
+
+    version: int
+    status: str
+    run: Run
+    summary: Block
+    sources: dict[str, tuple[int, bytes]]
+
+    def since(self, version: int) -> bytes | None:
+        """JSON of the sources that changed after ``version``; None where none did."""
+        changed = {name: columns for name, (at, columns) in self.sources.items() if at > version}
+        return _object(changed) if changed else None
+
+
+class Share:
+    """Lets work be done again once its share of one processor allows."""
+
+    def __init__(self, cpu: Callable[[], float], clock: Callable[[], float]) -> None:
+        self._cpu, self._clock = cpu, clock
+        self._rest_until = -math.inf
+
+    def allows(self) -> bool:
+        """Whether the rest after the last work is over."""
+        return self._clock() >= self._rest_until
+
+    def spend(self, work: Callable[[], Result]) -> Result:
+        """Do work, and put off the next by what its CPU time asks for."""
+        before = self._cpu()
+        made = work()
+        self._rest_until = self._clock() + (self._cpu() - before) * (1 / SHARE_RATIO - 1)
+        return made
+
+
+class Growing:
+    """Reads one journal and makes pictures of it; used by one thread at a time."""
+
+    def __init__(
+        self,
+        folder: Path,
+        renderers: Renderers,
+        *,
+        cpu: Callable[[], float] = time.process_time,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.folder, self._renderers = folder, renderers
+        self._clock = clock
+        self._figures, self._pages = Share(cpu, clock), Share(cpu, clock)
+        self._tail: Tail | None = None
+        self._picture: Picture | None = None
+        self._looked = -math.inf
+        self._fresh = False
+        self._page: tuple[int, bytes] | None = None
+
+    def picture(self) -> Picture:
+        """The newest picture that the share allows; RunEndedError once nobody writes any more."""
+        now = self._clock()
+        if self._picture is not None and now - self._looked < LOOK_SECONDS:
+            return self._picture
+        if not grows(self.folder):
+            raise RunEndedError(self.folder.name)
+        try:
+            if self._tail is None:
+                self._tail = Tail(self.folder)
+            self._fresh = self._tail.look() or self._fresh
+        except FileNotFoundError:
+            raise RunEndedError(self.folder.name) from None
+        self._looked = now
+        if self._picture is None or (self._fresh and self._figures.allows()):
+            tail = self._tail
+            self._picture = self._figures.spend(lambda: self._made(tail))
+            self._fresh = False
+        self._picture = msgspec.structs.replace(self._picture, status=status(self._tail, time.time()))
+        return self._picture
+
+    def page(self) -> bytes:
+        """The page of a picture, made once for each; the newest picture that the share allows."""
+        picture = self.picture()
+        if self._page is None or (self._page[0] != picture.version and self._pages.allows()):
+            made = self._pages.spend(lambda: self._renderers.following(picture.run, picture.summary))
+            self._page = (picture.version, made.encode("utf-8", "backslashreplace"))
+        return self._page[1]
+
+    def _made(self, tail: Tail) -> Picture:
+        run = tail.run()
+        summary = self._renderers.judged(run)
+        old = self._picture
+        version = 1 if old is None else old.version + 1
+        sources: dict[str, tuple[int, bytes]] = {}
+        for name, columns in self._renderers.sources(run, summary).items():
+            made = msgspec.json.encode(columns, enc_hook=_as_list)
+            before = None if old is None else old.sources.get(name)
+            sources[name] = before if before is not None and before[1] == made else (version, made)
+        return Picture(version, "", run, summary, sources)
+
+
+class GrowingRuns:
+    """The growing runs that somebody looks at; each is read by one thread at a time, for all."""
+
+    def __init__(self, worker: Worker, renderers: Renderers) -> None:
+        self._worker, self._renderers = worker, renderers
+        self._runs: OrderedDict[Path, tuple[Growing, asyncio.Lock]] = OrderedDict()
+
+    async def picture(self, folder: Path) -> Picture:
+        """The run as it is; RunEndedError where it does not grow (any more)."""
+        return await self._ask(folder, Growing.picture)
+
+    async def page(self, folder: Path) -> bytes:
+        """Its page, which then follows it."""
+        return await self._ask(folder, Growing.page)
+
+    async def _ask(self, folder: Path, what: Callable[[Growing], Result]) -> Result:
+        if folder not in self._runs:
+            self._runs[folder] = (Growing(folder, self._renderers), asyncio.Lock())
+            while len(self._runs) > MOST_GROWING:
+                self._runs.popitem(last=False)
+        self._runs.move_to_end(folder)
+        growing, lock = self._runs[folder]
+
+        async def asked() -> Result:
+            async with lock:
+                return await self._worker.run(lambda: what(growing))
+
+        task = asyncio.create_task(asked())
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        try:
+            # A visitor who leaves must not let a second thread in beside the first.
+            return await asyncio.shield(task)
+        except Exception:
+            if self._runs.get(folder, (None,))[0] is growing:
+                del self._runs[folder]
+            raise
+
+
+def status(tail: Tail, now: float) -> str:
+    """``12 of 71 jobs ended (1 not well), 9 running, 35.2 s since the start``."""
+    started = {event.job for event in tail.events if event.event == "job_started"}
+    ended = {job.job for job in tail.jobs}
+    bad = sum(job.outcome != "finished" for job in tail.jobs)
+    failed = f" ({bad} not well)" if bad else ""
+    seconds = format_seconds(max(0.0, now - tail.facts.started_at))
+    return (
+        f"{len(ended)} of {counted_noun(tail.facts.workload.jobs, 'job')} ended{failed}, "
+        f"{len(started - ended)} running, {seconds} since the start"
+    )
+
+
+def _as_list(columns: Any) -> Any:
+    """Arrays of numbers as lists; JSON has no NaN, so what is missing becomes null."""
+    return columns.tolist()
+
+
+def _object(parts: dict[str, bytes]) -> bytes:
+    """One JSON object of values that are JSON already."""
+    return b"{" + b",".join(msgspec.json.encode(name) + b":" + part for name, part in parts.items()) + b"}"

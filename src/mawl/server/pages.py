@@ -1,0 +1,64 @@
+"""The server's own pages, in the frame of the reports."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from mawl.reporters.html.page import page
+from mawl.server.guard import policy_of
+
+
+class Page(HTMLResponse):
+    """A whole page; its policy stands in the header, too."""
+
+    def __init__(self, html: str | bytes, status_code: int = 200) -> None:
+        # A name on disk need not be UTF-8.
+        body = html.encode("utf-8", "backslashreplace") if isinstance(html, str) else html
+        policy = policy_of(body[:8192].decode("utf-8", "replace"))
+        super().__init__(body, status_code, {"content-security-policy": policy})
+
+
+HEAD = b'<header class="page-head">'
+WAY_BACK = HEAD + b'<p class="quiet screen"><a href="/">All runs</a></p>'
+
+
+def way_back(page: bytes) -> bytes:
+    """A page that others made, with a link to the library at its head (where no text of a run stands yet)."""
+    return page.replace(HEAD, WAY_BACK, 1)
+
+
+def library_page(values: dict[str, Any]) -> Page:
+    """All runs; ``values`` of :func:`mawl.server.library.contents`."""
+    body = _fill("library.html", **values)
+    return Page(page("Runs", body, [script("library.js")], connect="'self'", forms="'self'"))
+
+
+def sentence_page(title: str, sentence: str, status_code: int) -> Page:
+    """A page that says why there is no other."""
+    return Page(page(title, _fill("sentence.html", sentence=sentence)), status_code)
+
+
+@cache
+def script(name: str) -> str:
+    """A script of the pages."""
+    return resources.files("mawl.server").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("mawl.server", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _fill(template: str, **values: object) -> str:
+    return _templates().get_template(template).render(**values)

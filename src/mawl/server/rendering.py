@@ -1,0 +1,31 @@
+"""What the server shows of a run, made elsewhere and handed to it: pages, chart data, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from mawl.advice.judge import judged
+from mawl.analysis.blocks import Block
+from mawl.store import Run
+
+Columns = Mapping[str, Any]
+"""Name of a column to its values: a list, or what has ``tolist``."""
+
+
+class Renderers(msgspec.Struct, frozen=True, kw_only=True):
+    """Functions from a run and its judged summary.
+
+    ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
+    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
+    ``comparison`` a whole page of several runs, None where there is none.
+    """
+
+    report: Callable[[Run, Block], str]
+    following: Callable[[Run, Block], str]
+    sources: Callable[[Run, Block], Mapping[str, Columns]]
+    metrics: Callable[[Sequence[Block]], str]
+    comparison: Callable[[Sequence[Run]], str] | None = None
+    judged: Callable[[Run], Block] = judged

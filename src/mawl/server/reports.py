@@ -1,0 +1,87 @@
+"""Pages of runs that do not grow: made when asked for, kept for as long as their files are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.analysis.blocks import Block
+from mawl.errors import MawlError
+from mawl.reporters import json
+from mawl.server.folders import Entry, State, examined
+from mawl.server.library import Judgement
+from mawl.server.rendering import Renderers
+from mawl.server.work import Kept, Worker
+from mawl.store import Run, open_run
+
+MOST_BYTES = 64 * 2**20
+"""Of pages kept; a report has a few MB."""
+
+
+class Reports:
+    """Makes and keeps pages, metrics and comparisons; nothing is written, a killed run stays uncompacted."""
+
+    def __init__(self, worker: Worker, renderers: Renderers) -> None:
+        self._kept = Kept(worker, MOST_BYTES)
+        self._renderers = renderers
+        self._judgements: dict[str, tuple[State, Judgement]] = {}
+
+    async def page(self, folder: Path, state: State) -> bytes:
+        """The report of a run, whose files have this state."""
+        return await self._of_one("report", folder, state, self._renderers.report)
+
+    async def summary(self, folder: Path, state: State) -> Block:
+        """The judged summary of a run."""
+        kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
+        found: Block = msgspec.json.decode(kept)
+        return found
+
+    async def comparison(self, sides: Sequence[tuple[Path, State]]) -> bytes:
+        """The page that compares runs, the first with the others."""
+        compare = self._renderers.comparison
+        assert compare is not None
+
+        def made() -> bytes:
+            runs = [open_run(folder, compacting=False) for folder, _ in sides]
+            return _encoded(compare(runs))
+
+        return await self._kept.get(("comparison", *sides), made)
+
+    def judgements(self, runs: Path, entries: Iterable[Entry]) -> Mapping[str, Judgement]:
+        """What is known of the entries whose files are as they were when they were judged."""
+        known: dict[str, Judgement] = {}
+        for entry in entries:
+            state, judgement = self._judgements.get(entry.name, (None, None))
+            if judgement is not None and state == _state(runs / entry.name):
+                known[entry.name] = judgement
+        return known
+
+    async def _of_one(
+        self, kind: str, folder: Path, state: State, render: Callable[[Run, Block], str]
+    ) -> bytes:
+        def made() -> bytes:
+            run = open_run(folder, compacting=False)
+            summary = self._renderers.judged(run)
+            self._judgements[folder.name] = (state, judgement_of(summary))
+            return _encoded(render(run, summary))
+
+        return await self._kept.get((kind, folder, state), made)
+
+
+def judgement_of(summary: Block) -> Judgement:
+    """Verdict and validity of a judged summary, None where it has none."""
+    limit, validity = summary.get("limit") or {}, summary.get("validity") or {}
+    return Judgement(limit.get("verdict"), validity.get("status"))
+
+
+def _state(folder: Path) -> State | None:
+    try:
+        return examined(folder)
+    except (MawlError, OSError):
+        return None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,206 @@
+"""Following the journal of a run that grows: each look reads only what was appended since the last.
+
+A reader of a live run must not cost it: nothing is locked, compacted or read twice.  What is torn
+(a line without its end, half a batch) is left where it is until it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Generic
+
+import msgspec
+import pyarrow as pa
+from pyarrow import ipc
+
+from mawl.errors import UnreadableRunError
+from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.run import RunFacts
+from mawl.store.columns import SCHEMAS, conform
+from mawl.store.compaction import Journal, line_tables
+from mawl.store.facts import read_facts
+from mawl.store.journal import Record, Remarks, record_of
+from mawl.store.layout import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
+from mawl.store.reading import Run
+from mawl.store.upgrades import Upgrade
+
+LARGEST_BATCH_BYTES = 16 * 2**20
+"""A batch holds one second; what does not end within this many bytes is no batch."""
+
+
+class Tail:
+    """What the journal of a run holds so far.
+
+    Making one and :meth:`look` raise FileNotFoundError when the journal is gone (the run ended, or
+    its folder was removed), and :class:`~mawl.errors.UnreadableRunError` for damaged facts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._facts_seen = _identity(folder / FACTS)
+        self.facts, self._steps = read_facts(folder)
+        journal = folder / JOURNAL
+        self._remarks = Remarks()
+        self._events = _Lines(journal / "events.jsonl", "events", EventRecord, self._steps, self._remarks)
+        self._jobs = _Lines(journal / "jobs.jsonl", "jobs", JobRecord, self._steps, self._remarks)
+        self._step_lines = _Lines(journal / "steps.jsonl", "steps", StepRecord, self._steps, self._remarks)
+        self._samples = _Batches(journal / SAMPLES_STREAM, self._steps, self._remarks)
+
+    @property
+    def events(self) -> list[EventRecord]:
+        """The events so far."""
+        return self._events.records
+
+    @property
+    def jobs(self) -> list[JobRecord]:
+        """The jobs that have ended so far."""
+        return self._jobs.records
+
+    def look(self) -> bool:
+        """Read what was appended; whether there was anything new."""
+        if not (self.folder / JOURNAL).is_dir():
+            raise FileNotFoundError(self.folder / JOURNAL)
+        seen = _identity(self.folder / FACTS)
+        changed = seen != self._facts_seen
+        if changed:
+            self.facts, self._facts_seen = read_facts(self.folder)[0], seen
+        for part in (self._events, self._jobs, self._step_lines, self._samples):
+            changed = part.look() or changed
+        return changed
+
+    def run(self) -> Run:
+        """The run so far, as tables; what came before stays as it was read."""
+        journal = Journal(
+            events=self.events, jobs=self.jobs, steps=self._step_lines.records, remarks=self._remarks
+        )
+        tables = {**line_tables(journal, self.jobs), "samples": self._samples.table()}
+        return Run(self.folder, self._with_remarks(), tables.__getitem__)
+
+    def _with_remarks(self) -> RunFacts:
+        return msgspec.structs.replace(self.facts, remarks=[*self.facts.remarks, *self._remarks.sentences()])
+
+
+class _Lines(Generic[Record]):
+    """One file of JSON lines, read up to the last whole line."""
+
+    def __init__(
+        self, path: Path, table: str, kind: type[Record], steps: list[Upgrade], remarks: Remarks
+    ) -> None:
+        self.records: list[Record] = []
+        self._path, self._table = path, table
+        self._kind: type[Record] = kind
+        self._steps, self._remarks = steps, remarks
+        self._offset = 0
+        self._skipping = False
+
+    def look(self) -> bool:
+        found = False
+        while chunk := _read(self._path, self._offset, LARGEST_LINE_BYTES):
+            whole = chunk.rfind(b"\n") + 1
+            if not whole and len(chunk) < LARGEST_LINE_BYTES:
+                break
+            found = True
+            self._offset += whole or len(chunk)
+            if not whole and not self._skipping:
+                self._remark("longer than any record")
+            for line in chunk[:whole].split(b"\n")[int(self._skipping) :]:
+                self._take(line)
+            self._skipping = not whole
+        return found
+
+    def _take(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        if len(self.records) >= MOST_ROWS[self._table]:
+            self._remark("more records than mawl reads")
+            return
+        try:
+            self.records.append(record_of(line, self._table, self._kind, self._steps))
+        except (ValueError, OverflowError, RecursionError) as error:
+            self._remark(f"not a record ({str(error)[:120]})")
+
+    def _remark(self, why: str) -> None:
+        self._remarks.add(f"{self._path}, before byte {self._offset}: {why}, left out")
+
+
+class _Batches:
+    """The stream of samples, read up to the last whole batch."""
+
+    def __init__(self, path: Path, steps: list[Upgrade], remarks: Remarks) -> None:
+        self._path, self._steps, self._remarks = path, steps, remarks
+        self._offset = 0
+        self._schema: pa.Schema | None = None
+        self._tables: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
+        self._rows = 0
+        self._damaged = False
+
+    def table(self) -> pa.Table:
+        """All samples so far."""
+        self._tables = [pa.concat_tables(self._tables).combine_chunks()]
+        return self._tables[0]
+
+    def look(self) -> bool:
+        found = False
+        while not self._damaged and (chunk := _read(self._path, self._offset, LARGEST_BATCH_BYTES)):
+            try:
+                length = self._take(chunk)
+            except (pa.ArrowException, ValueError, MemoryError, UnreadableRunError) as error:
+                self._stop(str(error).splitlines()[0][:120])
+                break
+            self._offset += length
+            found = found or length > 0
+            if not length and len(chunk) == LARGEST_BATCH_BYTES:
+                self._stop("no batch ends here")
+            if not length:
+                break
+        return found
+
+    def _take(self, chunk: bytes) -> int:
+        """Read the whole messages of a chunk; how many bytes they are."""
+        source, end = pa.BufferReader(chunk), 0
+        batches = []
+        while True:
+            try:
+                message = ipc.read_message(source)
+            except (EOFError, OSError, pa.ArrowInvalid):
+                break
+            end = source.tell()
+            if self._schema is None:
+                self._schema = ipc.read_schema(message)
+                continue
+            batch = ipc.read_record_batch(message, self._schema)
+            batch.validate(full=True)
+            batches.append(batch)
+        if batches:
+            table = pa.Table.from_batches(batches)
+            for step in self._steps:
+                table = step.table("samples", table)
+            self._rows += table.num_rows
+            if self._rows > MOST_ROWS["samples"]:
+                raise ValueError("more rows than mawl reads")
+            self._tables.append(conform("samples", table, self._path))
+        return end
+
+    def _stop(self, why: str) -> None:
+        self._damaged = True
+        self._remarks.add(f"{self._path}: damaged after byte {self._offset} ({why}), the rest is left out")
+
+
+def _read(path: Path, offset: int, most: int) -> bytes:
+    """Up to ``most`` bytes from ``offset``; nothing of what is no regular file (a pipe would block)."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return b""
+    try:
+        return os.pread(descriptor, most, offset) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What changes when a file is replaced or written."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,183 @@
+"""A browser at the pages: a real run followed until its end, the library with its script, nothing blocked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.server.standard import standard
+from mawl.store import open_run
+from mawl.store.tail import Tail
+from tests.fakes.served_runs import finished, serving
+
+CHROMIUM = shutil.which("chromium")
+LONGEST_MILLISECONDS = 120_000
+
+pytestmark = [pytest.mark.lab, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")]
+
+
+class Visit:
+    """A page and all that went wrong on it."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.wrong: list[str] = []
+        page.on("console", lambda message: self._heard(message.type, message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("requestfailed", lambda request: self._failed(request.url))
+
+    def until(self, expression: str) -> None:
+        """Wait for what must come true; the page's policy forbids what Playwright waits with."""
+        for _ in range(LONGEST_MILLISECONDS // 100):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(expression)
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.wrong.append(text)
+
+    def _failed(self, url: str) -> None:
+        # A page that goes takes its event stream with it.
+        if not url.endswith("/events"):
+            self.wrong.append(url)
+
+
+@pytest.fixture
+def visit() -> Iterator[Visit]:
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield Visit(browser.new_page())
+        finally:
+            browser.close()
+
+
+def playwright_error() -> type[Exception]:
+    """What Playwright raises."""
+    found: type[Exception] = pytest.importorskip("playwright.sync_api").Error
+    return found
+
+
+def workload() -> str:
+    """The programs of nano again and again: half a minute at least, so that there is something to follow."""
+    stages = ", ".join(['["wide_sort", "segmentation"], ["stress_projection"], ["census_load"]'] * 12)
+    sessions = "".join(f'[[sessions]]\nname = "analyst-{number}"\nstages = [{stages}]\n' for number in (1, 2))
+    return f'name = "long"\nscale = 0.00005\n{sessions}'
+
+
+def latest_jobs(runs: Path) -> int:
+    """How many jobs of the newest run have ended."""
+    if not (runs / "latest").is_dir():
+        return 0
+    tail = Tail((runs / "latest").resolve())
+    tail.look()
+    return len(tail.jobs)
+
+
+def run_long(place: Path) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "MAWL_RUNS": str(place / "runs")}
+    for role in ("data", "work", "util"):
+        environment[f"MAWL_{role.upper()}"] = str(place / role)
+    (place / "long.toml").write_text(workload())
+    command = [sys.executable, "-m", "mawl", "run", "long.toml"]
+    return subprocess.Popen(
+        command, cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    run = run_long(tmp_path)
+    page = visit.page
+    try:
+        with serving(runs, standard(Bounds())) as (_, port):
+            # Charts begin with the first jobs' figures.
+            while not latest_jobs(runs):
+                assert run.poll() is None
+                page.wait_for_timeout(200)
+            page.goto(f"http://127.0.0.1:{port}/")
+            page.locator("tbody th a").click()
+            following = page.locator("#following")
+            following.wait_for(timeout=LONGEST_MILLISECONDS)
+            seen = set()
+            states = set()
+            while run.poll() is None:
+                # The page may be made anew under our feet.
+                with suppress(playwright_error()):
+                    seen.add(following.text_content(timeout=1000))
+                    states.add(page.evaluate(ROWS))
+                page.wait_for_timeout(200)
+            following.wait_for(state="detached", timeout=LONGEST_MILLISECONDS)
+            assert run.wait() == 0
+            assert page.locator("h1").count() == 1
+            assert page.evaluate(ROWS) > 0
+    finally:
+        run.kill()
+        run.wait()
+    assert any("of 96 jobs ended" in (text or "") for text in seen)
+    assert len(states) > 2, f"no chart changed while the run grew: {states}"
+    assert visit.wrong == []
+    assert open_run("latest", runs).facts.outcome == "completed"
+
+
+ROWS = """() => typeof Bokeh === 'undefined' ? 0 : Bokeh.documents.flatMap(
+    (one) => Array.from(one._all_models.values())).reduce(
+    (sum, model) => sum + (model.data?.seconds?.length ?? 0) + (model.data?.left?.length ?? 0), 0)"""
+"""Rows in the data of all charts over time."""
+
+
+def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path: Path, visit: Visit) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in ("one", "two", "<img src=x onerror=alert(1)>"):
+        finished(runs, name)
+    page = visit.page
+    with serving(runs, standard(Bounds())) as (_, port):
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.evaluate("window.same = true")
+        page.get_by_label("compare one").check()
+        page.get_by_role("searchbox").press_sequentially("two")
+        visit.until("location.search.includes('q=two')")
+        assert page.locator("tbody th").all_text_contents() == ["one", "two"]
+        assert page.evaluate("document.activeElement.value") == "two"
+        assert page.get_by_label("compare one").is_checked()
+        page.get_by_role("link", name="Run", exact=True).click()
+        visit.until("location.search.includes('sort=run')")
+        assert page.evaluate("window.same")
+        page.get_by_label("compare two").check()
+        visit.until("location.search.includes('run=two')")
+        page.get_by_role("button", name="Compare").click()
+        page.wait_for_url("**/compare?**")
+        assert page.locator("h1").text_content() == "one against two"
+    assert visit.wrong == []
+
+
+def test_a_page_that_forgot_to_escape_would_still_run_nothing(tmp_path: Path, visit: Visit) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    finished(runs, "one")
+    real = standard(Bounds())
+    evil = "<script>window.ran = true</script><img src=x onerror='window.ran = true'>"
+    renderers = type(real)(
+        report=lambda run, summary: str(real.report(run, summary)).replace("<main", evil + "<main"),
+        following=real.following,
+        sources=real.sources,
+        metrics=real.metrics,
+    )
+    with serving(runs, renderers) as (_, port):
+        visit.page.goto(f"http://127.0.0.1:{port}/runs/one")
+        assert visit.page.evaluate("window.ran") is None
+    assert any("Content Security Policy" in text for text in visit.wrong), visit.wrong

@@ -1,0 +1,208 @@
+"""The library: what is listed, found, sorted and ticked, and what cannot be read among it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from mawl.model.run import WorkloadFacts
+from mawl.server.application import create_app
+from mawl.server.folders import Entry, Folders
+from mawl.server.library import Query, chosen, query_of, run_address
+from mawl.store.facts import read_facts
+from tests.fakes.served_runs import Made, finished
+from tests.fakes.stored_run import START, facts, write_run
+
+
+def listed(client: TestClient, address: str = "/") -> list[str]:
+    """Names of the runs in the order of the page."""
+    return re.findall(r'<a href="/runs/[^"]*">([^<]*)</a>', client.get(address).text)
+
+
+def test_runs_are_listed_newest_first_with_their_facts(runs: Path, client: TestClient) -> None:
+    finished(runs, "old", started_at=START - 1000.0, ended_at=START - 900.0)
+    finished(runs, "new")
+    page = client.get("/")
+    assert page.status_code == 200
+    assert listed(client) == ["new", "old"]
+    for text in ("tiny", "smoke", "measured", "failed", "2026-01-01 07:59 UTC", "62.5 s", "2 of 2 runs"):
+        assert text in page.text
+
+
+def test_an_empty_and_an_absent_directory_say_how_a_run_is_made(tmp_path: Path, runs: Path) -> None:
+    for place in (runs, tmp_path / "nowhere"):
+        with TestClient(
+            create_app(place, Made().renderers(), failed=print), base_url="http://localhost"
+        ) as visitor:
+            page = visitor.get("/")
+        assert page.status_code == 200
+        assert "no runs here yet" in page.text
+
+
+def test_search_takes_every_word_and_sort_either_order(runs: Path, client: TestClient) -> None:
+    for name, workload in (("one", "mixed20"), ("two", "mixed30"), ("three", "Mixed20")):
+        spec = WorkloadFacts(name=workload, title="", sessions=4, jobs=6)
+        finished(runs, name, workload=spec, started_at=START + len(name))
+    assert sorted(listed(client, "/?q=mixed20")) == ["one", "three"]
+    assert listed(client, "/?q=mixed20+bench1+thr") == ["three"]
+    assert listed(client, "/?q=nothing") == []
+    assert listed(client, "/?sort=run") == ["one", "three", "two"]
+    assert listed(client, "/?sort=run&order=descending") == ["two", "three", "one"]
+    assert listed(client, "/?sort=nonsense&order=sideways&page=0") == listed(client, "/?order=ascending")
+
+
+def test_ticked_runs_stay_in_the_list_and_ticked(runs: Path, client: TestClient) -> None:
+    for name in ("one", "two"):
+        finished(runs, name)
+    page = client.get("/?q=two&run=one").text
+    assert re.findall(r'value="(\w+)" aria-label="compare \w+" checked', page) == ["one"]
+    assert sorted(listed(client, "/?q=two&run=one")) == ["one", "two"]
+    assert "run=one" in re.findall(r'<th [^>]*aria-sort[^>]*><a href="([^"]*)"', page)[0]
+
+
+def test_what_has_no_figure_comes_last_in_both_orders() -> None:
+    entries = [Entry(name="a", elapsed_seconds=2.0), Entry(name="b"), Entry(name="c", elapsed_seconds=1.0)]
+    for descending, order in ((False, "cab"), (True, "acb")):
+        query = Query(sort="elapsed", descending=descending)
+        assert "".join(entry.name for entry in chosen(entries, query)) == order
+
+
+def test_a_query_that_makes_no_sense_is_the_default() -> None:
+    pairs = [("sort", "x"), ("page", "-1"), ("page", "9" * 99), ("run", "a"), ("run", "a"), ("what", "?")]
+    assert query_of(pairs) == Query(ticked=("a",))
+    assert query_of([("page", "٣")]).page == 1
+
+
+def test_bad_folders_are_shown_as_such_and_the_others_are_read(runs: Path, client: TestClient) -> None:
+    finished(runs, "good")
+    (runs / "empty").mkdir()
+    for name, content in (("text", b"{"), ("list", b"[]"), ("newer", b'{"format_version": "99.0"}')):
+        (runs / name).mkdir()
+        (runs / name / "run.json").write_bytes(content)
+    (runs / "pipe").mkdir()
+    os.mkfifo(runs / "pipe" / "run.json")
+    folder = finished(runs, "journal-pipe")
+    (folder / "journal").mkdir()
+    os.mkfifo(folder / "journal" / "events.jsonl")
+    (runs / "solo").mkdir()
+    (runs / "file").write_text("")
+    page = client.get("/").text
+    assert page.count("not readable") == 6
+    for sentence in ("has no run.json", "is not JSON", "is not a regular file", "up to"):
+        assert sentence in page
+    assert sorted(listed(client)) == ["empty", "good", "journal-pipe", "list", "newer", "pipe", "text"]
+    for name in ("empty", "list", "newer", "pipe", "text", "journal-pipe"):
+        answer = client.get(f"/runs/{name}")
+        assert answer.status_code == 422
+        assert "This run cannot be read" in answer.text
+
+
+def test_a_link_out_of_the_directory_is_not_followed(runs: Path, tmp_path: Path, client: TestClient) -> None:
+    finished(runs, "inside")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    finished(outside, "secret")
+    (runs / "link").symlink_to(outside / "secret")
+    (runs / "again").symlink_to("inside")
+    facts_outside = finished(runs, "leaning") / "run.json"
+    facts_outside.unlink()
+    facts_outside.symlink_to(outside / "secret" / "run.json")
+    page = client.get("/").text
+    assert "link that leads out" in page
+    assert "secret" not in page
+    assert client.get("/runs/link").status_code == 422
+    assert client.get("/runs/leaning").status_code == 422
+    assert sorted(listed(client)) == ["inside", "leaning", "link"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)<", "a b", "q?x=1#y", "ünï\u202ecode", "new\nline", "'\"&amp;", "latest2"],
+)
+def test_a_hostile_name_is_inert_and_still_has_its_page(
+    runs: Path, client: TestClient, made: Made, name: str
+) -> None:
+    finished(runs, name)
+    page = client.get("/").text
+    assert "<script>alert" not in page
+    address = run_address(name)
+    assert address is not None and f'href="{address}"' in page
+    answer = client.get(address)
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert made.asked == [f"judged {name}", f"report {name}"]
+
+
+def test_a_name_that_is_not_utf8_is_shown_and_breaks_nothing(runs: Path, client: TestClient) -> None:
+    finished(runs, "good")
+    finished(runs, "odd").rename(runs / os.fsdecode(b"odd\xff<b>"))
+    page = client.get("/").text
+    assert r"odd\xff&lt;b&gt;" in page
+    assert listed(client) == ["good"]
+
+
+def test_hostile_facts_are_inert(runs: Path, client: TestClient) -> None:
+    evil = "</td><script>alert(1)</script>"
+    spec = WorkloadFacts(name=evil, title=evil, sessions=1, jobs=1, scale_name=evil)
+    finished(runs, "one", workload=spec)
+    page = client.get("/").text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_growing_run_is_running_and_a_killed_one_interrupted(runs: Path) -> None:
+    writer = write_run(runs / "one")
+    folders = Folders(runs)
+    assert [entry.outcome for entry in folders.listing()] == ["running"]
+    writer.close()
+    assert [entry.outcome for entry in folders.listing()] == ["interrupted"]
+    assert (runs / "one" / "journal").is_dir()
+
+
+def test_facts_are_read_again_only_when_they_changed(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(folder: Path) -> object:
+        read.append(folder.name)
+        return read_facts(folder)
+
+    monkeypatch.setattr("mawl.server.folders.read_facts", counted)
+    for name in ("one", "two"):
+        finished(runs, name)
+    folders = Folders(runs)
+    folders.listing()
+    folders.listing()
+    assert sorted(read) == ["one", "two"]
+    (runs / "one" / "run.json").unlink()
+    assert [entry.name for entry in folders.listing() if entry.trouble] == ["one"]
+    write_run(runs / "three").finish(facts(outcome="completed"))
+    assert {entry.name: entry.outcome for entry in folders.listing()} == {
+        "one": None,
+        "two": "failed",
+        "three": "completed",
+    }
+    assert sorted(read) == ["one", "three", "two"]
+
+
+def test_current_is_what_grows_else_what_started_last(runs: Path) -> None:
+    assert Folders(runs).current() == []
+    finished(runs, "old", started_at=START - 9.0)
+    finished(runs, "new", started_at=START + 9.0)
+    assert Folders(runs).current() == [runs / "new"]
+    writer = write_run(runs / "growing")
+    assert Folders(runs).current() == [runs / "growing"]
+    writer.close()
+
+
+def test_a_long_list_has_pages(client: TestClient, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mawl.server.library.ROWS_A_PAGE", 2)
+    for name in ("a", "b", "c"):
+        finished(runs, name)
+    assert listed(client, "/?sort=run") == ["a", "b"]
+    assert listed(client, "/?sort=run&page=2") == ["c"]
+    assert listed(client, "/?sort=run&page=99") == ["c"]
+    assert 'aria-current="page">2<' in client.get("/?sort=run&page=2").text
