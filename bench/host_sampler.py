@@ -25,6 +25,7 @@ from mawl.store.folder import RunWriter
 NAME = "host_sampler"
 RUNS = 5
 LOOKS = 15
+OTHER_LOOKS = (10, 60, 600)
 STARTING_SECONDS = 4.0
 STEADY_SECONDS = 10
 SHARE_OF_NMON = 0.2
@@ -80,8 +81,18 @@ def _against(name: str, whole: dict[str, list[float]], steady: dict[str, list[fl
         else Result(row, value, "x CPU", "", None, detail)
     )
     value, pairs = ratio(steady["ours"], steady[name])
-    detail = f"once running: {name} {spread(steady[name], 'CPU s')} a look; {pairs}"
+    longer = ", ".join(
+        f"{_over(looks, 'ours', whole, steady) / _over(looks, name, whole, steady):.2g} over {looks}"
+        for looks in OTHER_LOOKS
+    )
+    detail = f"once running: {name} {spread(steady[name], 'CPU s')} a look; {pairs}; so it is {longer} looks"
     return [first, Result(f"{row}, steady", value, "x CPU", "", None, detail)]
+
+
+def _over(looks: int, name: str, whole: dict[str, list[float]], steady: dict[str, list[float]]) -> float:
+    """CPU seconds of one of so many looks, the start shared out over them."""
+    each = statistics.median(steady[name])
+    return each + (statistics.median(whole[name]) - each) * LOOKS / looks
 
 
 def _round(programs: dict[str, str], place: Path) -> dict[str, tuple[float, float]]:

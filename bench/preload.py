@@ -114,7 +114,7 @@ def _one_byte(program: Path, folder: Path, counting: dict[str, str]) -> Result:
 
 
 def _request(program: Path, folder: Path, counting: dict[str, str], way: str) -> Result:
-    ours, peer = _sides(program, folder, counting, 256 * 1024, (32, 500), way)
+    ours, peer = _sides(program, folder, counting, 256 * 1024, (128, 125), way)
     value, pairs = _median_pair(ours, peer)
     detail = f"counted {spread(ours, 'ns')}, not {spread(peer, 'ns')}; {pairs}"
     return at_most(f"counted 256 KiB {way} / not", value, "x CPU", REQUEST_TARGET_RATIO, detail)
