@@ -124,7 +124,7 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
     bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
     drawn = slowed_by_rate(draw)
-    cap = int(drawn.bytes / draw.uniform(12.0, 14.0))
+    cap = int(drawn.bytes / draw.uniform(14.0, 16.0))
     capped = bed.volumes[drawn.role]
     bed.generate(drawn.workload)
     capped.cap(cap)
@@ -143,16 +143,15 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
 def test_a_device_that_is_slow_below_its_queue_is_storage(
     slow_bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
-    drawn = slowed_by_delay(draw)
-    delay = draw.choice((4, 6))
+    drawn, milliseconds = slowed_by_delay(draw)
     slow = slow_bed.volumes[drawn.role]
     slow_bed.generate(drawn.workload)
-    slow.open(delay)
+    slow.open(milliseconds)
     first = held(slow_bed, "--cache", "cold")
     found = first["limit"]
     assert (found["verdict"], found["role"], found["device"]) == ("storage", drawn.role, slow.device)
     check_no_help(slow_bed, first, drawn.role, "--cache", "cold", cores=2)
-    slow.open(delay // 2)
+    slow.open(milliseconds // 2)
     assert elapsed(held(slow_bed, "--cache", "cold")) <= HELPS * elapsed(first)
 
 
@@ -185,12 +184,12 @@ def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random, idle_machi
     scale = scale_for(program, 6.0)
     bed.generate(sessions(scale, [program]))
     alone = elapsed(held(bed, "--cache", "warm"))
-    # Waiting for the device takes 1.7 times as long as computing alone, computing beside another twice.
-    bed.volumes["util"].cap(int(reaching("customer_profile", "util", STORAGE_SCALE) / (1.7 * alone)))
+    # Of waiting for the device, computing alone and beside another none can fill half of the windows.
+    bed.volumes["util"].cap(int(reaching("customer_profile", "util", STORAGE_SCALE) / (1.8 * alone)))
     bed.generate(phases(scale, program, STORAGE_SCALE / scale))
     found = held(bed, "--cache", "warm")["limit"]
     assert found["verdict"] == "mixed"
-    assert min(found["shares"][name] for name in ("storage", "cpu")) >= 0.2
+    assert min(found["shares"][name] for name in ("storage", "cpu")) >= 0.1
     assert {found["second"]} <= {"storage", "cpu"}
 
 
