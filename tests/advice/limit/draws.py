@@ -26,7 +26,8 @@ _BY_RATE: dict[Role, tuple[float, Sequence[str]]] = {
     "util": (0.002, ("customer_profile", "census_load")),
 }
 _BY_DELAY: dict[Role, tuple[float, Sequence[str], Sequence[int]]] = {
-    "data": (0.004, READING, (4, 6, 8)),
+    # Read ahead: several requests wait at a time.
+    "data": (0.004, READING, (40, 50, 60)),
     # Some 10,000 requests of a job, one after another, at the smallest size.
     "work": (0.0004, ("random_access",), (2,)),
 }
@@ -80,7 +81,7 @@ def sessions(scale: float, programs: Sequence[str]) -> str:
 
 
 def phases(scale: float, program: str, size: float) -> str:
-    """A workload file of three phases: ``customer_profile``, a program alone twice, and two of it side by side.
+    """A workload file of phases: ``customer_profile``, a program alone twice, two of it side by side.
 
     ``size`` is that of ``customer_profile``, as a factor of the scale.
     """

@@ -124,7 +124,7 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
     bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
     drawn = slowed_by_rate(draw)
-    cap = int(drawn.bytes / draw.uniform(14.0, 16.0))
+    cap = int(drawn.bytes / draw.uniform(12.0, 14.0))
     capped = bed.volumes[drawn.role]
     bed.generate(drawn.workload)
     capped.cap(cap)
@@ -171,7 +171,7 @@ def test_files_that_twice_the_memory_would_keep_are_memory(
     small = ("--option", "memsize=192MiB", "--option", "sortsize=32MiB", "--cache", "cold")
     limited = (*small, "--memory-limit", f"{memory}MiB")
     bed.generate(sessions(0.012, ["census_query"]))
-    bed.volumes["work"].cap(draw.randrange(120, 200) * 10**6)
+    bed.volumes["work"].cap(draw.randrange(150, 220) * 10**6)
     first = held(bed, *limited)
     assert first["limit"]["verdict"] == "memory"
     check_no_help(bed, first, "work", *limited, cores=2)
