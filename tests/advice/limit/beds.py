@@ -167,6 +167,7 @@ def delayed(image: Path, delay_milliseconds: int) -> Iterator[Path]:
             *("nbdkit", "-P", str(pid), "-t", "16", "-U", str(socket), "--filter=delay"),
             *("file", str(image), *delays),
         )
+        stack.callback(socket.unlink, missing_ok=True)
         stack.callback(_end, pid)
         fuse = subprocess.Popen(
             ["nbdfuse", "-C", "4", str(file), "--unix", str(socket)],

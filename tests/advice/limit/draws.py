@@ -25,9 +25,11 @@ _BY_RATE: dict[Role, tuple[float, Sequence[str]]] = {
     "work": (0.002, ("random_access", "customer_profile")),
     "util": (0.002, ("customer_profile", "census_load")),
 }
-_BY_DELAY: dict[Role, tuple[float, Sequence[str]]] = {
-    "data": (0.004, READING),
-    "work": (0.0004, ("random_access",)),
+_BY_DELAY: dict[Role, tuple[float, Sequence[str], Sequence[int]]] = {
+    # Read ahead: several requests wait at a time.
+    "data": (0.004, READING, (40, 50, 60)),
+    # Some 10,000 requests of a job, one after another, at the smallest size.
+    "work": (0.0004, ("random_access",), (2,)),
 }
 
 
@@ -52,10 +54,11 @@ def slowed_by_rate(draw: random.Random) -> Bound:
     return _bound(draw, role, *_BY_RATE[role])
 
 
-def slowed_by_delay(draw: random.Random) -> Bound:
-    """Two programs that wait for one request after another in one role."""
+def slowed_by_delay(draw: random.Random) -> tuple[Bound, int]:
+    """Two programs that wait for one request after another in one role, and milliseconds for each (even)."""
     role = draw.choice(tuple(_BY_DELAY))
-    return _bound(draw, role, *_BY_DELAY[role])
+    scale, names, milliseconds = _BY_DELAY[role]
+    return _bound(draw, role, scale, names), draw.choice(milliseconds)
 
 
 def _bound(draw: random.Random, role: Role, scale: float, names: Sequence[str]) -> Bound:
@@ -78,12 +81,12 @@ def sessions(scale: float, programs: Sequence[str]) -> str:
 
 
 def phases(scale: float, program: str, size: float) -> str:
-    """A workload file of three phases: ``customer_profile``, a program alone, and two of it side by side.
+    """A workload file of phases: ``customer_profile``, a program alone twice, two of it side by side.
 
     ``size`` is that of ``customer_profile``, as a factor of the scale.
     """
-    first = f'[{{ program = "customer_profile", size = {size} }}], ["{program}"], ["{program}"]'
-    return _file(scale, [first, f'[{{ program = "{program}", after = ["s1.2.{program}"] }}]'])
+    first = f'[{{ program = "customer_profile", size = {size} }}]' + f', ["{program}"]' * 3
+    return _file(scale, [first, f'[{{ program = "{program}", after = ["s1.3.{program}"] }}]'])
 
 
 def _file(scale: float, stages: Sequence[str]) -> str:

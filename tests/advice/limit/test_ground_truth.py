@@ -143,16 +143,15 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
 def test_a_device_that_is_slow_below_its_queue_is_storage(
     slow_bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
-    drawn = slowed_by_delay(draw)
-    delay = draw.choice((4, 6))
+    drawn, milliseconds = slowed_by_delay(draw)
     slow = slow_bed.volumes[drawn.role]
     slow_bed.generate(drawn.workload)
-    slow.open(delay)
+    slow.open(milliseconds)
     first = held(slow_bed, "--cache", "cold")
     found = first["limit"]
     assert (found["verdict"], found["role"], found["device"]) == ("storage", drawn.role, slow.device)
     check_no_help(slow_bed, first, drawn.role, "--cache", "cold", cores=2)
-    slow.open(delay // 2)
+    slow.open(milliseconds // 2)
     assert elapsed(held(slow_bed, "--cache", "cold")) <= HELPS * elapsed(first)
 
 
@@ -172,7 +171,7 @@ def test_files_that_twice_the_memory_would_keep_are_memory(
     small = ("--option", "memsize=192MiB", "--option", "sortsize=32MiB", "--cache", "cold")
     limited = (*small, "--memory-limit", f"{memory}MiB")
     bed.generate(sessions(0.012, ["census_query"]))
-    bed.volumes["work"].cap(draw.randrange(120, 200) * 10**6)
+    bed.volumes["work"].cap(draw.randrange(150, 220) * 10**6)
     first = held(bed, *limited)
     assert first["limit"]["verdict"] == "memory"
     check_no_help(bed, first, "work", *limited, cores=2)
@@ -185,12 +184,12 @@ def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random, idle_machi
     scale = scale_for(program, 6.0)
     bed.generate(sessions(scale, [program]))
     alone = elapsed(held(bed, "--cache", "warm"))
-    # Waiting for the device takes 1.7 times as long as computing alone, computing beside another twice.
-    bed.volumes["util"].cap(int(reaching("customer_profile", "util", STORAGE_SCALE) / (1.7 * alone)))
+    # Of waiting for the device, computing alone and beside another none can fill half of the windows.
+    bed.volumes["util"].cap(int(reaching("customer_profile", "util", STORAGE_SCALE) / (1.8 * alone)))
     bed.generate(phases(scale, program, STORAGE_SCALE / scale))
     found = held(bed, "--cache", "warm")["limit"]
     assert found["verdict"] == "mixed"
-    assert min(found["shares"][name] for name in ("storage", "cpu")) >= 0.2
+    assert min(found["shares"][name] for name in ("storage", "cpu")) >= 0.1
     assert {found["second"]} <= {"storage", "cpu"}
 
 
