@@ -255,11 +255,3 @@ def _reasons(comparison: Comparison) -> str:
     judged = any(row.verdict != "not judged" for row in comparison.figures)
     first = ["verdicts hold for all judged figures together (Holm)"] if judged else []
     return "; ".join([*first, *parts])
-
-
-def rows_shown(table: Table, most: int) -> Sequence[tuple[str, ...]]:
-    """The first and last rows of a table sorted by effect, as many as fit."""
-    if len(table.rows) <= most:
-        return table.rows
-    first = (most + 1) // 2
-    return [*table.rows[:first], *table.rows[len(table.rows) - (most - first) :]]
