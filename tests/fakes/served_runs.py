@@ -48,9 +48,10 @@ class Made:
     def metrics(self, summaries: Sequence[Block]) -> str:
         return "".join(f"mawl_jobs {one['run_id']}\n" for one in summaries) + "# EOF\n"
 
-    def comparison(self, runs: Sequence[Run]) -> str:
+    def comparison(self, sides: Sequence[Sequence[Run]]) -> str:
         self.asked.append("comparison")
-        return page("Comparison", str(escape(" against ".join(run.facts.run_id for run in runs))))
+        names = (" and ".join(run.facts.run_id for run in side) for side in sides)
+        return page("Comparison", str(escape(" against ".join(names))))
 
     def judged(self, run: Run) -> Block:
         """A summary of what the stand-ins read."""

@@ -132,25 +132,39 @@ def test_a_page_that_fails_is_told_and_no_traceback_is_shown(runs: Path, made: M
     assert [str(failure) for failure in made.failures] == ["secret"]
 
 
-def test_ticked_runs_are_compared_in_the_order_of_the_ticks(
-    runs: Path, client: TestClient, made: Made
+@pytest.mark.parametrize(
+    ("ticks", "said"),
+    [
+        ("reference=two&candidate=one", "two against one"),
+        ("candidate=one&reference=two&candidate=three", "two against one and three"),
+        ("reference=two&reference=one", "two against one"),
+        ("candidate=three&candidate=one&candidate=two", "three against one against two"),
+    ],
+)
+def test_the_columns_are_sides_and_one_column_alone_is_many_sides(
+    runs: Path, client: TestClient, made: Made, ticks: str, said: str
 ) -> None:
-    for name in ("one", "two"):
+    for name in ("one", "two", "three"):
         finished(runs, name)
     for _ in range(2):
-        answer = client.get("/compare?q=&sort=run&run=two&run=one")
+        answer = client.get(f"/compare?q=&sort=run&{ticks}")
         assert answer.status_code == 200
-        assert "two against one" in answer.text
+        assert f">\n{said}\n<" in answer.text
     assert made.asked == ["comparison"]
-    assert client.get("/compare?run=one").status_code == 400
-    assert client.get("/compare?run=one&run=absent").status_code == 404
+
+
+def test_a_comparison_needs_two_runs_that_are_there(runs: Path, client: TestClient) -> None:
+    finished(runs, "one")
+    assert client.get("/compare").status_code == 400
+    assert client.get("/compare?reference=one").status_code == 400
+    assert client.get("/compare?reference=one&candidate=absent").status_code == 404
 
 
 def test_a_mawl_that_cannot_compare_says_so(runs: Path, made: Made) -> None:
     renderers = msgspec.structs.replace(made.renderers(), comparison=None)
     app = create_app(runs, renderers, failed=print)
     with TestClient(app, base_url="http://localhost") as visitor:
-        assert visitor.get("/compare?run=one&run=two").status_code == 501
+        assert visitor.get("/compare?reference=one&candidate=two").status_code == 501
 
 
 def test_metrics_are_of_the_run_named_else_of_the_newest(runs: Path, client: TestClient, made: Made) -> None:

@@ -148,17 +148,17 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
     with serving(runs, standard(Bounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         page.evaluate("window.same = true")
-        page.get_by_label("compare one").check()
+        page.get_by_label("reference one").check()
         page.get_by_role("searchbox").press_sequentially("two")
         visit.until("location.search.includes('q=two')")
         assert page.locator("tbody th").all_text_contents() == ["one", "two"]
         assert page.evaluate("document.activeElement.value") == "two"
-        assert page.get_by_label("compare one").is_checked()
+        assert page.get_by_label("reference one").is_checked()
         page.get_by_role("link", name="Run", exact=True).click()
         visit.until("location.search.includes('sort=run')")
         assert page.evaluate("window.same")
-        page.get_by_label("compare two").check()
-        visit.until("location.search.includes('run=two')")
+        page.get_by_label("candidate two").check()
+        visit.until("location.search.includes('candidate=two')")
         page.get_by_role("button", name="Compare").click()
         page.wait_for_url("**/compare?**")
         assert page.locator("h1").text_content() == "one against two"

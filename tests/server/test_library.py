@@ -58,10 +58,10 @@ def test_search_takes_every_word_and_sort_either_order(runs: Path, client: TestC
 def test_ticked_runs_stay_in_the_list_and_ticked(runs: Path, client: TestClient) -> None:
     for name in ("one", "two"):
         finished(runs, name)
-    page = client.get("/?q=two&run=one").text
-    assert re.findall(r'value="(\w+)" aria-label="compare \w+" checked', page) == ["one"]
-    assert sorted(listed(client, "/?q=two&run=one")) == ["one", "two"]
-    assert "run=one" in re.findall(r'<th [^>]*aria-sort[^>]*><a href="([^"]*)"', page)[0]
+    page = client.get("/?q=two&reference=one").text
+    assert re.findall(r'value="\w+" aria-label="(\w+ \w+)" checked', page) == ["reference one"]
+    assert sorted(listed(client, "/?q=two&candidate=one")) == ["one", "two"]
+    assert "reference=one" in re.findall(r'<th [^>]*aria-sort[^>]*><a href="([^"]*)"', page)[0]
 
 
 def test_what_has_no_figure_comes_last_in_both_orders() -> None:
@@ -72,8 +72,15 @@ def test_what_has_no_figure_comes_last_in_both_orders() -> None:
 
 
 def test_a_query_that_makes_no_sense_is_the_default() -> None:
-    pairs = [("sort", "x"), ("page", "-1"), ("page", "9" * 99), ("run", "a"), ("run", "a"), ("what", "?")]
-    assert query_of(pairs) == Query(ticked=("a",))
+    pairs = [
+        ("sort", "x"),
+        ("page", "-1"),
+        ("page", "9" * 99),
+        ("candidate", "a"),
+        ("candidate", "a"),
+        ("what", "?"),
+    ]
+    assert query_of(pairs) == Query(candidate=("a",))
     assert query_of([("page", "٣")]).page == 1
 
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument(
-        "--all", action="store_true", help="with text: every program, not those that changed most"
+        "--all", action="store_true", help="with text: every program, figure and role, not one screen of them"
     )
     parser.add_argument(
         "--anyway", action="store_true", help="compare although it is doubtful whether one may"

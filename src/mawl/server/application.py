@@ -17,10 +17,10 @@ from starlette.routing import Route
 
 from mawl.analysis.blocks import Block
 from mawl.errors import MawlError, UsageError
-from mawl.server.folders import Folders, examined, grows
+from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
-from mawl.server.library import contents, query_of, shown_name
+from mawl.server.library import contents, named, query_of, shown_name
 from mawl.server.pages import Page, library_page, sentence_page, way_back
 from mawl.server.rendering import Renderers
 from mawl.server.reports import Reports
@@ -145,18 +145,21 @@ async def _compare(request: Request) -> Response:
     if site.renderers.comparison is None:
         text = "This mawl cannot compare runs in a page yet; `mawl report` shows each."
         return sentence_page("No comparison", text, 501)
-    folders = [_folder(request, name) for name in query_of(request.query_params.multi_items()).ticked]
-    if len(folders) < 2:
-        text = "A comparison takes at least two runs: tick them in the list of runs."
+    named_sides = query_of(request.query_params.multi_items()).sides
+    sides = [[_folder(request, name) for name in side] for side in named_sides]
+    if len(sides) < 2:
+        text = (
+            "A comparison takes at least two runs: tick reference and candidate in the list of runs, or "
+            "several runs in one of the columns."
+        )
         return sentence_page("Nothing to compare", text, 400)
-    sides = [(folder, examined(folder)) for folder in folders]
-    return Page(way_back(await site.reports.comparison(sides)))
+    return Page(way_back(await site.reports.comparison([_states(side) for side in sides])))
 
 
 async def _metrics(request: Request) -> Response:
     site: Site = request.app.state.site
-    named = query_of(request.query_params.multi_items()).ticked
-    folders = [_folder(request, name) for name in named]
+    asked = named(request.query_params.multi_items(), "run")
+    folders = [_folder(request, name) for name in asked]
     folders = folders or await site.listings.run(site.folders.current)
     summaries = [await _summary(site, folder) for folder in folders]
     text = site.renderers.metrics(summaries)
@@ -172,6 +175,10 @@ async def _summary(site: Site, folder: Path) -> Block:
 
 async def _no_icon(request: Request) -> Response:  # noqa: ARG001
     return Response(status_code=204)
+
+
+def _states(folders: Iterable[Path]) -> tuple[tuple[Path, State], ...]:
+    return tuple((folder, examined(folder)) for folder in folders)
 
 
 def _folder(request: Request, name: str) -> Path:

@@ -1,4 +1,7 @@
-"""The page of all runs: searched, sorted and ticked by query parameters, so that it works without scripts."""
+"""The page of all runs: searched, sorted and ticked by query parameters, so that it works without scripts.
+
+A run is ticked in one of two columns, as a run of the reference or of the candidate.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from mawl.units import format_instant, format_seconds
 
 ROWS_A_PAGE = 500
 MOST_TICKED = 50
+"""On one side."""
+
+SIDES = ("reference", "candidate")
 
 SORTS: dict[str, Callable[[Entry], Any]] = {
     "run": lambda entry: entry.name,
@@ -42,8 +48,17 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     search: str = ""
     sort: str = "started"
     descending: bool = True
-    ticked: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+    candidate: tuple[str, ...] = ()
     page: int = 1
+
+    @property
+    def sides(self) -> list[tuple[str, ...]]:
+        """What is to be compared: the runs of both columns against each other, or, where only one has
+        ticks, each of its runs as a side of its own."""
+        if self.reference and self.candidate:
+            return [self.reference, self.candidate]
+        return [(name,) for name in (*self.reference, *self.candidate)]
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -55,11 +70,11 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A run as texts."""
+    """A run as texts; ``ticks`` says of each side whether the run is ticked there."""
 
     name: str
     address: str | None
-    ticked: bool
+    ticks: list[tuple[str, bool]]
     cells: list[str]
     verdict: str
     validity: str
@@ -67,14 +82,9 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
-    """The query of ``q``, ``sort``, ``order``, ``page`` and ``run``s; what makes no sense is ignored."""
-    given: dict[str, str] = {}
-    ticked: dict[str, None] = {}
-    for name, value in pairs:
-        if name == "run":
-            ticked[value] = None
-        else:
-            given[name] = value
+    """The query of ``q``, ``sort``, ``order``, ``page`` and both sides; what makes no sense is ignored."""
+    every = list(pairs)
+    given = dict(every)
     sort = given.get("sort", "")
     sort = sort if sort in SORTS else "started"
     order = given.get("order", "")
@@ -83,9 +93,14 @@ def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
         search=given.get("q", "").strip(),
         sort=sort,
         descending=order == "descending" if order else sort in DESCENDING_FIRST,
-        ticked=tuple(ticked)[:MOST_TICKED],
+        **{side: named(every, side) for side in SIDES},
         page=int(page) if page.isascii() and page.isdigit() and len(page) < 6 and int(page) else 1,
     )
+
+
+def named(pairs: Iterable[tuple[str, str]], parameter: str) -> tuple[str, ...]:
+    """The runs that a parameter names, each once, in the order of the address."""
+    return tuple(dict.fromkeys(value for name, value in pairs if name == parameter))[:MOST_TICKED]
 
 
 def chosen(entries: Iterable[Entry], query: Query) -> list[Entry]:
@@ -94,7 +109,7 @@ def chosen(entries: Iterable[Entry], query: Query) -> list[Entry]:
     What has no figure to sort by comes last in both orders.
     """
     words = query.search.casefold().split()
-    ticked = set(query.ticked)
+    ticked = {*query.reference, *query.candidate}
     found = [
         entry for entry in entries if entry.name in ticked or all(word in _text(entry) for word in words)
     ]
@@ -116,6 +131,7 @@ def contents(
     return {
         "query": query,
         "order": "descending" if query.descending else "ascending",
+        "sides": SIDES,
         "columns": [_column(name, query) for name in SORTS],
         "rows": [_row(entry, query, judgements.get(entry.name), now) for entry in shown],
         "total": len(entries),
@@ -164,7 +180,7 @@ def _address(query: Query, **changes: Any) -> str:
     asked = msgspec.structs.replace(query, **{"page": 1, **changes})
     pairs = [("q", asked.search)] if asked.search else []
     pairs += [("sort", asked.sort), ("order", "descending" if asked.descending else "ascending")]
-    pairs += [("run", name) for name in asked.ticked]
+    pairs += [(side, name) for side in SIDES for name in getattr(asked, side)]
     pairs += [("page", str(asked.page))] if asked.page > 1 else []
     return "/?" + urlencode(pairs, errors="replace")
 
@@ -180,7 +196,7 @@ def _row(entry: Entry, query: Query, judgement: Judgement | None, now: float) ->
     return Row(
         name=shown_name(entry.name),
         address=run_address(entry.name),
-        ticked=entry.name in query.ticked,
+        ticks=[(side, entry.name in getattr(query, side)) for side in SIDES],
         cells=[text or ABSENT for text in texts],
         verdict=(judgement and judgement.verdict) or ABSENT,
         validity=(judgement and judgement.validity) or ABSENT,

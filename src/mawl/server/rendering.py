@@ -20,12 +20,12 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
 
     ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
     ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
-    ``comparison`` a whole page of several runs, None where there is none.
+    ``comparison`` a whole page of sides, each of one run or several, None where there is none.
     """
 
     report: Callable[[Run, Block], str]
     following: Callable[[Run, Block], str]
     sources: Callable[[Run, Block], Mapping[str, Columns]]
     metrics: Callable[[Sequence[Block]], str]
-    comparison: Callable[[Sequence[Run]], str] | None = None
+    comparison: Callable[[Sequence[Sequence[Run]]], str] | None = None
     judged: Callable[[Run], Block] = judged

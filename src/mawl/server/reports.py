@@ -38,14 +38,14 @@ class Reports:
         found: Block = msgspec.json.decode(kept)
         return found
 
-    async def comparison(self, sides: Sequence[tuple[Path, State]]) -> bytes:
-        """The page that compares runs, the first with the others."""
+    async def comparison(self, sides: Sequence[tuple[tuple[Path, State], ...]]) -> bytes:
+        """The page that compares sides of runs, the first with the others."""
         compare = self._renderers.comparison
         assert compare is not None
 
         def made() -> bytes:
-            runs = [open_run(folder, compacting=False) for folder, _ in sides]
-            return _encoded(compare(runs))
+            opened = [[open_run(folder, compacting=False) for folder, _ in side] for side in sides]
+            return _encoded(compare(opened))
 
         return await self._kept.get(("comparison", *sides), made)
 

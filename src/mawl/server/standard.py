@@ -13,6 +13,7 @@ from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
 from mawl.reporters.html.sources import sources
+from mawl.server.library import SIDES
 from mawl.server.pages import script
 from mawl.server.rendering import Renderers
 from mawl.store import Run
@@ -24,11 +25,17 @@ def standard(bounds: Bounds) -> Renderers:
     def judge(run: Run) -> Block:
         return judged(run, bounds)
 
-    def comparison(runs: Sequence[Run]) -> str:
-        sides = [side_of(run.path.name, [compared_run(run, judge(run))]) for run in runs]
+    def comparison(runs: Sequence[Sequence[Run]]) -> str:
+        sides = [
+            side_of(label(number, some), [compared_run(run, judge(run)) for run in some])
+            for number, some in enumerate(runs)
+        ]
         if len(sides) == 2:
             return html.render(compare(*sides))
         return html.render_matrix(compare_many(sides))
+
+    def label(number: int, runs: Sequence[Run]) -> str:
+        return runs[0].path.name if len(runs) == 1 else SIDES[number]
 
     return Renderers(
         report=report.render,

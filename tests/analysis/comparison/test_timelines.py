@@ -1,35 +1,66 @@
-"""The course of a run for charts."""
+"""The course of a run beside those of others."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from mawl.analysis.comparison.timelines import MOST_POINTS, course_of
+from mawl.analysis.comparison.timelines import RunCourse, middle, run_course
+from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.timeline import timeline
-from tests.fakes.measured_run import IDLE, four_jobs, samples
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
 
 
-def test_a_point_a_second_and_no_more_than_a_chart_can_show() -> None:
-    for seconds, points in ((20, 20), (1200, MOST_POINTS)):
-        line = timeline(four_jobs(float(seconds)), 4)
-        course = course_of(facts(), line, samples(seconds, IDLE))
-        assert course is not None
-        assert len(course.seconds) == points
-        assert course.seconds[0] == pytest.approx(seconds / points / 2)
-        assert course.application_bytes_per_second == pytest.approx([150e6] * points)
-        assert course.device_bytes_per_second == pytest.approx([135e6] * points)
-        assert course.elapsed_seconds == seconds
+def course_of(seconds: int, rates: dict[str, Rate] | None = None) -> RunCourse:
+    """The course of a run of so many seconds."""
+    line = timeline(four_jobs(float(seconds)), 4)
+    found = run_course(facts(), line, samples(seconds, rates or IDLE))
+    assert found is not None
+    return found
 
 
-def test_a_gap_is_a_gap() -> None:
-    line = timeline(four_jobs(20.0), 4)
-    course = course_of(facts(), line, samples(10, IDLE))
-    assert course is not None
-    assert course.application_bytes_per_second[5] is not None
-    assert course.application_bytes_per_second[15] is None
+def test_a_row_a_second_with_both_directions_together() -> None:
+    found = course_of(20)
+    assert found.seconds == pytest.approx([second + 0.5 for second in range(20)])
+    assert found.application_bytes_per_second == pytest.approx([150e6] * 20)
+    assert found.device_bytes_per_second == pytest.approx([135e6] * 20)
+    assert found.jobs_running == pytest.approx([4.0] * 20)
+    assert found.cpu_busy_ratio == pytest.approx([0.5] * 20)
+    assert found.elapsed_seconds == 20
+
+
+def test_a_burst_of_one_second_in_an_hour_is_still_there() -> None:
+    burst = {**IDLE, "device_read_bytes": lambda second: 9e9 if second == 2345 else 1e6}
+    found = course_of(3600, burst)
+    assert len(found.seconds) <= MOST_POINTS
+    assert found.device_bytes_per_second is not None
+    assert max(rate for rate in found.device_bytes_per_second if rate is not None) > 8e9
+
+
+def test_what_was_not_measured_is_none() -> None:
+    plain = {name: rate for name, rate in IDLE.items() if not name.startswith(("application_", "host.cpu_"))}
+    found = course_of(20, plain)
+    assert found.application_bytes_per_second is None
+    assert found.cpu_busy_ratio is None
+    gap = samples(40, IDLE, skip=range(10, 30))
+    whole = run_course(facts(), timeline(four_jobs(40.0), 4), gap)
+    assert whole is not None and whole.device_bytes_per_second is not None
+    assert whole.device_bytes_per_second[5] is not None
+    assert None in whole.device_bytes_per_second
 
 
 def test_without_samples_or_times_there_is_no_course() -> None:
-    assert course_of(facts(), timeline(four_jobs(20.0), 4), None) is None
-    assert course_of(facts(), None, samples(10, IDLE)) is None
+    assert run_course(facts(), timeline(four_jobs(20.0), 4), None) is None
+    assert run_course(facts(), None, samples(10, IDLE)) is None
+
+
+def test_the_run_of_median_elapsed_time_stands_for_its_side() -> None:
+    plain = course_of(20)
+    runs = [
+        msgspec.structs.replace(plain, run_id=name, elapsed_seconds=elapsed)
+        for name, elapsed in (("slow", 90.0), ("quick", 10.0), ("usual", 20.0), ("long", 25.0))
+    ]
+    assert middle(runs) is runs[2]
+    assert middle(runs[:3]) is runs[2]
+    assert middle([]) is None

@@ -12,7 +12,7 @@ from mawl.analysis.comparison.compare import Comparison, compare, compare_many
 from mawl.analysis.comparison.sides import side_of
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.comparison import html, json, markdown, text
-from mawl.reporters.comparison.tables import rows_shown, tables
+from mawl.reporters.comparison.tables import tables
 from tests.fakes.compared_runs import compared, jobs, pair, side
 from tests.fakes.stored_run import facts
 
@@ -34,7 +34,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
     assert "differs    blocked in work 2.40 s -> 26.4 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
-    assert len(lines) <= 60
+    assert len(lines) <= text.SCREEN_LINES
 
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
@@ -51,14 +51,57 @@ def test_no_difference_stands_beside_what_would_have_been_seen() -> None:
     assert re.search(r"wide_sort .* no difference \(from [\d.]+ %\)", found)
 
 
-def test_many_programs_are_cut_in_the_middle_and_listed_on_demand() -> None:
-    table = next(table for table in tables(compare(*pair(QUIET, QUIET))) if table.name == "programs")
-    rows = [(str(number),) * 7 for number in range(20)]
-    long = type(table)(name="programs", title="p", head=table.head, rows=rows)
-    assert [row[0] for row in rows_shown(long, 4)] == ["0", "1", "18", "19"]
-    shown = text.laid_out(long, 4)
-    assert shown[3] == "... 16 between these (--all lists them)"
-    assert len(text.laid_out(long, None)) == 21
+def with_programs(comparison: Comparison, ratios: list[float]) -> Comparison:
+    """The comparison with one program for each change, sorted as programs are."""
+    found = comparison.programs
+    assert found is not None
+    changes = [
+        msgspec.structs.replace(found.changes[0], program=f"program-{number}", change_ratio=ratio)
+        for number, ratio in enumerate(sorted(ratios, reverse=True))
+    ]
+    counts = {"slower": 12, "faster": 3, "no_difference": 5}
+    return msgspec.structs.replace(
+        comparison, programs=msgspec.structs.replace(found, changes=changes, **counts)
+    )
+
+
+def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slower: Comparison) -> None:
+    found = with_programs(slower, [0.5 - 0.05 * number for number in range(20)])
+    lines = text.render(found).splitlines()
+    assert len(lines) <= text.SCREEN_LINES
+    assert max(map(len, lines)) <= LINE_WIDTH
+    assert "programs   3 programs faster, 12 slower, 5 without a difference" in lines
+    shown = [line.split()[0] for line in lines if line.startswith("program-")]
+    assert shown[0] == "program-0" and shown[-1] == "program-19"
+    cut = next(number for number, line in enumerate(lines) if line.startswith("... "))
+    assert lines[cut] == f"... {20 - len(shown)} programs that changed less"
+    assert lines[cut - 1].startswith("program-") and lines[cut + 1].startswith("program-")
+    assert lines[-1].startswith("--all lists all 20 programs, all 1")
+    whole = text.render(found, every=True)
+    assert all(f"program-{number} " in whole for number in range(20))
+    assert "by role" in whole and "--all" not in whole
+
+
+@pytest.mark.parametrize(
+    ("ratios", "most", "ends"),
+    [
+        ([0.3, 0.2, 0.1, 0.05], 2, (2, 4)),
+        ([0.3, 0.01, -0.01, -0.5], 2, (1, 3)),
+        ([1.0, 0.9, -0.4, -0.45], 3, (2, 3)),
+        ([0.2, -0.1], 5, (2, 2)),
+    ],
+)
+def test_the_largest_changes_either_way_are_kept(
+    slower: Comparison, ratios: list[float], most: int, ends: tuple[int, int]
+) -> None:
+    programs = with_programs(slower, ratios).programs
+    assert programs is not None
+    assert text.most_changed(programs.changes, most) == ends
+
+
+def test_what_fits_a_screen_is_shown_whole(slower: Comparison) -> None:
+    few = msgspec.structs.replace(slower, roles=[], places=[], differences=[])
+    assert text.render(few) == text.render(few, every=True)
 
 
 def test_json_holds_every_record(slower: Comparison) -> None:

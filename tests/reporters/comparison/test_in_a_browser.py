@@ -10,7 +10,7 @@ import pytest
 
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.timelines import course_of
+from mawl.analysis.comparison.timelines import run_course
 from mawl.analysis.timeline import timeline
 from mawl.reporters.comparison import html
 from tests.fakes.compared_runs import side
@@ -28,7 +28,7 @@ QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
 def drawn(label: str, first: int, seconds: int) -> Side:
     """Five runs whose course is known."""
     plain = side(label, QUIET, first=first)
-    course = course_of(facts(), timeline(four_jobs(float(seconds)), 4), samples(seconds, IDLE))
+    course = run_course(facts(), timeline(four_jobs(float(seconds)), 4), samples(seconds, IDLE))
     runs = tuple(msgspec.structs.replace(run, course=course) for run in plain.runs)
     return msgspec.structs.replace(plain, runs=runs)
 
@@ -52,8 +52,8 @@ def test_every_chart_draws_and_time_is_one_axis(tmp_path: Path) -> None:
         page.wait_for_function("Bokeh.documents.length == 1 && Bokeh.documents[0].is_idle")
         charts = page.locator(".chart")
         names = charts.evaluate_all("all => all.map(one => one.dataset.chart)")
-        assert names == ["application", "device", "programs", "places"]
-        assert all(len(charts.nth(at).screenshot()) > BLANK_BYTES for at in range(4))
+        assert names == ["programs", "places", "device", "application", "jobs", "cpu"]
+        assert all(len(charts.nth(at).screenshot()) > BLANK_BYTES for at in range(6))
         ranges = page.evaluate(
             """() => {
                 const [one, other] = ["application", "device"].map(

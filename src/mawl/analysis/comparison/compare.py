@@ -23,7 +23,7 @@ from mawl.analysis.comparison.places import (
 from mawl.analysis.comparison.programs import Programs, Statement, program_changes, statement
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.timelines import Course
+from mawl.analysis.comparison.timelines import RunCourse
 from mawl.errors import UsageError
 
 Basis = Literal["runs", "one paper", "per core and in shape"]
@@ -40,7 +40,7 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
     run_ids: list[str]
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
-    courses: list[Course]
+    courses: list[RunCourse]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
-from mawl.analysis.comparison.timelines import Course, course_of
+from mawl.analysis.comparison.timelines import RunCourse, run_course
 from mawl.analysis.summary import sampled
 from mawl.analysis.timeline import timeline
 from mawl.errors import UsageError
@@ -32,7 +32,7 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     facts: RunFacts
     summary: Block
     jobs: dict[str, JobTime]
-    course: Course | None = None
+    course: RunCourse | None = None
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ def compared_run(run: Run, summary: Block) -> ComparedRun:
         for job, program, outcome, verified, seconds in rows
     }
     line = timeline(run.job_records(), run.facts.workload.sessions)
-    course = course_of(run.facts, line, sampled(run))
+    course = run_course(run.facts, line, sampled(run))
     return ComparedRun(facts=run.facts, summary=summary, jobs=jobs, course=course)
 
 

@@ -1,45 +1,84 @@
-"""The course of both sides, laid over each other: throughput over time since the first start."""
+"""The course of each run of a comparison, to be laid over those of the other side."""
 
 from __future__ import annotations
 
-import msgspec
+import math
+from collections.abc import Sequence
 
-from mawl.analysis.series import Samples
-from mawl.analysis.throughput import APPLICATION, device_counters
+import msgspec
+import numpy as np
+
+from mawl.analysis.course import Course, course
+from mawl.analysis.downsampling import kept_rows
+from mawl.analysis.series import Floats, Samples
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts
 
-MOST_POINTS = 300
-"""Points of a run; more do not show beside those of another run."""
+SUMS = {
+    "device_bytes_per_second": ("device_read_bytes_per_second", "device_write_bytes_per_second"),
+    "application_bytes_per_second": (
+        "application_read_bytes_per_second",
+        "application_write_bytes_per_second",
+    ),
+    "jobs_running": ("jobs_running",),
+    "cpu_busy_ratio": ("cpu_user_ratio", "cpu_system_ratio"),
+}
+"""What is compared over time, and the columns of :func:`mawl.analysis.course.course` that it sums."""
 
-SHORTEST_STEP_SECONDS = 1.0
+LEAST_POINTS = 2
 
 
-class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """One run: lists of the same length, a mean for each step (at its middle, from the first start on);
-    None where no sample covers it.  ``active_seconds`` is where the active phase ends."""
+class RunCourse(msgspec.Struct, frozen=True, kw_only=True):
+    """One run: lists of one length, a row from one look to the next (``seconds`` is its middle, from the
+    first start on), fewer where there are too many for a chart, every peak of each list among them.
+
+    A list holds None where nothing was measured, and is None where the run has no such figure.
+    ``active_seconds`` is where the active phase ends.
+    """
 
     run_id: str
     seconds: list[float]
-    application_bytes_per_second: Rates
-    device_bytes_per_second: Rates
+    device_bytes_per_second: Rates | None
+    application_bytes_per_second: Rates | None
+    jobs_running: Rates | None
+    cpu_busy_ratio: Rates | None
     active_seconds: float
     elapsed_seconds: float
 
 
-def course_of(facts: RunFacts, line: Timeline | None, samples: Samples | None) -> Course | None:
-    """The course of a run in equal steps of a second or a 300th of it; None without samples or times."""
-    if line is None or samples is None or line.elapsed_seconds <= 0:
+def run_course(facts: RunFacts, line: Timeline | None, samples: Samples | None) -> RunCourse | None:
+    """The course of a run; None without samples or times, or where two looks saw all of it."""
+    if line is None or line.elapsed_seconds <= 0:
         return None
-    steps = max(min(int(line.elapsed_seconds / SHORTEST_STEP_SECONDS), MOST_POINTS), 1)
-    step = line.elapsed_seconds / steps
-    edges = [line.started_at + number * step for number in range(steps + 1)]
-    return Course(
+    found = course(facts, samples, (line.started_at, line.ended_at))
+    sums = {name: column for name, parts in SUMS.items() if (column := _sum(found, parts)) is not None}
+    if len(found.seconds) < LEAST_POINTS or not sums:
+        return None
+    kept = kept_rows(list(sums.values()))
+    return RunCourse(
         run_id=facts.run_id,
-        seconds=[(number + 0.5) * step for number in range(steps)],
-        application_bytes_per_second=APPLICATION.flow(samples, edges)["total"],
-        device_bytes_per_second=device_counters(facts, samples).flow(samples, edges)["total"],
+        seconds=found.seconds[kept].tolist(),
+        **{name: _listed(sums[name][kept]) if name in sums else None for name in SUMS},
         active_seconds=line.active_seconds,
         elapsed_seconds=line.elapsed_seconds,
     )
+
+
+def middle(courses: Sequence[RunCourse]) -> RunCourse | None:
+    """The run that stands for its side: the one whose elapsed time is the side's median, of two such the
+    shorter; None without any."""
+    ordered = sorted(courses, key=lambda one: (one.elapsed_seconds, one.run_id))
+    return ordered[(len(ordered) - 1) // 2] if ordered else None
+
+
+def _sum(found: Course, parts: Sequence[str]) -> Floats | None:
+    """The columns together; None where one is missing, or no row has a figure."""
+    if not all(part in found.columns for part in parts):
+        return None
+    whole: Floats = np.sum([found.columns[part] for part in parts], axis=0)
+    return None if np.isnan(whole).all() else whole
+
+
+def _listed(column: Floats) -> Rates:
+    return [None if math.isnan(value) else value for value in column.tolist()]

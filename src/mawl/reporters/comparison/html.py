@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
-from mawl.reporters.comparison.charts import comparison_charts, matrix_charts
+from mawl.reporters.comparison.charts import effect_charts, matrix_charts
+from mawl.reporters.comparison.courses import course_charts, course_lines
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
+from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
 from mawl.reporters.html.page import page
+from mawl.reporters.html.sections.course import chart_of
+from mawl.reporters.html.sections.definitions import definitions
+from mawl.reporters.html.sections.verdict import Card
+from mawl.reporters.html.templating import fill
 
-CAPTIONS = {
-    "application": "What the programs asked for, a line a run. Vertical lines: where the active phase ended.",
-    "device": "What reached the devices, on the same time axis.",
-    "programs": "Real time per job against the reference, with the 95 % interval of each program by itself.",
-    "places": "Where the time of all jobs went.",
-    "per-core": "Throughput at the device; unlike bases (physical core, vCPU) do not compare.",
-}
-TITLES = {
-    "application": "Throughput, application",
-    "device": "Throughput, device",
-    "programs": "Programs by effect",
-    "places": "Time of all jobs",
-    "per-core": "Throughput per core",
-}
 TONES = {"slower": "bad", "faster": "good", "no difference": "good", "not judged": "warn"}
 ANSWERS = {
     "slower": "The candidate is slower",
@@ -34,32 +27,60 @@ ANSWERS = {
     "no difference": "No difference was seen",
     "not judged": "Shown, not judged",
 }
+WHICH_RUNS = (
+    "Of each side the run of median elapsed time is drawn in full colour, its other runs thin. "
+    "Dashed upright lines: where the active phase of those two ended."
+)
+
+Section = tuple[str, str, Markup]
+"""Anchor, title in the contents, and the section itself."""
 
 
 def render(comparison: Comparison) -> str:
     """The page of two sides."""
-    drawn = embedded(comparison_charts(comparison))
-    parts = [_cards(comparison), _figures(drawn), *(_table(table) for table in tables(comparison))]
+    terms = Terms()
+    effects = effect_charts(comparison)
+    over_time = course_charts(course_lines(comparison)) if comparison.basis == "runs" else []
+    drawn = _embedded([*effects, *over_time])
+    found = [_table(made, terms) for made in tables(comparison)]
     facts = unlike(comparison)
     if facts:
-        items = Markup("").join(Markup("<li>{}</li>").format(fact) for fact in facts)
-        parts.append(_section("unlike", "Other facts that differ", Markup("<ul>{}</ul>").format(items)))
-    sections = [(table.name, _capital(table.title)) for table in tables(comparison)]
+        listed = section("unlike", "Other facts that differ", fill("bullets.html", texts=facts))
+        found.append(("unlike", "Other facts", listed))
+    if over_time:
+        any_drawn = any(chart.name in drawn.places for chart in over_time)
+        before = [paragraph(WHICH_RUNS), fill("zoom.html")] if any_drawn else []
+        found.insert(0, _charts("course", "Both sides over time", over_time, drawn, before))
+    if effects:
+        found.insert(0, _charts("effects", "What changed", effects, drawn, []))
     title = f"{comparison.reference.label} against {comparison.candidate.label}"
-    return _page(title, parts, drawn, [("charts", "Charts"), *sections] if drawn.places else sections)
+    return _page(title, [_cards(comparison)], found, terms, drawn)
 
 
 def render_matrix(matrix: Matrix) -> str:
     """The page of many sides."""
-    drawn = embedded(matrix_charts(matrix))
-    said = _facts([(pair.candidate, against(pair)) for pair in matrix.pairs])
-    listed = _section("against", f"Against {matrix.reference}", said)
-    return _page("Comparison", [*map(_table, matrix_tables(matrix)), _figures(drawn), listed], drawn, [])
+    terms = Terms()
+    charts = matrix_charts(matrix)
+    drawn = _embedded(charts)
+    found = [_table(made, terms) for made in matrix_tables(matrix)]
+    if charts:
+        found.append(_charts("charts", "Throughput per core", charts, drawn, []))
+    said = fill("facts.html", facts=[(pair.candidate, against(pair)) for pair in matrix.pairs])
+    title = f"Against {matrix.reference}"
+    found.append(("against", "Against the first", section("against", title, said)))
+    return _page("Comparison", [], found, terms, drawn)
 
 
-def _page(title: str, parts: Sequence[Markup], drawn: Embedded, sections: Sequence[tuple[str, str]]) -> str:
-    body = Markup("\n").join([*parts, drawn.data])
-    return str(page(title, body, drawn.scripts, sections=sections))
+def _page(
+    title: str, first: Sequence[Markup], found: Sequence[Section], terms: Terms, drawn: Embedded
+) -> str:
+    """The sections, the definitions of what they name, and the charts' data."""
+    every = list(found)
+    if terms.glossary():
+        every.append(("definitions", "Definitions", definitions(terms)))
+    body = Markup("\n").join([*first, *(content for _, _, content in every), drawn.data])
+    contents = [(anchor, name) for anchor, name, _ in every]
+    return str(page(title, body, drawn.scripts, sections=contents))
 
 
 def _cards(comparison: Comparison) -> Markup:
@@ -67,61 +88,48 @@ def _cards(comparison: Comparison) -> Markup:
     verdict = comparison.statement.verdict if comparison.statement else "not judged"
     lines = head(comparison)
     texts = dict(lines)
-    cards = [_card(TONES[verdict], "Result", ANSWERS[verdict], [texts["result"], texts.get("programs", "")])]
+    answers: list[str | Markup] = [text for name in ("result", "programs") if (text := texts.get(name))]
+    cards = [Card("Result", ANSWERS[verdict], TONES[verdict], answers)]
     if comparison.basis == "runs":
-        place = comparison.named.place if comparison.named else "No single place"
-        cards.append(_card("", "What differs", place, [texts["differs"], f"limit: {texts['limit']}"]))
+        place = _capital(comparison.named.place) if comparison.named else "No single place"
+        cards.append(Card("What differs", place, "", [texts["differs"], f"limit: {texts['limit']}"]))
     if comparison.obstacles:
-        said = [f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles]
-        cards.append(_card("warn", "Before you believe it", f"{len(said)} to read", said))
-    sides = _facts([line for line in lines if line[0] in ("reference", "candidate")])
-    return Markup('<div class="cards">{}</div>{}').format(Markup("").join(cards), sides)
-
-
-def _card(tone: str, title: str, answer: str, texts: Sequence[str]) -> Markup:
-    paragraphs = Markup("").join(Markup("<p>{}</p>").format(text) for text in texts if text)
-    return Markup('<section class="card {}"><h2>{}</h2><p class="answer">{}</p>{}</section>').format(
-        tone, title, _capital(answer), paragraphs
+        said: list[str | Markup] = [
+            f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles
+        ]
+        cards.append(Card("Before you believe it", f"{len(said)} to read", "warn", said))
+    sides: list[Line] = [line for line in lines if line[0] in ("reference", "candidate")]
+    return Markup("{}\n{}").format(
+        fill("verdict.html", cards=cards, keys=[]), fill("facts.html", facts=sides)
     )
 
 
-def _facts(lines: Sequence[Line]) -> Markup:
-    pairs = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(name, text) for name, text in lines)
-    return Markup('<dl class="facts">{}</dl>').format(pairs)
+def _embedded(charts: Sequence[Chart]) -> Embedded:
+    return embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
 
 
-def _figures(drawn: Embedded) -> Markup:
-    """Every chart with its title and caption; what they show stands in the tables, too."""
-    made = [_figure(name, drawn.places) for name in drawn.places]
-    if not made:
-        return Markup("")
-    return _section("charts", "Charts", Markup("").join(made))
+def _charts(
+    anchor: str, title: str, charts: Sequence[Chart], drawn: Embedded, before: Sequence[Markup]
+) -> Section:
+    """Charts with their words; what they show stands in the tables, too."""
+    content = section(anchor, title, *before, *(chart_of(chart, drawn.places) for chart in charts))
+    return anchor, title, content
 
 
-def _figure(name: str, places: Mapping[str, Markup]) -> Markup:
-    return Markup(
-        '<figure role="group" aria-label="{}"><h3>{}</h3><figcaption>{}</figcaption>{}</figure>'
-    ).format(TITLES[name], TITLES[name], CAPTIONS[name], places[name])
+def _table(found: Table, terms: Terms) -> Section:
+    """A table whose figures lead to their definitions."""
+    title = _capital(found.title)
+    heads = _linked([_capital(name) for name in found.head], found.head_figures, terms)
+    firsts = _linked([row[0] for row in found.rows], found.row_figures, terms)
+    rows = [(first, *row[1:]) for first, row in zip(firsts, found.rows, strict=True)]
+    whole = table(_capital(found.note or title), heads, rows)
+    return f"table-{found.name}", title, section(f"table-{found.name}", title, whole)
 
 
-def _table(table: Table) -> Markup:
-    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(_capital(name)) for name in table.head)
-    rows = Markup("").join(
-        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
-            row[0], Markup("").join(Markup("<td>{}</td>").format(cell) for cell in row[1:])
-        )
-        for row in table.rows
-    )
-    note = Markup('<p class="quiet">{}</p>').format(table.note) if table.note else ""
-    whole = Markup(
-        '<div class="scroll" tabindex="0" role="region" aria-label="{}"><table><thead><tr>{}</tr></thead>'
-        "<tbody>{}</tbody></table></div>{}"
-    ).format(_capital(table.title), heads, rows, note)
-    return _section(table.name, _capital(table.title), whole)
-
-
-def _section(anchor: str, title: str, content: Markup) -> Markup:
-    return Markup('<section id="{}"><h2>{}</h2>{}</section>').format(anchor, title, escape(content))
+def _linked(labels: Sequence[str], names: Sequence[str], terms: Terms) -> list[Cell]:
+    """Labels, as links where the figure of the summary that they name is known."""
+    whole = [*names, *[""] * (len(labels) - len(names))]
+    return [terms.term(label, name) if name else label for label, name in zip(labels, whole, strict=True)]
 
 
 def _capital(text: str) -> str:

@@ -8,24 +8,48 @@ import msgspec
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
-from mawl.analysis.comparison.places import PlaceChange
+from mawl.analysis.comparison.places import PLACES, PlaceChange
 from mawl.formats.lines import one_line
 from mawl.model.options import ROLES
 from mawl.reporters.comparison.cells import changed, interval, latency, seen, span, value
 from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
 from mawl.units import format_rate, format_ratio, format_seconds
 
-ROLE_FIGURES = ("read mean", "read p99", "write mean", "write p99", "device")
+ROLE_FIGURES = {
+    **{
+        f"{way} {figure}": f"io.by_role.*.{way}_latency_seconds.{figure}"
+        for way in ("read", "write")
+        for figure in ("mean", "p99")
+    },
+    "device": "",
+}
+"""Column of a role's table to the figure of the summary that it holds."""
+
+MATRIX_FIGURES = (
+    "time.elapsed_seconds",
+    "time.real_time_seconds",
+    "cpu_real_ratio.of_sums",
+    "io.device.peak.total_bytes_per_second",
+    "io.device.sustained.total_bytes_per_second",
+    "",
+    "io.device.sustained_bytes_per_second_per_core",
+)
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """``name`` is an anchor; the first column of ``rows`` is their title, ``note`` a legend or empty."""
+    """``name`` is an anchor; the first column of ``rows`` is their title, ``note`` a legend or empty.
+
+    ``row_figures`` and ``head_figures`` are the figures of the summary (``*`` for any role) that rows or
+    columns show, an empty text for what is none of these.
+    """
 
     name: str
     title: str
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     note: str = ""
+    row_figures: Sequence[str] = ()
+    head_figures: Sequence[str] = ()
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -59,6 +83,7 @@ def figures(comparison: Comparison) -> Table:
         head=("figures", "reference", "candidate", "change", "95 % interval", "verdict"),
         rows=rows,
         note=_reasons(comparison),
+        row_figures=[row.name for row in comparison.figures],
     )
 
 
@@ -100,6 +125,7 @@ def places(comparison: Comparison) -> Table:
         note="means over runs; share: the change over the reference's time in all places"
         if comparison.places
         else "",
+        row_figures=[PLACES[row.place] for row in comparison.places],
     )
 
 
@@ -114,7 +140,14 @@ def roles(comparison: Comparison) -> Table:
         for role in ROLES
         if any(known == role for known, _ in cells)
     ]
-    return Table(name="roles", title="by role", head=("by role", *ROLE_FIGURES), rows=rows)
+    return Table(
+        name="roles",
+        title="by role",
+        head=("by role", *ROLE_FIGURES),
+        rows=rows,
+        note="reference -> candidate: time inside a call, and the rate of devices that hold this role alone",
+        head_figures=("", *ROLE_FIGURES.values()),
+    )
 
 
 def shape(comparison: Comparison) -> Table:
@@ -148,6 +181,7 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
             title="side",
             head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
             rows=[_system(row) for row in matrix.rows],
+            note="limit: what limited most runs of the side; cores: physical ones unless vCPU stands there",
         ),
         Table(
             name="throughput",
@@ -163,6 +197,7 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
                 "sustained",
             ),
             rows=[_throughput(row) for row in matrix.rows],
+            head_figures=("", *MATRIX_FIGURES),
             note="real time: sum over the jobs. Totals of unlike machines are to be read, not divided",
         ),
     ]
@@ -220,11 +255,3 @@ def _reasons(comparison: Comparison) -> str:
     judged = any(row.verdict != "not judged" for row in comparison.figures)
     first = ["verdicts hold for all judged figures together (Holm)"] if judged else []
     return "; ".join([*first, *parts])
-
-
-def rows_shown(table: Table, most: int) -> Sequence[tuple[str, ...]]:
-    """The first and last rows of a table sorted by effect, as many as fit."""
-    if len(table.rows) <= most:
-        return table.rows
-    first = (most + 1) // 2
-    return [*table.rows[:first], *table.rows[len(table.rows) - (most - first) :]]

@@ -1,39 +1,117 @@
-"""A comparison on one screen."""
+"""A comparison on one screen, or with ``--all`` whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import log1p
 from textwrap import wrap
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
+from mawl.analysis.comparison.programs import ProgramChange
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
-from mawl.reporters.comparison.tables import Table, matrix_tables, rows_shown, tables
+from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.figure import counted_noun
 
-MOST_PROGRAMS = 10
+SCREEN_LINES = 45
+FEWEST_PROGRAMS, MOST_PROGRAMS = 6, 10
+"""Programs on a screen: what the other lines leave room for, within these bounds."""
+
+MOST_FACTS = 3
+SCREEN_FIGURES = (
+    "time.elapsed_seconds",
+    "time.real_time_seconds",
+    "time.user_cpu_seconds",
+    "time.system_cpu_seconds",
+    "cpu_real_ratio.of_sums",
+    "io.application.run_mean.total_bytes_per_second",
+    "io.device.run_mean.total_bytes_per_second",
+    "io.device.sustained_bytes_per_second_per_core",
+)
+"""The rows of the papers' table that stand on a screen."""
+
 INDENT = 11
 
 
 def render(comparison: Comparison, *, every: bool = False) -> str:
-    """Head, tables and the facts that differ; ``every`` program instead of those that changed most."""
-    parts = [lines(head(comparison))]
-    for table in tables(comparison):
-        parts.append(laid_out(table, None if every or table.name != "programs" else MOST_PROGRAMS))
+    """One screen: the sentences, the main figures, the programs that changed most; or ``every`` thing,
+    also where that fits a screen."""
+    whole = _joined(_whole(comparison))
+    return whole if every or whole.count("\n") < SCREEN_LINES else _joined(_screen(comparison))
+
+
+def _joined(parts: Iterable[Iterable[str]]) -> str:
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _whole(comparison: Comparison) -> list[list[str]]:
+    parts = [lines(head(comparison)), *(laid_out(table) for table in tables(comparison))]
     facts = unlike(comparison)
     if facts:
-        parts.append(
-            [*wrapped("other facts that differ:"), *(line for fact in facts for line in wrapped(fact, "  "))]
-        )
-    return "\n\n".join("\n".join(part) for part in parts)
+        parts.append(_facts(facts))
+    return parts
+
+
+def _screen(comparison: Comparison) -> list[list[str]]:
+    """The main things, and as many programs as they leave room for; a last line says what lacks."""
+    by_name = {table.name: table for table in tables(comparison)}
+    before, after, more = [lines(head(comparison))], [], []
+    if (figures := by_name.get("figures")) is not None:
+        named = zip(figures.rows, figures.row_figures, strict=True)
+        shown = [row for row, name in named if name in SCREEN_FIGURES]
+        before.append(aligned([figures.head, *shown]))
+        more += [f"all {len(figures.rows)} figures"] if len(shown) < len(figures.rows) else []
+    if (places := by_name.get("places")) is not None:
+        after.append(aligned([places.head, *places.rows]))
+    if (shape := by_name.get("shape")) is not None:
+        after.append(laid_out(shape))
+    more += ["latencies by role"] if "roles" in by_name else []
+    if facts := unlike(comparison):
+        after.append(_facts(facts[:MOST_FACTS]))
+        more += [f"{len(comparison.differences)} facts that differ"] if len(facts) > MOST_FACTS else []
+    if comparison.programs is not None and comparison.programs.changes:
+        taken = sum(len(part) + 1 for part in (*before, *after))
+        room = SCREEN_LINES - taken - len(("head", "left out", "blank", "more"))
+        most = min(max(room, FEWEST_PROGRAMS), MOST_PROGRAMS)
+        changes = comparison.programs.changes
+        before.append(_programs(by_name["programs"], changes, most))
+        more[:0] = [f"all {len(changes)} programs"] if len(changes) > most else []
+    return [*before, *after, wrapped(f"--all lists {', '.join([*more, 'what the columns mean'])}")]
+
+
+def _facts(facts: Sequence[str]) -> list[str]:
+    return ["other facts that differ:", *(line for fact in facts for line in wrapped(fact, "  "))]
+
+
+def _programs(table: Table, changes: Sequence[ProgramChange], most: int) -> list[str]:
+    """The programs that changed most, either way; those between are counted in a line of their own."""
+    first, last = most_changed(changes, most)
+    found = aligned([table.head, *table.rows[:first], *table.rows[last:]])
+    if last > first:
+        found.insert(1 + first, f"... {counted_noun(last - first, 'program')} that changed less")
+    return found
+
+
+def most_changed(changes: Sequence[ProgramChange], most: int) -> tuple[int, int]:
+    """Where the ``most`` largest changes end and begin again in a list sorted by change: those from the
+    first place returned to before the second are smaller, a doubling as large as a halving."""
+    first, last = 0, len(changes)
+    sizes = [abs(log1p(change.change_ratio)) for change in changes]
+    for _ in range(min(most, len(changes))):
+        if sizes[first] >= sizes[last - 1]:
+            first += 1
+        else:
+            last -= 1
+    return first, last
 
 
 def render_matrix(matrix: Matrix) -> str:
     """The table of all sides, and a line for each candidate against the first."""
-    made = [laid_out(table, None) for table in matrix_tables(matrix)]
+    made = [laid_out(table) for table in matrix_tables(matrix)]
     listed = [f"against {one_line(matrix.reference)}:"]
     listed += [line for pair in matrix.pairs for line in wrapped(f"{pair.candidate}: {against(pair)}", "  ")]
-    return "\n\n".join("\n".join(part) for part in (*made, listed))
+    return _joined([*made, listed])
 
 
 def lines(some: Sequence[Line]) -> list[str]:
@@ -45,14 +123,9 @@ def lines(some: Sequence[Line]) -> list[str]:
     ]
 
 
-def laid_out(table: Table, most: int | None) -> list[str]:
-    """A table in columns, with at most so many rows, and its note."""
-    rows = table.rows if most is None else rows_shown(table, most)
-    found = aligned([table.head, *rows])
-    hidden = len(table.rows) - len(rows)
-    if hidden:
-        half = (len(rows) + 1) // 2
-        found.insert(half + 1, f"... {hidden} between these (--all lists them)")
+def laid_out(table: Table) -> list[str]:
+    """A table in columns, and its note."""
+    found = aligned([table.head, *table.rows])
     return [*found, *wrapped(table.note)] if table.note else found
 
 

@@ -27,12 +27,28 @@ def registry() -> dict[str, Metric]:
     return {metric.name: metric for metric in METRICS}
 
 
-class Figures:
-    """Shows figures of one summary and remembers whose definitions the page has to hold."""
+class Terms:
+    """Links names of figures to their definitions and remembers which of these the page has to hold."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, Metric] = {}
+
+    def term(self, label: str, name: str) -> Markup:
+        """A label that leads to the definition of a metric of the registry; KeyError for any other name."""
+        self._used[name] = registry()[name]
+        return fill("term.html", label=label, name=name)
+
+    def glossary(self) -> list[Metric]:
+        """The metrics that were named so far, in the order of their names."""
+        return [self._used[name] for name in sorted(self._used)]
+
+
+class Figures(Terms):
+    """Shows figures of one summary."""
 
     def __init__(self, summary: Block) -> None:
+        super().__init__()
         self.summary = summary
-        self._used: dict[str, Metric] = {}
 
     def value(self, *path: str | int) -> Any:
         """The value at a path; None where it, or a block above it, is null."""
@@ -64,15 +80,6 @@ class Figures:
                 if name in missing:
                     return str(missing[name])
         return NOT_MEASURED
-
-    def term(self, label: str, name: str) -> Markup:
-        """A label that leads to the definition of a metric of the registry; KeyError for any other name."""
-        self._used[name] = registry()[name]
-        return fill("term.html", label=label, name=name)
-
-    def glossary(self) -> list[Metric]:
-        """The metrics that were named so far, in the order of their names."""
-        return [self._used[name] for name in sorted(self._used)]
 
 
 def absent(reason: str) -> Markup:

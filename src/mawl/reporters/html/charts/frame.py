@@ -131,12 +131,16 @@ def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure
 
 
 def hover(
-    plot: figure, renderer: DataRenderer, rows: Sequence[tuple[str, str]], *, line: bool = True
+    plot: figure,
+    drawn: DataRenderer | list[DataRenderer],
+    rows: Sequence[tuple[str, str]],
+    *,
+    line: bool = True,
 ) -> None:
     """Show figures under the pointer: of the moment (``line``), or of the one thing it is on."""
     plot.add_tools(
         HoverTool(
-            renderers=[renderer],
+            renderers=drawn if isinstance(drawn, list) else [drawn],
             tooltips=list(rows),
             formatters={"@seconds": "numeral"},
             mode="vline" if line else "mouse",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.reporters.html.figures import Figures, folded, paragraph, section, table
+from mawl.reporters.html.figures import Figures, Terms, folded, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.text import NO_FIGURES
 
@@ -24,7 +24,7 @@ def missing(figures: Figures) -> Markup:
     )
 
 
-def definitions(figures: Figures) -> Markup:
+def definitions(figures: Terms) -> Markup:
     """The glossary of the figures that the page has named; made last."""
     metrics = figures.glossary()
     entries = folded(f"{len(metrics)} figures", fill("glossary.html", metrics=metrics))

@@ -1,0 +1,167 @@
+"""Both sides' courses laid over each other: a line a run, on the one time axis of all charts over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.models.annotations import Span
+from bokeh.plotting import figure
+
+from mawl.analysis.comparison.compare import Comparison
+from mawl.analysis.comparison.timelines import SUMS, RunCourse, middle
+from mawl.formats.lines import one_line
+from mawl.reporters.html.charts.frame import (
+    COUNT,
+    MOMENT,
+    RATE,
+    SHARE,
+    SIDE_COLOURS,
+    Chart,
+    Columns,
+    Key,
+    Sources,
+    hover,
+    time_figure,
+    time_range,
+)
+
+REFERENCE, CANDIDATE = SIDE_COLOURS.values()
+COLOURS = {"reference": REFERENCE, "candidate": CANDIDATE}
+THIN_ALPHA = 0.35
+
+
+class Over(NamedTuple):
+    """One chart over time: what it shows, its axis, and its figures at the axis and under the pointer."""
+
+    name: str
+    title: str
+    column: str
+    axis: str
+    form: str
+    pointer: str
+    what: str
+
+
+CHARTS = (
+    Over(
+        "device",
+        "Throughput at the device",
+        "device_bytes_per_second",
+        "bytes per second",
+        RATE,
+        "{0.00 d}/s",
+        "Bytes per second that reached the devices, read and written together",
+    ),
+    Over(
+        "application",
+        "Throughput at the application",
+        "application_bytes_per_second",
+        "bytes per second",
+        RATE,
+        "{0.00 d}/s",
+        "Bytes per second that programs read and wrote, cache hits included",
+    ),
+    Over("jobs", "Jobs running", "jobs_running", "jobs", COUNT, "{0.0}", "Mean number of jobs that ran"),
+    Over(
+        "cpu",
+        "Processors busy",
+        "cpu_busy_ratio",
+        "share of processor time",
+        SHARE,
+        "{0.0 %}",
+        "Share of the time of all processors in user mode and in the system",
+    ),
+)
+
+
+class Line(NamedTuple):
+    """A run in the charts: its side, the name of its source, and whether it stands for its side."""
+
+    side: str
+    source: str
+    course: RunCourse
+    stands: bool
+
+
+def course_lines(comparison: Comparison) -> list[Line]:
+    """Every run that has a course, those that stand for their sides last, so that they lie on top."""
+    lines = [
+        Line(side, f"{side}_{number}", course, course is middle(courses))
+        for side, courses in (
+            ("reference", comparison.reference.courses),
+            ("candidate", comparison.candidate.courses),
+        )
+        for number, course in enumerate(courses)
+    ]
+    return sorted(lines, key=lambda line: line.stands)
+
+
+def course_charts(lines: Sequence[Line]) -> list[Chart]:
+    """The charts over time, with the reason where no run has the figures of one."""
+    sources = {line.source: ColumnDataSource(_columns(line.course), name=line.source) for line in lines}
+    time = time_range(max((line.course.elapsed_seconds for line in lines), default=0.0))
+    return [_chart(over, lines, sources, time) for over in CHARTS]
+
+
+def _columns(course: RunCourse) -> Columns:
+    """The lists of a run as columns, missing figures NaN; a figure that the run has not is no column."""
+    lists: Mapping[str, Sequence[float | None] | None] = {name: getattr(course, name) for name in SUMS}
+    known = {name: column for name, column in lists.items() if column is not None}
+    return {
+        "seconds": np.array(course.seconds, np.float32),
+        **{name: np.array(column, np.float32) for name, column in known.items()},
+    }
+
+
+def _chart(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -> Chart:
+    shown = [line for line in lines if over.column in sources[line.source].data]
+    return Chart(
+        over.name,
+        over.title,
+        f"{over.what}.",
+        f"Line chart over time, reference and candidate over each other: {over.what.lower()}.",
+        _keys(shown),
+        _drawn(over, shown, sources, time) if shown else None,
+        "" if shown else "no samples of either side hold such figures",
+    )
+
+
+def _drawn(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -> figure:
+    axis = Range1d(start=0, end=1) if over.form == SHARE else None
+    plot = time_figure(over.name, time, over.axis, over.form, y_range=axis)
+    for line in lines:
+        drawn = plot.line(
+            "seconds",
+            over.column,
+            source=sources[line.source],
+            color=COLOURS[line.side],
+            line_width=2.0 if line.stands else 1.0,
+            line_alpha=1.0 if line.stands else THIN_ALPHA,
+        )
+        if line.stands:
+            hover(plot, drawn, [(line.side, f"@{over.column}{over.pointer}"), MOMENT])
+            plot.add_layout(
+                Span(
+                    location=line.course.active_seconds,
+                    dimension="height",
+                    line_color=COLOURS[line.side],
+                    line_dash="dashed",
+                )
+            )
+    return plot
+
+
+def _keys(lines: Sequence[Line]) -> list[Key]:
+    """Which run each colour is."""
+    keys = []
+    for side, colour in COLOURS.items():
+        own = [line for line in lines if line.side == side]
+        keys += [
+            Key(f"{side}, run {one_line(line.course.run_id)}", colour, "line") for line in own if line.stands
+        ]
+        others = sum(not line.stands for line in own)
+        keys += [Key(f"{side}, {others} more", colour, "pale")] if others else []
+    return keys
