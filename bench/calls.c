@@ -27,7 +27,7 @@ int main(int count, char **arguments) {
     for (int slot = 0; slot < SLOTS; slot++)
         if (pwrite(fd, buffer, size, slot * size) < 0) return 1;
     for (long turn = 0; turn < 4 * rounds; turn++) {
-        int side = (turn >> 2 ^ turn >> 1 ^ turn) & 1;
+        int side = __builtin_parityl(turn); /* ABBA BAAB BAAB ABBA: no side has the same places of the file */
         long from = now();
         for (long call = 0; call < block; call++, calls++) {
             off_t at = (calls % SLOTS) * size;

@@ -69,7 +69,9 @@ class WrongAnswerError(MawlError):
 class NotStartedError(MawlError):
     """A command that the user named cannot be started; ``exit_code`` is a shell's: 127 or 126."""
 
-    def __init__(self, what: str, exit_code: int = 127) -> None:
+    exit_code = 127
+
+    def __init__(self, what: str, exit_code: int = exit_code) -> None:
         super().__init__(what)
         self.exit_code = exit_code
 

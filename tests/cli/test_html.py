@@ -18,7 +18,7 @@ def test_a_run_leaves_its_report_and_says_where(mawl: Command) -> None:
     done = mawl("run", "nano", MAWL_HTML="yes")
     assert done.returncode == 0, done.stderr
     (page,) = (mawl.directory / "runs").glob("2*/report.html")
-    assert done.stdout.splitlines()[-1] == f"report: {page.resolve()}"
+    assert done.stdout.splitlines()[-1] == f"report: {page.relative_to(mawl.directory)}"
     assert page.stat().st_mode & 0o777 == 0o600
     assert page.read_text().startswith("<!DOCTYPE html>") and page.parent.name in page.read_text()
 
@@ -43,7 +43,7 @@ def test_html_goes_to_a_file_to_a_pipe_or_into_the_run_folder(mawl: Command) -> 
     subprocess.run(command, cwd=mawl.directory, env=mawl.environment, stdout=slave, check=True)
     os.close(slave)
     folder = (mawl.directory / "runs" / "one").resolve()
-    assert os.read(master, 1000).decode().strip() == f"report: {folder / 'report.html'}"
+    assert os.read(master, 1000).decode().strip() == "report: runs/one/report.html"
     os.close(master)
     assert (folder / "report.html").is_file()
 

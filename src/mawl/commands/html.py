@@ -27,9 +27,15 @@ def write_html(run: Run, summary: dict[str, Any]) -> Path:
     return path
 
 
+def named(path: Path) -> str:
+    """A path as a person here would type it: relative where it lies under the working directory."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def leave_html(run: Run, summary: dict[str, Any]) -> None:
     """Write the report and say where; a run that went well is not spoilt by a page that did not."""
     try:
-        print(f"report: {shlex.quote(str(write_html(run, summary)))}")
+        print(f"report: {shlex.quote(named(write_html(run, summary)))}")
     except Exception as error:
         print(f"warning: the HTML report was not written: {error}", file=sys.stderr)

@@ -17,7 +17,7 @@ from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
 from mawl.analysis.summary import sampled
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.html import render_html, write_html
+from mawl.commands.html import named, render_html, write_html
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
 from mawl.reporters import (
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
         stored = open_run(arguments.run, runs)
-        print(f"report: {shlex.quote(str(write_html(stored, judged(stored, bounds))))}")
+        print(f"report: {shlex.quote(named(write_html(stored, judged(stored, bounds))))}")
         return 0
     if arguments.output is None:
         style = style_of(sys.stdout, arguments.color)
