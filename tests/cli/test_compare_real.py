@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from tests.advice.limit.draws import generator
 from tests.cli.conftest import Command
 
 pytestmark = pytest.mark.lab
@@ -21,8 +21,8 @@ RUNS = 5
 GROUPS = Path("/sys/fs/cgroup/blkio")
 UNLIMITED = 10**12
 
-BOUND = """
-name = "bound"
+WORK_BOUND = """
+name = "work-bound"
 scale = 0.0005
 [[sessions]]
 name = "a"
@@ -34,6 +34,37 @@ stages = [["random_access"]]
 name = "c"
 stages = [["segmentation"], ["census_load"]]
 """
+
+DATA_BOUND = """
+name = "data-bound"
+scale = 0.0005
+[[sessions]]
+name = "a"
+stages = [["census_load_single"]]
+[[sessions]]
+name = "b"
+stages = [["ledger_update"]]
+[[sessions]]
+name = "c"
+stages = [["segmentation"], ["dimension_load"]]
+"""
+
+
+class Slowed(NamedTuple):
+    """What is slowed: a workload bound by a role, the roles on the slow device, its rates in MB/s to draw
+    from, options of the run, and a program that must show it."""
+
+    workload: str
+    roles: tuple[str, ...]
+    rates: range
+    options: tuple[str, ...]
+    program: str
+
+
+SLOWED = {
+    "work": Slowed(WORK_BOUND, ("work", "util"), range(25, 40), (), "random_access"),
+    "data": Slowed(DATA_BOUND, ("data",), range(6, 10), ("--cache", "cold"), "census_load_single"),
+}
 
 
 def compared(mawl: Command) -> dict[str, Any]:
@@ -61,7 +92,7 @@ def test_five_runs_against_five_of_the_same_claim_no_more_than_chance(mawl: Comm
 
 
 class Throttle:
-    """Work and util on a loop device of our own whose rate may be limited for a group of processes."""
+    """Roles on a loop device of our own whose rate may be limited for a group of processes."""
 
     def __init__(self, directory: Path) -> None:
         self.place, self._group = directory / "bed", GROUPS / f"mawl-compare-{os.getpid()}"
@@ -115,21 +146,26 @@ def throttle(tmp_path: Path) -> Iterator[Throttle]:
 
 
 def test_a_slowed_device_is_named_by_its_role(mawl: Command, throttle: Throttle) -> None:
-    (mawl.directory / "bound.toml").write_text(BOUND)
-    cap = random.Random(os.getpid()).randrange(25, 40) * 10**6
-    places = {"MAWL_WORK": str(throttle.place / "work"), "MAWL_UTIL": str(throttle.place / "util")}
+    chance = generator()
+    role = chance.choice(list(SLOWED))
+    slowed = SLOWED[role]
+    (mawl.directory / "bound.toml").write_text(slowed.workload)
+    cap = chance.choice(slowed.rates) * 10**6
+    places = {f"MAWL_{name.upper()}": str(throttle.place / name) for name in slowed.roles}
+    assert mawl("generate", "bound.toml", **places).returncode == 0
     for _ in range(RUNS):
         for side, rate in (("before", UNLIMITED), ("after", cap)):
             throttle.limit(rate)
-            done = mawl("run", "bound.toml", MAWL_RUNS=str(mawl.directory / side), **places)
+            runs = str(mawl.directory / side)
+            done = mawl("run", "bound.toml", *slowed.options, MAWL_RUNS=runs, **places)
             assert done.returncode == 0, done.stderr
     found = compared(mawl)
     assert found["statement"]["verdict"] == "slower"
-    assert found["named"]["role"] == "work"
-    assert found["named"]["sentence"].startswith("blocked in work ")
+    assert found["named"]["role"] == role
+    assert found["named"]["sentence"].startswith(f"blocked in {role} ")
     verdicts = {row["place"]: row["verdict"] for row in found["places"]}
-    assert verdicts["blocked in work"] == "more"
+    assert verdicts[f"blocked in {role}"] == "more"
     assert verdicts["blocked in util"] == "no difference"
     programs = {row["program"]: row["verdict"] for row in found["programs"]["changes"]}
-    assert programs["random_access"] == "slower"
-    assert found["candidate"]["limits"][0][0].startswith("storage (work on ")
+    assert programs[slowed.program] == "slower"
+    assert found["candidate"]["limits"][0][0].startswith(f"storage ({role} on ")

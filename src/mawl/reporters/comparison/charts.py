@@ -22,7 +22,7 @@ TOOLS = "save"
 ROW_PIXELS = 24
 PAIR_PIXELS = 44
 AXIS_PIXELS = 64
-LEAST_WIDTH_RATIO = 0.01
+LEAST_MARGIN_RATIO = 0.01
 PER_CORE = {"peak": CANDIDATE, "sustained": REFERENCE}
 
 
@@ -181,7 +181,7 @@ def _floats(values: Sequence[float | None]) -> np.ndarray[tuple[int], np.dtype[n
 def _around(values: Sequence[float]) -> Range1d:
     """A range that shows all of the values; whiskers alone would not widen an automatic one."""
     least, most = min(values), max(values)
-    margin = max(most - least, LEAST_WIDTH_RATIO) * 0.05
+    margin = max((most - least) * 0.05, LEAST_MARGIN_RATIO)
     return Range1d(start=least - margin, end=most + margin)
 
 

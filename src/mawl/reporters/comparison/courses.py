@@ -142,7 +142,8 @@ def _drawn(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -
             line_alpha=1.0 if line.stands else THIN_ALPHA,
         )
         if line.stands:
-            hover(plot, drawn, [(line.side, f"@{over.column}{over.pointer}"), MOMENT])
+            rows = [(line.side, f"@{over.column}{over.pointer}"), MOMENT]
+            hover(plot, drawn, rows, beside="left" if line.side == "reference" else "right")
             plot.add_layout(
                 Span(
                     location=line.course.active_seconds,

@@ -178,7 +178,7 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
     return [
         Table(
             name="systems",
-            title="side",
+            title="sides",
             head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
             rows=[_system(row) for row in matrix.rows],
             note="limit: what limited most runs of the side; cores: physical ones unless vCPU stands there",

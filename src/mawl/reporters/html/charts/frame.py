@@ -136,8 +136,12 @@ def hover(
     rows: Sequence[tuple[str, str]],
     *,
     line: bool = True,
+    beside: Literal["left", "right", "horizontal"] = "horizontal",
 ) -> None:
-    """Show figures under the pointer: of the moment (``line``), or of the one thing it is on."""
+    """Show figures under the pointer: of the moment (``line``), or of the one thing it is on.
+
+    ``beside`` keeps the words of one line clear of those of another; else they go where there is room.
+    """
     plot.add_tools(
         HoverTool(
             renderers=drawn if isinstance(drawn, list) else [drawn],
@@ -146,6 +150,7 @@ def hover(
             mode="vline" if line else "mouse",
             point_policy="snap_to_data" if line else "follow_mouse",
             line_policy="nearest",
+            attachment=beside,
         )
     )
 
