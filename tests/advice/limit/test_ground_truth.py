@@ -170,8 +170,8 @@ def test_files_that_twice_the_memory_would_keep_are_memory(
     memory = draw.randrange(350, 380)
     small = ("--option", "memsize=192MiB", "--option", "sortsize=32MiB", "--cache", "cold")
     limited = (*small, "--memory-limit", f"{memory}MiB")
-    bed.generate(sessions(0.012, ["census_query"]))
-    bed.volumes["work"].cap(draw.randrange(150, 220) * 10**6)
+    bed.generate(sessions(0.010, ["census_query"]))
+    bed.volumes["work"].cap(draw.randrange(90, 120) * 10**6)
     first = held(bed, *limited)
     assert first["limit"]["verdict"] == "memory"
     check_no_help(bed, first, "work", *limited, cores=2)
