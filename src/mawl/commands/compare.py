@@ -8,13 +8,13 @@ more a table of all and each against the first. A statement needs five runs a si
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.output import write_text
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.store import open_run
@@ -48,21 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the comparison; the output file is opened first, so that a bad path fails before any work."""
-    if arguments.output is None:
-        sys.stdout.write(_compared(arguments))
-        return 0
-    output = Path(arguments.output)
-    new = not output.exists()
-    with output.open("a", encoding="utf-8") as file:
-        try:
-            text = _compared(arguments)
-        except BaseException:
-            if new:
-                output.unlink()
-            raise
-        if output.is_file():
-            file.truncate(0)
-        file.write(text)
+    write_text(arguments.output, lambda: _compared(arguments))
     return 0
 
 

@@ -18,6 +18,7 @@ from mawl.analysis.outline import outline
 from mawl.analysis.summary import sampled
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import named, render_html, write_html
+from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
 from mawl.reporters import (
@@ -106,23 +107,12 @@ def run(arguments: argparse.Namespace) -> int:
         stored = open_run(arguments.run, runs)
         print(f"report: {shlex.quote(named(write_html(stored, judged(stored, bounds))))}")
         return 0
-    if arguments.output is None:
-        style = style_of(sys.stdout, arguments.color)
-        sys.stdout.write(_report(open_run(arguments.run, runs), bounds, arguments, style))
-        return 0
-    output = Path(arguments.output)
-    new = not output.exists()
-    with output.open("a", encoding="utf-8") as file:
-        try:
-            style = Style(colour=arguments.color == "always")
-            report = _report(open_run(arguments.run, runs), bounds, arguments, style)
-        except BaseException:
-            if new:
-                output.unlink()
-            raise
-        if output.is_file():
-            file.truncate(0)
-        file.write(report)
+    style = (
+        style_of(sys.stdout, arguments.color)
+        if arguments.output is None
+        else Style(colour=arguments.color == "always")
+    )
+    write_text(arguments.output, lambda: _report(open_run(arguments.run, runs), bounds, arguments, style))
     return 0
 
 
