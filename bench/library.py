@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 
 from bench.harness import Result, at_most
@@ -90,8 +90,8 @@ def _pages(runs: Path) -> tuple[float, float]:
 
 async def _asked(runs: Path, renderers: Renderers) -> tuple[float, float]:
     app = create_app(runs, renderers, failed=_fail)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as visitor:
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as visitor:
         seconds = []
         for _ in range(2):
             began = time.perf_counter()
