@@ -27,7 +27,7 @@ def test_a_page_that_cannot_be_written_does_not_spoil_the_run(tmp_path: Path, ca
     write_run(tmp_path / "run").finish(facts())
     run = open_run(tmp_path / "run")
     (tmp_path / "run" / "report.html").mkdir()
-    leave_html(run, {})
+    assert leave_html(run, {}) is None
     said = capsys.readouterr()  # type: ignore[attr-defined]
     assert said.out == "" and said.err.startswith("warning: the HTML report was not written: ")
 

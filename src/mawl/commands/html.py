@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,9 +32,10 @@ def named(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def leave_html(run: Run, summary: dict[str, Any]) -> None:
-    """Write the report and say where; a run that went well is not spoilt by a page that did not."""
+def leave_html(run: Run, summary: dict[str, Any]) -> Path | None:
+    """Write the report; a run that went well is not spoilt by a page that did not: None, and a warning."""
     try:
-        print(f"report: {shlex.quote(named(write_html(run, summary)))}")
+        return write_html(run, summary)
     except Exception as error:
         print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
+        return None

@@ -26,7 +26,7 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.before import free_space, load_before
 from mawl.commands.extras import require_programs
-from mawl.commands.html import leave_html
+from mawl.commands.html import leave_html, named
 from mawl.commands.inputs import Inputs, check_space, make_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
@@ -173,10 +173,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     stored = open_run(folder)
     summary = judged(stored, bounds_of(chosen))
+    # The page first: whoever reads this text may leave early (`| head`).
+    page = leave_html(stored, summary) if html == "yes" else None
     print(screen_of(stored, summary, style_of(sys.stdout)))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
-    if html == "yes":
-        leave_html(stored, summary)
+    if page is not None:
+        print(f"report: {shlex.quote(named(page))}")
     return EXIT_OF_OUTCOME[facts.outcome]
 
 

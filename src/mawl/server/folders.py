@@ -29,7 +29,8 @@ State = tuple[tuple[str, int, int, int], ...]
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
 
-    ``elapsed_seconds`` is from the start of the run to its end; None while it grows.
+    ``elapsed_seconds`` is the time in which jobs ran (its start-up left out); None while it grows, and
+    of a run that did not get to its end.
     """
 
     name: str
@@ -161,6 +162,6 @@ def _entry_of(name: str, facts: RunFacts) -> Entry:
         kind=facts.kind,
         outcome=facts.outcome,
         started_at=facts.started_at,
-        elapsed_seconds=None if facts.ended_at is None else facts.ended_at - facts.started_at,
+        elapsed_seconds=facts.phases.run_seconds,
         nodes=tuple(node.name for node in facts.nodes),
     )

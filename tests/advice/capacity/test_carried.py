@@ -11,7 +11,8 @@ from mawl.advice.capacity.carried import capacity_block
 from mawl.advice.capacity.stretch import by_program, percentile, stretches
 from mawl.advice.evidence import Reading
 from mawl.advice.judge import judge
-from mawl.model.run import Alone
+from mawl.model.options import ROLES
+from mawl.model.run import Alone, VolumeFacts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.stored_run import facts, job, jobs
 
@@ -106,3 +107,20 @@ def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> Non
     assert whole["limit"]["verdict"] == "none"
     assert whole["validity"]["status"] == "indicative"
     assert "limit" not in whole["missing"] and whole["missing"]["limit.second"]
+
+
+@pytest.mark.parametrize(("own", "met"), [(340e6, True), (100e6, None)])
+def test_bytes_of_others_do_not_meet_the_gate(own: float, met: bool | None) -> None:
+    volumes = [
+        VolumeFacts(role=role, node="bench1", directory=role, devices=["sdb"], layers=["sdb"], disks=["sdb"])
+        for role in ROLES
+    ]
+    rates = {"device.sdb.read_bytes": 250e6, "device.sdb.written_bytes": 100e6, "device_read_bytes": own}
+    capacity, missing = block(run_of(40.0, rates, volumes=volumes))
+    assert capacity["gate"]["standing"] == "good"
+    assert capacity["gate"]["met"] is met and capacity["carried"] is met
+    if met is None:
+        assert (
+            "others used the devices, too: the block devices sdb moved 350 MB/s"
+            in missing["capacity.gate.met"]
+        )

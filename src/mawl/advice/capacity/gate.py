@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.evidence import Reading
+from mawl.advice.foreign import device_use
 from mawl.analysis.blocks import Missing
 from mawl.analysis.io import cached_directions
 
@@ -18,7 +19,8 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
     """``capacity.gate``: sustained device throughput per core against the two bounds.
 
     ``met`` is null where the run cannot tell: no figure, or less than was asked for because the page
-    cache served it.  Throughput that meets the gate meets it whatever limited the run.
+    cache served it, or more of it was others' than journals and metadata explain.  Throughput of the
+    jobs' own that meets the gate meets it whatever limited the run.
     """
     device = reading.summary["io"]["device"]
     value = device[PER_CORE]
@@ -43,6 +45,10 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
             missing["capacity.gate.met"] = (
                 "the page cache served the load, so the storage was not asked for more"
             )
+        use = device_use(reading)
+        if met and use is not None and use.foreign:
+            met = None
+            missing["capacity.gate.met"] = f"others used the devices, too: {use.words}"
     missing["capacity.gate.core_basis"] = "the nodes' cores are not known in one basis"
     bases = {node.core_basis for node in reading.facts.nodes}
     return {

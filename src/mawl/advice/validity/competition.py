@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading
-from mawl.analysis.throughput import CHARGED, device_counters
+from mawl.advice.foreign import device_use
 from mawl.analysis.windows import added, rates
-from mawl.units import format_rate, format_ratio
+from mawl.units import format_ratio
 
 NAME = "competition"
 MOST_FOREIGN_RATIO = 0.1
 """Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
-
-MOST_FOREIGN_BYTES_RATIO = 0.25
-LEAST_FOREIGN_BYTES_PER_SECOND = 5e6
-"""Bytes at the roles' devices beyond those of the jobs; journals and metadata are in them."""
 
 CURE = "end other programs, and run on a machine that does nothing else"
 
@@ -71,24 +67,7 @@ def foreign_cpu_ratio(reading: Reading) -> float | None:
 
 
 def _devices(reading: Reading) -> list[Finding]:
-    if reading.samples is None or reading.windows is None:
+    use = device_use(reading)
+    if use is None or not use.foreign:
         return []
-    device = device_counters(reading.facts, reading.samples)
-    if device is CHARGED:
-        return []
-    edges = (reading.windows.edges[0], reading.windows.edges[-1])
-    moved, own = (side.flow(reading.samples, edges)["total"][0] for side in (device, CHARGED))
-    if moved is None or own is None:
-        return []
-    foreign = moved - own
-    if foreign <= max(MOST_FOREIGN_BYTES_RATIO * moved, LEAST_FOREIGN_BYTES_PER_SECOND):
-        return []
-    return [
-        Finding(
-            rule=NAME,
-            severity="indicative",
-            sentence=f"the {device.source} moved {format_rate(moved)}, of which the jobs "
-            f"asked for {format_rate(own)}",
-            cure=CURE,
-        )
-    ]
+    return [Finding(rule=NAME, severity="indicative", sentence=use.words, cure=CURE)]

@@ -19,6 +19,7 @@ def check(reading: Reading) -> list[Finding]:
             rule=NAME,
             severity="indicative",
             sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} are asked for",
-            cure=f"run it {FEWEST_REPEATS} times under the same conditions and give median and range",
+            cure=f"run it {FEWEST_REPEATS} times under the same conditions, give median and range, and hold "
+            f"them together (mawl compare); one run alone is an indication",
         )
     ]

@@ -39,7 +39,7 @@ JOBS = {
     "jobs_blocked_other": Key("blocked elsewhere", ROLE_COLOURS["other"]),
 }
 MEMORIES = {
-    "jobs_resident_bytes": Key("resident in jobs", "#cf5f93", "line"),
+    "jobs_resident_bytes": Key("resident in jobs, shared pages in each", "#cf5f93", "line"),
     "memory_cached_bytes": Key("page cache", "#3f87cc", "line"),
     "memory_available_bytes": Key("available", "#2f9e74", "line"),
     "memory_dirty_bytes": Key("dirty, not written yet", "#d97f26", "dashed"),
