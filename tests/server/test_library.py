@@ -29,7 +29,7 @@ def test_runs_are_listed_newest_first_with_their_facts(runs: Path, client: TestC
     page = client.get("/")
     assert page.status_code == 200
     assert listed(client) == ["new", "old"]
-    for text in ("tiny", "smoke", "measured", "failed", "2026-01-01 07:59 UTC", "62.5 s", "2 of 2 runs"):
+    for text in ("tiny", "smoke", "measured", "failed", "2026-01-01 07:59 UTC", "60.5 s", "2 of 2 runs"):
         assert text in page.text
 
 
