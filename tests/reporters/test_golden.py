@@ -17,7 +17,7 @@ from mawl.analysis.summary import summary_of
 from mawl.commands.report import screen_of
 from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
-from tests.fakes.stored_run import facts, jobs, write_run
+from tests.fakes.stored_run import events, facts, jobs, write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -38,8 +38,9 @@ def interrupted() -> dict[str, Any]:
         ended_at=None,
         remarks=["jobs.jsonl, line 3: torn when the run was stopped, left out"],
     )
-    summary = summary_of(some, jobs()[2:3], {"steps": 2, "samples": 6, "events": 4})
-    return judge(some, jobs()[2:3], summary)
+    begun = events()[:6]
+    summary = summary_of(some, jobs()[2:3], {"steps": 2, "samples": 6, "events": 6}, events=begun)
+    return judge(some, jobs()[2:3], summary, events=begun)
 
 
 def render(name: str, run: Run) -> str:

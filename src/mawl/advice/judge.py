@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mawl.advice.capacity.bounds import Bounds
@@ -16,9 +17,9 @@ from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
 from mawl.analysis.summary import sampled, summarise
 from mawl.analysis.throughput import device_counters
-from mawl.analysis.timeline import timeline
+from mawl.analysis.unended import happened, line_of
 from mawl.analysis.windows import windows_of
-from mawl.model.records import JobRecord
+from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import Run
 
@@ -30,7 +31,7 @@ def judged(run: Run, bounds: Bounds | None = None) -> dict[str, Any]:
     :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
     """
     samples = sampled(run)
-    return judge(run.facts, run.job_records(), summarise(run, samples), samples, bounds)
+    return judge(run.facts, run.job_records(), summarise(run, samples), samples, bounds, happened(run))
 
 
 def judge(
@@ -39,9 +40,11 @@ def judge(
     summary: dict[str, Any],
     samples: Samples | None = None,
     bounds: Bounds | None = None,
+    events: Sequence[EventRecord] = (),
 ) -> dict[str, Any]:
-    """The summary with its judgement; ``summary`` is that of the same facts, jobs and samples."""
-    line = timeline(jobs, facts.workload.sessions)
+    """The summary with its judgement; ``summary`` is that of the same facts, jobs,
+    samples and events."""
+    line = line_of(facts, jobs, events, samples)
     windows = windows_of(line) if line else None
     reading = Reading(
         facts=facts,

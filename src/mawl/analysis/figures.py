@@ -20,9 +20,10 @@ NO_TIMES = "no job has both a start and an end"
 def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
     """Counts by outcome, and how many ran at once."""
     outcomes = [job.outcome for job in jobs]
-    if line is None:
+    why = line.at_once_unknown if line else NO_TIMES
+    if why is not None:
         missing.update(
-            {f"jobs.{name}": NO_TIMES for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
+            {f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
         )
     return {
         "total": len(jobs),
@@ -57,6 +58,9 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         missing.update(
             {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
         )
+    tail_known = line is not None and line.tail_unknown is None
+    if line is not None and line.tail_unknown is not None:
+        missing.update({f"time.{name}": line.tail_unknown for name in ("active_seconds", "tail_seconds")})
     sums = {
         field: total(jobs, field, f"time.{field}", missing)
         for field in (
@@ -69,8 +73,8 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
     }
     return {
         "elapsed_seconds": line.elapsed_seconds if line else None,
-        "active_seconds": line.active_seconds if line else None,
-        "tail_seconds": line.tail_seconds if line else None,
+        "active_seconds": line.active_seconds if line and tail_known else None,
+        "tail_seconds": line.tail_seconds if line and tail_known else None,
         "startup_seconds": facts.phases.startup_seconds,
         **sums,
         "adjusted_cpu_seconds": None,

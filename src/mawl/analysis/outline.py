@@ -8,9 +8,9 @@ import msgspec
 
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, device_counters
-from mawl.analysis.timeline import timeline
+from mawl.analysis.unended import line_of
 from mawl.analysis.windows import Rates, gauges
-from mawl.model.records import JobRecord
+from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 
 MOST_PARTS = 2000
@@ -30,9 +30,14 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Rates
 
 
-def outline(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples | None) -> Outline | None:
-    """The outline of a run; None without samples or without a job that has both start and end."""
-    line = timeline(jobs, facts.workload.sessions)
+def outline(
+    facts: RunFacts,
+    jobs: Sequence[JobRecord],
+    samples: Samples | None,
+    events: Sequence[EventRecord] = (),
+) -> Outline | None:
+    """The outline of a run; None without samples or without a job that is known to have run."""
+    line = line_of(facts, jobs, events, samples)
     if samples is None or line is None or line.elapsed_seconds <= 0:
         return None
     parts = min(max(int(line.elapsed_seconds / SHORTEST_PART_SECONDS), 1), MOST_PARTS)

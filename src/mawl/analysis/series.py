@@ -84,6 +84,12 @@ class Samples:
         """The nodes that left samples, by name."""
         return sorted(self._series)
 
+    @property
+    def last_at(self) -> float | None:
+        """When the last sample of any node was taken, seconds since the epoch; None without samples."""
+        times = [float(series.times[-1]) for own in self._series.values() for series in own.values()]
+        return max(times, default=None)
+
     def names(self, node: str) -> list[str]:
         """The series of a node, by name."""
         return list(self._series.get(node, ()))

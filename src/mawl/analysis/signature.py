@@ -128,7 +128,7 @@ def _sequential(_: RunFacts, summary: Block) -> Value:
 
 def _concurrent_jobs(facts: RunFacts, summary: Block) -> Value:
     return _over(
-        summary["jobs"]["mean_concurrent"], facts.workload.sessions, "no job has both a start and an end"
+        summary["jobs"]["mean_concurrent"], facts.workload.sessions, "how many jobs ran at once is not known"
     )
 
 

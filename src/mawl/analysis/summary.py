@@ -24,11 +24,11 @@ from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
 from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
-from mawl.analysis.timeline import timeline
+from mawl.analysis.unended import happened, line_of
 from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
-from mawl.model.records import JobRecord
+from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import Run
 from mawl.units import format_instant
@@ -59,7 +59,7 @@ def summarise(run: Run, samples: Samples | None = None) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run))
+    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run))
 
 
 def summary_of(
@@ -68,16 +68,17 @@ def summary_of(
     rows: Mapping[str, int] | None = None,
     missing: Mapping[str, str] | None = None,
     samples: Samples | None = None,
+    events: Sequence[EventRecord] = (),
 ) -> Block:
     """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
 
     Times and bytes are sums over the jobs that count (:func:`mawl.analysis.blocks.counted`);
     what happened when, and the CPU account, over all.  ``rows`` are how many steps, samples and
     events the folder holds, ``missing`` why one of them is not known; without ``samples`` there are
-    no figures over time.
+    no figures over time.  ``events`` tell which jobs of a run that did not go through had started.
     """
     found: Missing = dict(missing or {})
-    line = timeline(jobs, facts.workload.sessions)
+    line = line_of(facts, jobs, events, samples)
     good = counted(jobs)
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,18 +24,43 @@ class Stretch(msgspec.Struct, frozen=True):
     running: int
 
 
+class Span(NamedTuple):
+    """When a job ran, in seconds since the epoch; ``stopped`` where it was ended from outside."""
+
+    start: float
+    end: float
+    trail_out: bool
+    stopped: bool = False
+
+
+class Unended(msgspec.Struct, frozen=True, kw_only=True):
+    """The jobs of a run that started and left no end, as running until the last thing it recorded.
+
+    ``waiting`` jobs of the plan have neither start nor end; ``unknown`` says why that is not to be
+    believed, None where it is.
+    """
+
+    spans: list[Span] = []
+    waiting: int = 0
+    unknown: str | None = None
+
+
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """The run as its jobs saw it: from the first start to the last end.
 
-    Jobs without a known start or end (never started, lost) are not in it.
+    A job that left no end (lost, or still running) runs until the last thing the run recorded.
+    ``at_once_unknown`` says why the figures of jobs at once are None, ``tail_unknown`` why the active
+    phase is not known to be over; it is then all of the elapsed time.
     """
 
     started_at: float
     ended_at: float
     active_seconds: float
-    peak_concurrent: int
+    peak_concurrent: int | None
     mean_concurrent: float | None
-    seconds_near_peak: float
+    seconds_near_peak: float | None
+    at_once_unknown: str | None = None
+    tail_unknown: str | None = None
 
     @property
     def elapsed_seconds(self) -> float:
@@ -47,38 +73,55 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
         return self.elapsed_seconds - self.active_seconds
 
 
-def timeline(jobs: Sequence[JobRecord], sessions: int) -> Timeline | None:
-    """The timeline of a run of ``sessions`` sessions; None where no job has both start and end."""
+def timeline(jobs: Sequence[JobRecord], sessions: int, unended: Unended | None = None) -> Timeline | None:
+    """The timeline of a run of ``sessions`` sessions; None where no job has a start and is known to
+    have run on from there."""
+    unended = unended or Unended()
     spans = [
-        (job.started_at, max(job.started_at, job.ended_at), job.trail_out)
+        Span(job.started_at, max(job.started_at, job.ended_at), job.trail_out, job.outcome == "stopped")
         for job in jobs
         if job.started_at is not None and job.ended_at is not None
-    ]
+    ] + unended.spans
     if not spans:
         return None
-    started_at = min(start for start, _, _ in spans)
-    ended_at = max(end for _, end, _ in spans)
-    stretches = _stretches([(start, end) for start, end, _ in spans])
-    peak = max((stretch.running for stretch in stretches), default=0)
-    elapsed = ended_at - started_at
-    near = sum(
-        stretch.end - stretch.start for stretch in stretches if stretch.running >= NEAR_PEAK_RATIO * peak
-    )
-    return Timeline(
+    started_at = min(span.start for span in spans)
+    ended_at = max(span.end for span in spans)
+    tail_at = _tail_at(spans, sessions, ended_at)
+    why = unended.unknown
+    if why is None and unended.waiting and tail_at < ended_at:
+        why = f"the run did not go through: {unended.waiting} of its planned jobs had yet to start"
+    line = Timeline(
         started_at=started_at,
         ended_at=ended_at,
-        active_seconds=_tail_at(spans, stretches, sessions, ended_at) - started_at,
+        active_seconds=(tail_at if why is None else ended_at) - started_at,
+        peak_concurrent=None,
+        mean_concurrent=None,
+        seconds_near_peak=None,
+        at_once_unknown=unended.unknown,
+        tail_unknown=why,
+    )
+    return line if unended.unknown else _with_jobs_at_once(line, spans)
+
+
+def _with_jobs_at_once(line: Timeline, spans: Sequence[Span]) -> Timeline:
+    stretches = _stretches(spans)
+    peak = max((stretch.running for stretch in stretches), default=0)
+    elapsed = line.elapsed_seconds
+    return msgspec.structs.replace(
+        line,
         peak_concurrent=peak,
-        mean_concurrent=sum(end - start for start, end, _ in spans) / elapsed if elapsed > 0 else None,
-        seconds_near_peak=near,
+        mean_concurrent=sum(span.end - span.start for span in spans) / elapsed if elapsed > 0 else None,
+        seconds_near_peak=sum(
+            stretch.end - stretch.start for stretch in stretches if stretch.running >= NEAR_PEAK_RATIO * peak
+        ),
     )
 
 
-def _stretches(spans: Sequence[tuple[float, float]]) -> list[Stretch]:
+def _stretches(spans: Sequence[Span]) -> list[Stretch]:
     changes: dict[float, int] = {}
-    for start, end in spans:
-        changes[start] = changes.get(start, 0) + 1
-        changes[end] = changes.get(end, 0) - 1
+    for span in spans:
+        changes[span.start] = changes.get(span.start, 0) + 1
+        changes[span.end] = changes.get(span.end, 0) - 1
     stretches, running = [], 0
     for start, end in pairwise(sorted(changes)):
         running += changes[start]
@@ -86,18 +129,19 @@ def _stretches(spans: Sequence[tuple[float, float]]) -> list[Stretch]:
     return stretches
 
 
-def _tail_at(
-    spans: Sequence[tuple[float, float, bool]], stretches: Sequence[Stretch], sessions: int, ended_at: float
-) -> float:
+def _tail_at(spans: Sequence[Span], sessions: int, ended_at: float) -> float:
     """When the tail begins (docs/design/figures.md); the end of the run where it has none.
 
     Running jobs fall for good below max(3, 10 % of the sessions), or only jobs marked
     ``trail_out`` are left.  Fewer than four sessions have no tail, and a run that never had that
-    many jobs at once has none by their number.
+    many jobs at once has none by their number.  That jobs are stopped with the run is no tail.
     """
     if sessions < FEWEST_SESSIONS_WITH_TAIL:
         return ended_at
     threshold = max(SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO * sessions)
-    by_number = max((stretch.end for stretch in stretches if stretch.running >= threshold), default=ended_at)
-    by_mark = max((end for _, end, trail_out in spans if not trail_out), default=ended_at)
+    whole = [span._replace(end=ended_at) if span.stopped else span for span in spans]
+    by_number = max(
+        (stretch.end for stretch in _stretches(whole) if stretch.running >= threshold), default=ended_at
+    )
+    by_mark = max((span.end for span in whole if not span.trail_out), default=ended_at)
     return min(by_number, by_mark)

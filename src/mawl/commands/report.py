@@ -16,6 +16,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
 from mawl.analysis.summary import sampled
+from mawl.analysis.unended import happened
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
@@ -142,5 +143,5 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
 
 def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
-    course = outline(stored.facts, stored.job_records(), sampled(stored))
+    course = outline(stored.facts, stored.job_records(), sampled(stored), happened(stored))
     return screen.render(summary, course, style)

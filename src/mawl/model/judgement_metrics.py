@@ -19,7 +19,8 @@ CAPACITY_METRICS: tuple[Metric, ...] = (
         "capacity.carried",
         "-",
         "boolean",
-        "Whether the system carries the sessions: null where only a part is not known.",
+        "Whether the system carries the sessions: null where only a part is not known, or "
+        "the run did not go through and no job failed.",
         CARRIED,
     ),
     Metric(

@@ -55,19 +55,24 @@ JOB_METRICS: tuple[Metric, ...] = (
     count_metric("jobs.left_out.lost", "Jobs not counted because they left no account of their end."),
     count_metric("jobs.left_out.not_started", "Jobs not counted because they never got a process."),
     count_metric("jobs.planned_peak_concurrent", "Most jobs that the plan runs side by side.", PLAN),
-    count_metric("jobs.peak_concurrent", "Most jobs that ran at once.", AT_ONCE),
+    count_metric(
+        "jobs.peak_concurrent", "Most jobs that ran at once, those without an end included.", AT_ONCE
+    ),
     seconds_metric("jobs.seconds_near_peak", "Time with at least 90 % of the observed peak.", AT_ONCE),
     ratio_metric(
         "jobs.mean_concurrent",
-        "Sum of all jobs' times from start to end, verify included, over the elapsed time.",
+        "Sum of all jobs' times from start to end, verify included, over the elapsed time; a job that left "
+        "no end runs until the last thing the run recorded.",
         AT_ONCE,
     ),
-    seconds_metric("time.elapsed_seconds", "First start of a job to last end.", PHASES),
-    seconds_metric("time.active_seconds", "Elapsed time before the tail.", PHASES),
+    seconds_metric(
+        "time.elapsed_seconds", "First start of a job to last end (or record, without one).", PHASES
+    ),
+    seconds_metric("time.active_seconds", "Elapsed time before the tail; null where the tail is.", PHASES),
     seconds_metric(
         "time.tail_seconds",
         "Elapsed time after fewer than max(3, 10 % of the sessions) jobs, or only trail_out jobs, ran; "
-        "0 with fewer than four sessions.",
+        "0 with fewer than four sessions, null where a run that did not go through had jobs yet to start.",
         PHASES,
     ),
     seconds_metric(

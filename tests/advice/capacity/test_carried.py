@@ -124,3 +124,29 @@ def test_bytes_of_others_do_not_meet_the_gate(own: float, met: bool | None) -> N
             "others used the devices, too: the block devices sdb moved 350 MB/s"
             in missing["capacity.gate.met"]
         )
+
+
+@pytest.mark.parametrize("outcome", ["interrupted", "running"])
+@pytest.mark.parametrize("end", ["lost", "stopped", "not_started"])
+def test_a_run_that_did_not_go_through_is_carried_or_not_by_a_job_that_failed_only(
+    outcome: str, end: str
+) -> None:
+    some = four_jobs(60.0)
+    some[0] = job("s1-1", 0.0, 60.0, outcome=end)
+    cut = facts(outcome=outcome, workload=WORKLOAD, alone=alone(59.5 / 3.0))
+    slow = {"device_read_bytes": 1e6, "device_written_bytes": 1e6}
+    capacity, missing = block(reading_of(slow, of=cut, jobs=some))
+    assert capacity["stretch"]["median"] > 2.0
+    assert capacity["carried"] is None
+    assert "3 of 4 jobs finished" in missing["capacity.carried"]
+    some[1] = job("s2-1", 0.0, 60.0, outcome="failed")
+    capacity, _ = block(reading_of(slow, of=cut, jobs=some))
+    assert capacity["carried"] is False
+    assert "1 of 4 jobs did not finish with a right answer" in capacity["reasons"][0]
+
+
+def test_a_run_that_went_through_is_not_carried_where_a_job_was_lost() -> None:
+    some = four_jobs(60.0)
+    some[0] = job("s1-1", 0.0, 60.0, outcome="lost")
+    capacity, _ = block(reading_of(of=facts(outcome="failed", workload=WORKLOAD), jobs=some))
+    assert capacity["carried"] is False

@@ -9,6 +9,7 @@ from mawl.advice.capacity.gate import gate_block
 from mawl.advice.capacity.stretch import stretch_block
 from mawl.advice.evidence import Reading
 from mawl.analysis.blocks import Missing
+from mawl.analysis.unended import CUT
 from mawl.units import format_rate, format_ratio
 
 
@@ -16,12 +17,14 @@ def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[s
     """``capacity`` of the summary.
 
     ``carried`` is false where any of the three speaks against it, null where none does but one is
-    not known, and true where all are known and well.  ``reasons`` has a sentence for each of them.
+    not known, and true where all are known and well.  Of a run that did not go through, or not yet,
+    only a job that failed speaks: stretch and throughput are of a part of its load.
+    ``reasons`` has a sentence for each of them.
     """
     stretch = stretch_block(reading.jobs, reading.facts.alone, bounds.most_stretch, missing)
     gate = gate_block(reading, bounds, missing)
     tests = [_jobs(reading), _stretch(stretch, missing), _gate(gate, missing)]
-    known = [well for well, _ in tests]
+    known = [well for well, _ in (tests[:1] if reading.facts.outcome in CUT else tests)]
     missing["capacity.carried"] = "; ".join(sentence for well, sentence in tests if well is None)
     return {
         "carried": False if False in known else None if None in known else True,
@@ -33,12 +36,28 @@ def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[s
 
 def _jobs(reading: Reading) -> tuple[bool | None, str]:
     jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
-    if reading.facts.outcome == "running":
-        return None, f"{jobs['total']} of {planned} jobs ended so far"
+    if reading.facts.outcome in CUT:
+        return _cut_short(reading)
     bad = max(jobs["total"], planned) - jobs["counted"]
     if bad:
         return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
     return True, f"all {jobs['total']} jobs finished"
+
+
+def _cut_short(reading: Reading) -> tuple[bool | None, str]:
+    """Of a run that was killed or interrupted, or goes on: only a job that failed says something.
+
+    Jobs that were lost or stopped with the run, or never started, say nothing about the system.
+    """
+    jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
+    left_out = jobs["left_out"]
+    bad = sum(left_out[name] for name in ("wrong_answer", "failed", "timed_out"))
+    if bad:
+        return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
+    ended = f"{jobs['finished']} of {max(jobs['total'], planned)} jobs finished"
+    if reading.facts.outcome == "running":
+        return None, f"the run goes on: {ended} so far"
+    return None, f"the run did not go through: {ended}"
 
 
 def _stretch(stretch: dict[str, Any], missing: Missing) -> tuple[bool | None, str]:

@@ -13,7 +13,7 @@ from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.analysis.comparison.timelines import RunCourse, run_course
 from mawl.analysis.summary import sampled
-from mawl.analysis.timeline import timeline
+from mawl.analysis.unended import happened, line_of
 from mawl.errors import UsageError
 from mawl.model.run import RunFacts
 from mawl.store import Run
@@ -66,7 +66,7 @@ def compared_run(run: Run, summary: Block) -> ComparedRun:
         )
         for job, program, outcome, verified, seconds in rows
     }
-    line = timeline(run.job_records(), run.facts.workload.sessions)
+    line = line_of(run.facts, run.job_records(), happened(run), sampled(run))
     course = run_course(run.facts, line, sampled(run))
     return ComparedRun(facts=run.facts, summary=summary, jobs=jobs, course=course)
 

@@ -11,7 +11,7 @@ from mawl.analysis.blocks import counted
 from mawl.analysis.course import Course, course
 from mawl.analysis.sessions import Sessions, sessions
 from mawl.analysis.summary import sampled
-from mawl.analysis.timeline import timeline
+from mawl.analysis.unended import line_of
 from mawl.analysis.windows import Windows, initial_edges, windows_of
 from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord
@@ -41,9 +41,9 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 def material(run: Run) -> Material:
     """Read a run for its charts; what is missing or damaged beside the jobs leaves charts empty."""
     facts, jobs = run.facts, run.job_records()
-    line = timeline(jobs, facts.workload.sessions)
     samples = sampled(run)
     events = _events(run)
+    line = line_of(facts, jobs, events, samples)
     starts = [job.started_at for job in jobs if job.started_at is not None]
     starts += [event.happened_at for event in events if event.event == "job_started"]
     started_at = min(starts, default=facts.started_at)
