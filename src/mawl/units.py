@@ -91,7 +91,9 @@ def format_latency(seconds: float) -> str:
 
 
 def format_ratio(value: float) -> str:
-    """A ratio or a mean count for people: ``0.83``, ``14.2``; three digits at most."""
+    """A ratio or a mean count for people: ``0.83``, ``14.2``; three digits at most, 0 without a sign."""
+    if abs(value) < 0.005:
+        return "0.00"
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 

@@ -124,6 +124,23 @@ def test_the_tail_is_not_in_what_is_sustained() -> None:
     assert [window["phase"] for window in found["windows"]] == ["active"] * 10 + ["tail"] * 10
 
 
+def test_a_tail_shorter_than_half_a_window_is_no_peak() -> None:
+    def read(second: float) -> float:
+        return 500e6 if second >= 50 else 100e6
+
+    jobs = [job(f"s{number}-1", 0.0, 50.0) for number in range(1, 5)]
+    short = summary(55, [*jobs, job("s4-2", 0.0, 52.0)], application_read_bytes=read)
+    assert [window["length_seconds"] for window in short["windows"]][-1] == pytest.approx(2.0)
+    assert short["io"]["application"]["peak"]["read_bytes_per_second"] == pytest.approx(100e6)
+    long = summary(55, [*jobs, job("s4-2", 0.0, 53.0)], application_read_bytes=read)
+    assert long["io"]["application"]["peak"]["read_bytes_per_second"] == pytest.approx(500e6)
+
+
+def test_a_run_shorter_than_half_a_window_has_its_own_peak() -> None:
+    found = summary(2, four_jobs(2), application_read_bytes=lambda second: 100e6)
+    assert found["io"]["application"]["peak"]["read_bytes_per_second"] == pytest.approx(100e6)
+
+
 def test_a_run_without_samples_has_no_windows_and_says_why() -> None:
     found = summary_of(facts(), four_jobs(60))
     assert found["windows"] == []

@@ -234,14 +234,17 @@ def _windows(folder: Folder, path: str, names: dict[str, list[str]], course: Cou
     began = folder.every.filter(first)["started_at"].cast("int64").to_numpy().max() / 1e6
     for direction, series in ({**names, "total": names["read"] + names["write"]}).items():
         whole, active = folder.rate(series, course.whole), folder.rate(series, course.active)
+        long = numpy.diff(course.whole) >= 0.5 * course.window - 1e-6
         rates = {
-            "peak": whole,
+            "peak": whole[long],
             "sustained": active,
             "active_mean": _between(folder, series, course.start, course.turn),
         }
         if began + course.window <= course.turn + course.window / 2:
             rates["initial"] = _between(folder, series, began, began + course.window)
-            rates["peak"] = numpy.concatenate([whole, rates["initial"]])
+            rates["peak"] = numpy.concatenate([rates["peak"], rates["initial"]])
+        if numpy.isnan(rates["peak"]).all():
+            rates["peak"] = whole
         for name, rate in rates.items():
             known = rate[~numpy.isnan(rate)]
             if known.size:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 
 from mawl.analysis.blocks import Block, Missing
 from mawl.analysis.series import Samples
-from mawl.analysis.windows import Rates, Windows, added, initial_edges, rates
+from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 
@@ -148,7 +149,7 @@ def _found(
     active = {direction: values[: windows.active] for direction, values in whole.items()}
     start, end = windows.active_edges[0], windows.active_edges[-1]
     found: dict[str, Flow] = {
-        "peak": whole,
+        "peak": {},
         "sustained": active,
         "active_mean": counters.flow(samples, (start, end)),
         "initial": {},
@@ -159,11 +160,21 @@ def _found(
         reasons["initial"] = initial
     else:
         found["initial"] = counters.flow(samples, initial)
-        # It lies across the others, and a peak below it would be none.
-        found["peak"] = {
-            direction: [*values, *found["initial"][direction]] for direction, values in whole.items()
-        }
+    found["peak"] = {
+        direction: _peak(values, found["initial"].get(direction, []), windows)
+        for direction, values in whole.items()
+    }
     return found, reasons
+
+
+def _peak(values: Rates, initial: Rates, windows: Windows) -> Rates:
+    """The windows that a peak may be of: those of at least half the length, the others where these lack.
+
+    The initial one lies across the others, and a peak below it would be none."""
+    lengths = [end - start for start, end in pairwise(windows.edges)]
+    full = [value for value, length in zip(values, lengths, strict=True) if fills(length, windows.seconds)]
+    full += initial
+    return full if any(value is not None for value in full) else values
 
 
 def _value(figure: str, values: Rates, path: str, reasons: dict[str, str], missing: Missing) -> float | None:

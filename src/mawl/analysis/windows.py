@@ -35,6 +35,13 @@ class Windows(msgspec.Struct, frozen=True, kw_only=True):
         return self.edges[: self.active + 1]
 
 
+def fills(length_seconds: float, windows_seconds: float) -> bool:
+    """Whether a window is at least half as long as ``windows_seconds``, what windows are meant to have.
+
+    Only a phase shorter than that is a window that does not: its rate is of a moment."""
+    return length_seconds >= windows_seconds / 2 - INSTANT_SECONDS
+
+
 def window_seconds(active_seconds: float) -> float:
     """Length of a window: max(5 s, 1 % of the active phase)."""
     return max(SHORTEST_WINDOW_SECONDS, WINDOW_RATIO * active_seconds)

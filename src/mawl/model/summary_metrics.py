@@ -192,7 +192,7 @@ IO_METRICS: tuple[Metric, ...] = (
                     WINDOWS,
                 )
                 for figure, when in (
-                    ("peak", "in the highest window of the run, the initial one among them"),
+                    ("peak", "in the highest window of at least half the length, the initial one among them"),
                     ("initial", "in the first window after all first-stage jobs started"),
                     ("sustained", "in the median window of the active phase"),
                     ("active_mean", "over the whole active phase"),

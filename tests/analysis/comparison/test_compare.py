@@ -29,10 +29,10 @@ def test_five_slower_runs_are_slower() -> None:
     assert 0.17 < found.low_ratio < 0.2 < found.high_ratio < 0.23
 
 
-def test_no_difference_comes_with_what_would_have_been_seen() -> None:
+def test_not_told_apart_comes_with_what_would_have_been_told() -> None:
     found = compare(*pair(QUIET, QUIET[::-1])).statement
     assert found is not None
-    assert found.verdict == "no difference"
+    assert found.verdict == "not told apart"
     assert found.smallest_effect_ratio is not None and 0.02 < found.smallest_effect_ratio < 0.05
     assert found.runs_for_tenth == 5
 
@@ -58,7 +58,7 @@ def test_programs_are_sorted_by_effect_and_counted() -> None:
     found = compare(before, side_of("after", runs)).programs
     assert found is not None
     assert [change.program for change in found.changes] == ["census_load", "wide_sort"]
-    assert [change.verdict for change in found.changes] == ["no difference", "faster"]
+    assert [change.verdict for change in found.changes] == ["not told apart", "faster"]
     assert (found.faster, found.slower, found.no_difference) == (1, 0, 1)
     assert found.changes[1].change_ratio == pytest.approx(-0.2)
     assert found.changes[1].jobs == 4
@@ -80,7 +80,7 @@ def test_the_papers_table_holds_times_cpu_and_rates() -> None:
     real = rows["time.real_time_seconds"]
     assert (real.verdict, real.unit) == ("higher", "seconds")
     assert real.change_ratio == pytest.approx(1.0)
-    assert rows["time.user_cpu_seconds"].verdict == "no difference"
+    assert rows["time.user_cpu_seconds"].verdict == "not told apart"
     ratio = rows["cpu_real_ratio.of_sums"]
     assert ratio.change_ratio == pytest.approx(-0.5)
     assert rows["io.device.run_mean.total_bytes_per_second"].reference is not None
@@ -94,7 +94,7 @@ def test_what_differs_is_the_place_that_grew() -> None:
     assert comparison.named.sentence.startswith("blocked in work ")
     verdicts = {row.place: row.verdict for row in comparison.places}
     assert verdicts["blocked in work"] == "more"
-    assert verdicts["on CPU"] == "no difference"
+    assert verdicts["on CPU"] == "not told apart"
     grown = next(row for row in comparison.places if row.verdict == "more")
     assert grown.change_seconds == pytest.approx(6 * 4.0)
 
@@ -155,7 +155,7 @@ def test_a_planted_tenth_in_the_noise_of_this_machine_is_rarely_seen_with_five_r
     generator = np.random.default_rng(1)
     before, after = np.exp(generator.normal(0.0, 0.15, (2, 5)))
     found = compare(*pair(before.tolist(), (1.1 * after).tolist())).statement
-    assert found is not None and found.verdict == "no difference"
+    assert found is not None and found.verdict == "not told apart"
     assert found.smallest_effect_ratio is not None and found.smallest_effect_ratio > 0.15
     assert found.runs_for_tenth is not None and 10 < found.runs_for_tenth < 100
     assert math.isfinite(found.high_ratio or math.inf)

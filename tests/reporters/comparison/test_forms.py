@@ -7,11 +7,14 @@ import re
 
 import msgspec
 import pytest
+from bokeh.models import Range1d
 
 from mawl.analysis.comparison.compare import Comparison, compare, compare_many
+from mawl.analysis.comparison.programs import Verdict
 from mawl.analysis.comparison.sides import side_of
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.comparison import html, json, markdown, text
+from mawl.reporters.comparison.charts import effect_charts
 from mawl.reporters.comparison.tables import tables
 from tests.fakes.compared_runs import compared, jobs, pair, side
 from tests.fakes.stored_run import facts
@@ -31,7 +34,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[0] == f"reference  before (5 runs, measured, indicative): {system}"
     assert lines[2].startswith("result     slower: jobs took 20 % longer (95 % interval +17 % to +23 %;")
-    assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
+    assert "programs   0 programs faster, 2 slower, 0 not told apart" in lines
     assert "differs    blocked in work 2.40 s -> 26.4 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
     assert len(lines) <= text.SCREEN_LINES
@@ -41,14 +44,80 @@ def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
     found = text.render(compare(*pair([1.0, 1.0], [1.1])))
     assert "not judged: jobs took 10 % longer (6 jobs, 2 against 1 run); a statement needs 5 runs" in found
     assert "7 more runs in all" in " ".join(found.split())
-    assert "no difference" not in found
+    assert "told apart" not in found
 
 
-def test_no_difference_stands_beside_what_would_have_been_seen() -> None:
+def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
     found = text.render(compare(*pair(QUIET, QUIET[::-1])))
     said = " ".join(found.split())
-    assert re.search(r"no difference: .* would have been seen in four of five such comparisons; 10 %", said)
-    assert re.search(r"wide_sort .* no difference \(from [\d.]+ %\)", found)
+    assert re.search(r"not told apart: .* would have been told in four of five such comparisons; 10 %", said)
+    assert re.search(r"wide_sort .* not told apart \([\d.]+ % would be\)", found)
+
+
+def unsettled() -> Comparison:
+    """All jobs and all figures within noise, but for an interval without 0 that Holm does not accept."""
+    noise = [0.9, 1.1, 1.0, 1.1, 0.95]
+    runs = [
+        compared(2 * place + 1, {"wide_sort": 1.15 * noise[place], "census_load": factor})
+        for place, factor in enumerate([1.02, 1.01, 0.97, 1.0, 1.0])
+    ]
+    return compare(side("before", QUIET), side_of("after", runs))
+
+
+def test_an_interval_without_0_beside_not_told_apart_is_explained() -> None:
+    found = unsettled()
+    row = next(row for row in found.figures if row.name == "time.real_time_seconds")
+    assert row.low_ratio is not None and row.low_ratio > 0
+    assert row.verdict == "not told apart"
+    said = "an interval is of its row alone, a verdict of all rows together (Holm)"
+    for form in (text.render(found), text.render(found, every=True), markdown.render(found)):
+        assert said in " ".join(form.split())
+        assert "no difference" not in form.lower()
+    page = html.render(found)
+    assert said[1:] in page
+    assert "no difference" not in page.lower()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "slower_programs", "faster", "answer", "tone"),
+    [
+        ("not told apart", 0, 0, "The sides were not told apart", ""),
+        ("not told apart", 1, 2, "The sides were not told apart; 1 program slower, 2 programs faster", "bad"),
+        ("not told apart", 0, 1, "The sides were not told apart; 1 program faster", ""),
+        ("faster", 1, 3, "The candidate is faster; 1 program slower", "warn"),
+        ("slower", 3, 1, "The candidate is slower; 1 program faster", "bad"),
+    ],
+)
+def test_the_headline_of_the_page_hides_no_slower_program(
+    slower: Comparison, verdict: Verdict, slower_programs: int, faster: int, answer: str, tone: str
+) -> None:
+    assert slower.statement is not None and slower.programs is not None
+    found = msgspec.structs.replace(
+        slower,
+        statement=msgspec.structs.replace(slower.statement, verdict=verdict),
+        programs=msgspec.structs.replace(slower.programs, slower=slower_programs, faster=faster),
+    )
+    assert html.headline(found) == (answer, tone)
+    assert f">{answer}<" in html.render(found)
+
+
+def test_no_figure_is_a_negative_zero(slower: Comparison) -> None:
+    place = msgspec.structs.replace(slower.places[0], change_seconds=-0.001, share_ratio=-0.0001)
+    row = tables(msgspec.structs.replace(slower, places=[place]))[2].rows[0]
+    assert row[3:5] == ("0.00 s", "0.00")
+    shorter = msgspec.structs.replace(place, change_seconds=-1.2)
+    assert tables(msgspec.structs.replace(slower, places=[shorter]))[2].rows[0][3] == "-1.20 s"
+
+
+def test_every_interval_lies_within_the_chart_with_a_margin(slower: Comparison) -> None:
+    plot = effect_charts(slower)[0].figure
+    assert plot is not None and slower.programs is not None
+    assert isinstance(plot.x_range, Range1d)
+    start, end = float(str(plot.x_range.start)), float(str(plot.x_range.end))
+    ends = [(change.low_ratio or 0.0, change.high_ratio or 0.0) for change in slower.programs.changes]
+    width = end - start
+    assert end - max(high for _, high in ends) > 0.04 * width
+    assert min(low for low, _ in ends) - start > 0.04 * width
 
 
 def with_programs(comparison: Comparison, ratios: list[float]) -> Comparison:
@@ -70,7 +139,7 @@ def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slowe
     lines = text.render(found).splitlines()
     assert len(lines) <= text.SCREEN_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
-    assert "programs   3 programs faster, 12 slower, 5 without a difference" in lines
+    assert "programs   3 programs faster, 12 slower, 5 not told apart" in lines
     shown = [line.split()[0] for line in lines if line.startswith("program-")]
     assert shown[0] == "program-0" and shown[-1] == "program-19"
     cut = next(number for number, line in enumerate(lines) if line.startswith("... "))
@@ -158,6 +227,6 @@ def test_many_sides_in_every_form() -> None:
     screen = text.render_matrix(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
     assert "against a:" in screen and "  c: not judged: jobs took" in screen
-    assert "- **b**: no difference" in markdown.render_matrix(matrix)
+    assert "- **b**: not told apart" in markdown.render_matrix(matrix)
     assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
     assert "Against a" in html.render_matrix(matrix)

@@ -63,6 +63,19 @@ def test_marks_are_the_figures_of_the_summary(long: Made) -> None:
         }
 
 
+def test_the_mark_of_the_peak_is_not_at_a_short_tail(long: Made) -> None:
+    run, summary, found, _ = long
+    last = summary["windows"][-1]
+    start = last["start_seconds"] + last["length_seconds"]
+    rates = {name: 1e12 for name in last if name.endswith("_bytes_per_second")}
+    seconds = summary["io"]["device"]["window_seconds"]
+    for length, marked in ((0.4 * seconds, False), (0.6 * seconds, True)):
+        tail = {**last, **rates, "phase": "tail", "start_seconds": start, "length_seconds": length}
+        marks = sources(run, {**summary, "windows": [*summary["windows"], tail]})["device_marks"]
+        assert (start in marks["left"]) is marked
+        assert marked or list(marks["left"]) == list(found["device_marks"]["left"])
+
+
 def test_shares_of_calls_and_jobs_add_up(long: Made) -> None:
     run, summary, found, _ = long
     latencies = found["latency_distribution"]

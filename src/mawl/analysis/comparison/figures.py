@@ -13,7 +13,7 @@ from mawl.analysis.comparison.sides import Side, centre, change, logs
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
 
-Verdict = Literal["higher", "lower", "no difference", "not judged"]
+Verdict = Literal["higher", "lower", "not told apart", "not judged"]
 Needs = Literal["", "CPU", "device", "cores"]
 """What must be counted alike on both sides for a figure to be compared."""
 
@@ -150,7 +150,7 @@ def _judged(row: FigureChange, effect: Effect | None, differs: bool) -> FigureCh
     word: Verdict = "higher" if effect.difference > 0 else "lower"
     return msgspec.structs.replace(
         row,
-        verdict=word if differs else "no difference",
+        verdict=word if differs else "not told apart",
         low_ratio=expm1(effect.low),
         high_ratio=expm1(effect.high),
         smallest_effect_ratio=expm1(effect.smallest),

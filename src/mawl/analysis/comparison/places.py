@@ -14,7 +14,7 @@ from mawl.model.metric import Unit
 from mawl.model.options import ROLES, Role
 from mawl.units import format_latency, format_rate, format_seconds
 
-Verdict = Literal["more", "less", "no difference", "not judged"]
+Verdict = Literal["more", "less", "not told apart", "not judged"]
 
 PLACES: dict[str, str] = {
     "on CPU": "wait.on_cpu_seconds",
@@ -117,7 +117,7 @@ def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
         for place in places
         if place.change_seconds * total > 0
         and abs(place.share_ratio or 0.0) >= LEAST_SHARE_RATIO
-        and place.verdict != "no difference"
+        and place.verdict != "not told apart"
     ]
     if not able:
         return None
@@ -161,7 +161,7 @@ def _place(
         low_seconds=effect.low,
         high_seconds=effect.high,
         smallest_seconds=effect.smallest,
-        verdict=word if found[place] else "no difference",
+        verdict=word if found[place] else "not told apart",
     )
 
 

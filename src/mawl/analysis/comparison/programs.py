@@ -12,7 +12,7 @@ import msgspec
 from mawl.analysis.comparison.sides import ComparedRun, Side
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
 
-Verdict = Literal["slower", "faster", "no difference", "not judged"]
+Verdict = Literal["slower", "faster", "not told apart", "not judged"]
 
 SOUGHT_RATIO = 0.1
 """The slowdown for which the runs that it would take are printed."""
@@ -57,6 +57,7 @@ class ProgramChange(msgspec.Struct, frozen=True, kw_only=True):
 class Programs(msgspec.Struct, frozen=True, kw_only=True):
     """All programs, the most slowed first, and how many of each verdict there are.
 
+    ``no_difference`` counts those not told apart, which are not shown to be alike;
     ``ran_longer`` and ``ran_shorter`` count plain changes, whatever they are worth.
     """
 
@@ -126,7 +127,7 @@ def program_changes(reference: Side, candidate: Side) -> Programs:
         changes=changes,
         slower=verdicts.count("slower"),
         faster=verdicts.count("faster"),
-        no_difference=verdicts.count("no difference"),
+        no_difference=verdicts.count("not told apart"),
         ran_longer=sum(change.change_ratio > 0 for change in changes),
         ran_shorter=sum(change.change_ratio < 0 for change in changes),
     )
@@ -140,7 +141,7 @@ def means(side: Side, jobs: Mapping[str, str] | Sequence[str]) -> list[float]:
 def verdict_of(effect: Effect, differs: bool) -> Verdict:
     """The word for an effect on a time."""
     if not differs:
-        return "no difference"
+        return "not told apart"
     return "slower" if effect.difference > 0 else "faster"
 
 

@@ -43,10 +43,23 @@ def span(some: Span | None, unit: Unit) -> str:
     return ends[0] if some.low == some.high else " to ".join(ends)
 
 
-def seen(verdict: str, smallest_ratio: float | None) -> str:
-    """The verdict; beside every "no difference" the smallest effect that would have been seen."""
+def told(verdict: str, smallest: str | None) -> str:
+    """The verdict; beside every "not told apart" the ``smallest`` effect that would have been told."""
     if verdict == "not judged":
         return ABSENT
-    if verdict != "no difference" or smallest_ratio is None:
+    if verdict != "not told apart" or smallest is None:
         return verdict
-    return f"no difference (from {format_change(smallest_ratio).lstrip('+')})"
+    return f"not told apart ({smallest} would be)"
+
+
+def told_ratio(verdict: str, smallest_ratio: float | None) -> str:
+    """As :func:`told`, of a ratio less 1."""
+    return told(verdict, None if smallest_ratio is None else format_change(smallest_ratio).lstrip("+"))
+
+
+def signed_seconds(seconds: float) -> str:
+    """A change of a time: ``+1.20 s``, ``-1.20 s``, and ``0.00 s`` without a sign."""
+    text = format_seconds(abs(seconds))
+    if text == format_seconds(0.0):
+        return text
+    return ("-" if seconds < 0 else "+") + text

@@ -15,7 +15,9 @@ from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
+from mawl.reporters.comparison.cells import changed, interval
 from mawl.reporters.comparison.courses import CANDIDATE, COLOURS, REFERENCE
+from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.charts.frame import QUIET_COLOUR, RATE, Chart, Key, blank, from_zero, hover
 
 TOOLS = "save"
@@ -80,6 +82,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
             "change": [change.change_ratio for change in changes],
             "low": [_known(change.low_ratio, change.change_ratio) for change in changes],
             "high": [_known(change.high_ratio, change.change_ratio) for change in changes],
+            "said": [_said(change) for change in changes],
             "verdict": [change.verdict for change in changes],
             "color": [
                 CANDIDATE if change.verdict in ("slower", "faster") else REFERENCE for change in changes
@@ -109,17 +112,16 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
     plot.xaxis.axis_label = "change of real time per job"
     plot.xaxis.formatter = NumeralTickFormatter(format="+0 %")
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=4)
-    between = "@change{+0.0 %} (@low{+0.0 %} to @high{+0.0 %})"
-    hover(plot, points, [("program", "@program"), ("change", between), ("", "@verdict")], line=False)
+    hover(plot, points, [("program", "@program"), ("change", "@said"), ("", "@verdict")], line=False)
     return Chart(
         "programs",
         "Programs by effect",
         "Real time per job against the reference, with the 95 % interval of each program by itself where "
-        "there are runs enough.",
+        "there are runs enough; the verdict is of all programs together.",
         "Points with intervals: the change of real time per job of every program.",
         [
             Key("judged slower or faster", CANDIDATE),
-            Key("no difference, or not judged", REFERENCE),
+            Key("not told apart, or not judged", REFERENCE),
         ],
         plot,
     )
@@ -183,6 +185,12 @@ def _around(values: Sequence[float]) -> Range1d:
     least, most = min(values), max(values)
     margin = max((most - least) * 0.05, LEAST_MARGIN_RATIO)
     return Range1d(start=least - margin, end=most + margin)
+
+
+def _said(change: ProgramChange) -> str:
+    """The change, and its interval where there is one, as the tables write them."""
+    between = interval(change.low_ratio, change.high_ratio)
+    return changed(change.change_ratio) + ("" if between == ABSENT else f" ({between})")
 
 
 def _known(value: float | None, otherwise: float) -> float:

@@ -11,6 +11,7 @@ from mawl.reporters.comparison.charts import effect_charts, matrix_charts
 from mawl.reporters.comparison.courses import course_charts, course_lines
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.figure import counted_noun
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
@@ -20,11 +21,11 @@ from mawl.reporters.html.sections.definitions import definitions
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
 
-TONES = {"slower": "bad", "faster": "good", "no difference": "good", "not judged": "warn"}
+TONES = {"slower": "bad", "faster": "good", "not told apart": "", "not judged": "warn"}
 ANSWERS = {
     "slower": "The candidate is slower",
     "faster": "The candidate is faster",
-    "no difference": "No difference was seen",
+    "not told apart": "The sides were not told apart",
     "not judged": "Shown, not judged",
 }
 WHICH_RUNS = (
@@ -85,11 +86,10 @@ def _page(
 
 def _cards(comparison: Comparison) -> Markup:
     """The answer, what differs, and what stands in the way, on the first screen."""
-    verdict = comparison.statement.verdict if comparison.statement else "not judged"
     lines = head(comparison)
     texts = dict(lines)
     answers: list[str | Markup] = [text for name in ("result", "programs") if (text := texts.get(name))]
-    cards = [Card("Result", ANSWERS[verdict], TONES[verdict], answers)]
+    cards = [Card("Result", *headline(comparison), answers)]
     if comparison.basis == "runs":
         place = _capital(comparison.named.place) if comparison.named else "No single place"
         cards.append(Card("What differs", place, "", [texts["differs"], f"limit: {texts['limit']}"]))
@@ -102,6 +102,25 @@ def _cards(comparison: Comparison) -> Markup:
     return Markup("{}\n{}").format(
         fill("verdict.html", cards=cards, keys=[]), fill("facts.html", facts=sides)
     )
+
+
+def headline(comparison: Comparison) -> tuple[str, str]:
+    """The answer and its tone; a program established slower stands in it whatever all jobs together say."""
+    verdict = comparison.statement.verdict if comparison.statement else "not judged"
+    programs = comparison.programs
+    apart = {
+        word: count
+        for word, count in (
+            ("slower", programs.slower if programs else 0),
+            ("faster", programs.faster if programs else 0),
+        )
+        if count and word != verdict
+    }
+    listed = ", ".join(f"{counted_noun(count, 'program')} {word}" for word, count in apart.items())
+    answer = f"{ANSWERS[verdict]}; {listed}" if listed else ANSWERS[verdict]
+    if "slower" in apart:
+        return answer, "warn" if verdict == "faster" else "bad"
+    return answer, TONES[verdict]
 
 
 def _embedded(charts: Sequence[Chart]) -> Embedded:

@@ -48,12 +48,12 @@ def unlike(comparison: Comparison) -> list[str]:
 
 
 def programs(found: Programs) -> str:
-    """``3 programs faster, 1 slower, 16 without a difference``; plain counts where nothing was judged."""
+    """``3 programs faster, 1 slower, 16 not told apart``; plain counts where nothing was judged."""
     if all(change.verdict == "not judged" for change in found.changes):
         return f"{found.ran_shorter} took less time, {found.ran_longer} more; none is judged"
     return (
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
-        f"{found.no_difference} without a difference"
+        f"{found.no_difference} not told apart"
     )
 
 
@@ -80,9 +80,9 @@ def result(some: Statement) -> str:
             f"{counted_noun(some.more_runs_needed, 'more run')} in all"
         )
     between = f"95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
-    if some.verdict != "no difference":
+    if some.verdict != "not told apart":
         return f"{some.verdict}: {took} ({between})"
-    return f"no difference: {took} ({between}); {_power(some)}"
+    return f"not told apart: {took} ({between}); {_power(some)}"
 
 
 def _result(comparison: Comparison) -> str:
@@ -97,10 +97,10 @@ def _against(some: Statement) -> str:
 
 def _power(some: Statement) -> str:
     if some.smallest_effect_ratio is None:
-        return "the smallest effect that would have been seen is not known"
-    seen = format_change(some.smallest_effect_ratio).lstrip("+")
+        return "the smallest effect that would have been told is not known"
+    least = format_change(some.smallest_effect_ratio).lstrip("+")
     more = "more than 200 runs" if some.runs_for_tenth is None else counted_noun(some.runs_for_tenth, "run")
-    return f"{seen} would have been seen in four of five such comparisons; 10 % takes {more} a side"
+    return f"{least} would have been told in four of five such comparisons; 10 % takes {more} a side"
 
 
 def _took(ratio: float) -> str:

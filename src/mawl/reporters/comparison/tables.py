@@ -11,8 +11,17 @@ from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PLACES, PlaceChange
 from mawl.formats.lines import one_line
 from mawl.model.options import ROLES
-from mawl.reporters.comparison.cells import changed, interval, latency, seen, span, value
-from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
+from mawl.reporters.comparison.cells import (
+    changed,
+    interval,
+    latency,
+    signed_seconds,
+    span,
+    told,
+    told_ratio,
+    value,
+)
+from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
 from mawl.units import format_rate, format_ratio, format_seconds
 
 ROLE_FIGURES = {
@@ -34,6 +43,15 @@ MATRIX_FIGURES = (
     "",
     "io.device.sustained_bytes_per_second_per_core",
 )
+
+
+OWN_INTERVALS = (
+    "an interval is of its row alone, a verdict of all rows together (Holm): that asks more of each"
+)
+"""Why "not told apart" may stand beside an interval that leaves out 0."""
+
+VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: what four of five such comparisons would tell apart"
+PLACES_NOTE = "means over runs; share: the change over the reference's time in all places"
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +91,7 @@ def figures(comparison: Comparison) -> Table:
             value(row.candidate, row.unit),
             changed(row.change_ratio),
             interval(row.low_ratio, row.high_ratio),
-            seen(row.verdict, row.smallest_effect_ratio),
+            told_ratio(row.verdict, row.smallest_effect_ratio),
         )
         for row in comparison.figures
     ]
@@ -98,7 +116,7 @@ def programs(comparison: Comparison) -> Table:
             format_seconds(row.candidate_seconds),
             changed(row.change_ratio),
             interval(row.low_ratio, row.high_ratio),
-            seen(row.verdict, row.smallest_effect_ratio),
+            told_ratio(row.verdict, row.smallest_effect_ratio),
         )
         for row in found
     ]
@@ -108,8 +126,7 @@ def programs(comparison: Comparison) -> Table:
         title="real time per job",
         head=("real time per job", "jobs", "reference", "candidate", "change", "95 % interval", "verdict"),
         rows=rows,
-        note="geometric means over jobs and runs; intervals are each program's own, verdicts hold for all "
-        f"{counted_noun(len(rows), 'program')} together (Holm)"
+        note=f"geometric means over jobs and runs; {VERDICTS_NOTE}"
         if judged
         else "geometric means over jobs and runs",
     )
@@ -122,9 +139,7 @@ def places(comparison: Comparison) -> Table:
         title="time of all jobs",
         head=("time of all jobs", "reference", "candidate", "change", "share", "verdict"),
         rows=[_place(row) for row in comparison.places],
-        note="means over runs; share: the change over the reference's time in all places"
-        if comparison.places
-        else "",
+        note=PLACES_NOTE if comparison.places else "",
         row_figures=[PLACES[row.place] for row in comparison.places],
     )
 
@@ -230,18 +245,13 @@ def _throughput(row: MatrixRow) -> tuple[str, ...]:
 
 
 def _place(row: PlaceChange) -> tuple[str, ...]:
-    verdict = row.verdict
-    word = ABSENT if verdict == "not judged" else str(verdict)
-    if verdict == "no difference" and row.smallest_seconds is not None:
-        word = f"no difference (from {format_seconds(row.smallest_seconds)})"
-    sign = "-" if row.change_seconds < 0 else "+"
     return (
         row.place,
         format_seconds(row.reference_seconds),
         format_seconds(row.candidate_seconds),
-        sign + format_seconds(abs(row.change_seconds)),
+        signed_seconds(row.change_seconds),
         figure(row.share_ratio, format_ratio),
-        word,
+        told(row.verdict, figure(row.smallest_seconds, format_seconds)),
     )
 
 
@@ -253,5 +263,5 @@ def _reasons(comparison: Comparison) -> str:
             found.setdefault(row.reason, []).append(row.title)
     parts = [f"{', '.join(titles)}: {reason}" for reason, titles in found.items()]
     judged = any(row.verdict != "not judged" for row in comparison.figures)
-    first = ["verdicts hold for all judged figures together (Holm)"] if judged else []
+    first = [VERDICTS_NOTE] if judged else []
     return "; ".join([*first, *parts])

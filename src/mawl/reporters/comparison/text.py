@@ -11,7 +11,7 @@ from mawl.analysis.comparison.programs import ProgramChange
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
-from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.comparison.tables import OWN_INTERVALS, Table, matrix_tables, tables
 from mawl.reporters.figure import counted_noun
 
 SCREEN_LINES = 45
@@ -60,7 +60,8 @@ def _screen(comparison: Comparison) -> list[list[str]]:
     if (figures := by_name.get("figures")) is not None:
         named = zip(figures.rows, figures.row_figures, strict=True)
         shown = [row for row, name in named if name in SCREEN_FIGURES]
-        before.append(aligned([figures.head, *shown]))
+        judged = any(row.verdict != "not judged" for row in comparison.figures)
+        before.append([*aligned([figures.head, *shown]), *(wrapped(OWN_INTERVALS) if judged else [])])
         more += [f"all {len(figures.rows)} figures"] if len(shown) < len(figures.rows) else []
     if (places := by_name.get("places")) is not None:
         after.append(aligned([places.head, *places.rows]))

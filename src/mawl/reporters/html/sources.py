@@ -12,6 +12,7 @@ from mawl.analysis.course import Course
 from mawl.analysis.downsampling import kept_rows
 from mawl.analysis.series import Floats
 from mawl.analysis.sessions import RUNNING, Bar
+from mawl.analysis.windows import fills
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS, sum_by_role
@@ -99,7 +100,7 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
     active = summary["time"]["active_seconds"]
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, summary["windows"], block["initial"]["total_bytes_per_second"], found.initial),
+        "peak": _highest(side, block, summary["windows"], found.initial),
         "sustained": None if active is None else (0.0, active),
     }
     rows = [
@@ -111,15 +112,20 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
 
 
 def _highest(
-    side: str, windows: Iterable[Block], initial: float | None, initially: tuple[float, float] | None
+    side: str, block: Block, windows: Iterable[Block], initially: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """When the highest window was; the initial one, which lies across the others, counts among them."""
-    best = None if initial is None or initially is None else (initial, *initially)
+    """When the window of the peak was, by the rule of the summary: the initial one, which lies across the
+    others, counts among them, and one shorter than half of one only where no other has a figure."""
+    initial = block["initial"]["total_bytes_per_second"]
+    full = [] if initial is None or initially is None else [(initial, *initially)]
+    short: list[tuple[float, float, float]] = []
     for window in windows:
         ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
-        if None not in ways and (best is None or sum(ways) > best[0]):
-            start = window["start_seconds"]
-            best = (sum(ways), start, start + window["length_seconds"])
+        if None in ways:
+            continue
+        start, length = window["start_seconds"], window["length_seconds"]
+        (full if fills(length, block["window_seconds"]) else short).append((sum(ways), start, start + length))
+    best = max(full or short, key=lambda span: span[0], default=None)
     return best and best[1:]
 
 
