@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import threading
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,26 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from mawl.advice.capacity.bounds import Bounds
 from mawl.model.records import EventRecord
 from mawl.server import application, growing
-from mawl.server.growing import SHARE_RATIO, Growing, GrowingRuns, RunEndedError
+from mawl.server.application import create_app
+from mawl.server.growing import (
+    EARLY_REST_SECONDS,
+    MOST_EARLY_PAGES,
+    SHARE_RATIO,
+    Growing,
+    GrowingRuns,
+    RunEndedError,
+    drawable,
+)
 from mawl.server.rendering import Renderers
+from mawl.server.standard import standard
 from mawl.server.work import Worker
 from mawl.store import Run
+from mawl.store.folder import RunWriter
 from tests.fakes.served_runs import Made, finished
-from tests.fakes.stored_run import START, facts, samples, write_run
+from tests.fakes.stored_run import PLAN, START, events, facts, job, samples, write_run
 
 
 class Times:
@@ -135,6 +149,95 @@ def test_a_page_is_made_once_for_each_picture(tmp_path: Path, made: Made) -> Non
     writer.close()
 
 
+def test_what_can_be_drawn_has_figures_and_a_course_has_two() -> None:
+    nan = float("nan")
+    assert drawable({"a": {"x": [1.0, nan, 2], "y": [None, 3.0], "z": [nan]}, "b": {"x": ["1", "2"]}}) == {
+        "a",
+        "a.x",
+        "a.y",
+    }
+
+
+def test_a_page_without_charts_that_exist_now_is_made_early_and_not_for_ever(
+    tmp_path: Path, made: Made
+) -> None:
+    writer = write_run(tmp_path / "one", seconds=1)
+    times = Times()
+    times.cost_seconds = 0.0
+
+    def following(run: Run, summary: object) -> str:
+        times.cpu_seconds += 10.0
+        return "page"
+
+    def sources(run: Run, summary: object) -> Mapping[str, Mapping[str, Any]]:
+        return {f"chart{number}": {"x": [1.0]} for number in range(run.samples.num_rows)}
+
+    renderers = msgspec.structs.replace(made.renderers(), following=following, sources=sources)
+    followed = times.growing(tmp_path / "one", renderers)
+    versions = [followed.page().version]
+    for second in range(1, MOST_EARLY_PAGES + 3):
+        writer.samples(samples(second))
+        times.now += EARLY_REST_SECONDS - 1
+        assert followed.picture().obtainable == followed.page().charts < followed.picture().charts
+        times.now += 1.0
+        promised = followed.picture().obtainable
+        page = followed.page()
+        assert page.charts == promised
+        versions.append(page.version)
+        if len(set(versions)) > MOST_EARLY_PAGES:
+            break
+    writer.samples(samples(90))
+    times.now += EARLY_REST_SECONDS
+    assert followed.picture().obtainable == followed.page().charts < followed.picture().charts
+    times.now += 10.0 / SHARE_RATIO
+    assert followed.picture().obtainable == followed.page().charts == followed.picture().charts
+    writer.close()
+
+
+def drawn_by(page: str) -> set[str]:
+    """What a page of a growing run says that it draws."""
+    found = re.search(r'<header class="page-head" data-charts="([^"]*)">', page)
+    assert found is not None
+    return set(json.loads(unescape(found[1])))
+
+
+def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = RunWriter(runs / "one", facts(outcome="running", ended_at=None), plan=PLAN, runs=runs)
+    failures: list[Exception] = []
+    reloaded: list[str] = []
+    looks = iter(range(100))
+
+    async def pause() -> None:
+        look = next(looks)
+        if look == 0:
+            for event in events()[:2]:
+                writer.event(event)
+            for second in range(5):
+                writer.samples(samples(second))
+            writer.job(job("s3-1", 0.0, 3.5))
+        elif look == 2:
+            reloaded.append((await asyncio.to_thread(client.get, "/runs/one")).text)
+            writer.close()
+
+    monkeypatch.setattr(application, "pause", pause)
+    monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(growing, "SHARE_RATIO", 1.0)
+    monkeypatch.setattr(growing, "EARLY_REST_SECONDS", 0.0)
+    app = create_app(runs, standard(Bounds()), failed=failures.append)
+    with TestClient(app, base_url="http://127.0.0.1:6295") as client:
+        first = client.get("/runs/one").text
+        assert 'id="chart-' not in first and "Not yet: " in first
+        told = [
+            set(data) for name, data in events_of(client.get("/runs/one/events").text) if name == "charts"
+        ]
+    assert failures == []
+    assert told[-1] - drawn_by(first) >= {"application", "sessions.left"}
+    assert drawn_by(reloaded[0]) >= told[-1]
+    assert 'id="chart-application"' in reloaded[0] and 'id="chart-sessions"' in reloaded[0]
+
+
 def test_many_viewers_are_one_reader_also_when_they_leave(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,8 +286,9 @@ def test_a_stream_follows_until_the_end(
     answer = client.get("/runs/one/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
     found = events_of(answer.text)
-    assert [name for name, _ in found] == ["status", "sources", "status", "ended"]
-    assert found[1][1]["constant"]["name"] == ["<a>", "b"]
+    assert [name for name, _ in found] == ["status", "charts", "sources", "status", "ended"]
+    assert found[1][1] == ["constant.one"]
+    assert found[2][1]["constant"]["name"] == ["<a>", "b"]
     assert "report of" in client.get("/runs/one").text
 
 

@@ -92,7 +92,8 @@ async def _run(request: Request) -> Response:
     try:
         try:
             if grows(folder):
-                return Page(way_back(await site.growing.page(folder)))
+                followed = await site.growing.page(folder)
+                return Page(way_back(followed.html, followed.charts))
         except RunEndedError:
             pass
         return Page(way_back(await site.reports.page(folder, examined(folder))))
@@ -116,9 +117,13 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
     site.viewers += 1
     try:
         version = 0
+        charts: frozenset[str] = frozenset()
         while True:
             picture = await site.growing.picture(folder)
             yield _event("status", msgspec.json.encode(picture.status))
+            if picture.obtainable != charts:
+                charts = picture.obtainable
+                yield _event("charts", msgspec.json.encode(sorted(charts)))
             changed = picture.since(version)
             if changed is not None:
                 yield _event("sources", changed)

@@ -6,7 +6,8 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ import msgspec
 from mawl.analysis.blocks import Block
 from mawl.reporters.figure import counted_noun
 from mawl.server.folders import grows
-from mawl.server.rendering import Renderers
+from mawl.server.rendering import Columns, Renderers
 from mawl.server.work import Worker
 from mawl.store import Run
 from mawl.store.tail import Tail
@@ -31,6 +32,11 @@ SHARE_RATIO = 0.1
 the server may stand on the machine that is measured.  After figures that took a CPU second, the next
 are made nine seconds later."""
 
+EARLY_REST_SECONDS = 3.0
+MOST_EARLY_PAGES = 4
+"""A page that lacks charts which can be drawn now waits no longer than that, so many times in a run: the
+first pages are small, and one that was opened as the run began would stay empty for long."""
+
 MOST_GROWING = 8
 
 
@@ -42,7 +48,8 @@ class Picture(msgspec.Struct, frozen=True):
     """A growing run at one moment.
 
     ``sources`` are the columns of each chart as JSON by name, with the ``version`` of the picture in
-    which they last changed; ``status`` is one line for people.
+    which they last changed; ``status`` is one line for people.  ``charts`` is what can be drawn of them
+    (:func:`drawable`), ``obtainable`` what a page that is asked for now is sure to draw.
     """
 
     version: int
@@ -50,6 +57,8 @@ class Picture(msgspec.Struct, frozen=True):
     run: Run
     summary: Block
     sources: dict[str, tuple[int, bytes]]
+    charts: frozenset[str]
+    obtainable: frozenset[str] = frozenset()
 
     def since(self, version: int) -> bytes | None:
         """JSON of the sources that changed after ``version``; None where none did."""
@@ -57,22 +66,31 @@ class Picture(msgspec.Struct, frozen=True):
         return _object(changed) if changed else None
 
 
+class Followed(msgspec.Struct, frozen=True):
+    """The page of the picture of this ``version``, and what it draws."""
+
+    version: int
+    html: bytes
+    charts: frozenset[str]
+
+
 class Share:
     """Lets work be done again once its share of one processor allows."""
 
     def __init__(self, cpu: Callable[[], float], clock: Callable[[], float]) -> None:
         self._cpu, self._clock = cpu, clock
-        self._rest_until = -math.inf
+        self._rest_until = self._ended_at = -math.inf
 
-    def allows(self) -> bool:
-        """Whether the rest after the last work is over."""
-        return self._clock() >= self._rest_until
+    def allows(self, rest_seconds: float = math.inf) -> bool:
+        """Whether the rest after the last work is over, or as long as ``rest_seconds`` already."""
+        return self._clock() >= min(self._rest_until, self._ended_at + rest_seconds)
 
     def spend(self, work: Callable[[], Result]) -> Result:
         """Do work, and put off the next by what its CPU time asks for."""
         before = self._cpu()
         made = work()
-        self._rest_until = self._clock() + (self._cpu() - before) * (1 / SHARE_RATIO - 1)
+        self._ended_at = self._clock()
+        self._rest_until = self._ended_at + (self._cpu() - before) * (1 / SHARE_RATIO - 1)
         return made
 
 
@@ -84,7 +102,7 @@ class Growing:
         folder: Path,
         renderers: Renderers,
         *,
-        cpu: Callable[[], float] = time.process_time,
+        cpu: Callable[[], float] = time.thread_time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.folder, self._renderers = folder, renderers
@@ -94,7 +112,8 @@ class Growing:
         self._picture: Picture | None = None
         self._looked = -math.inf
         self._fresh = False
-        self._page: tuple[int, bytes] | None = None
+        self._page: Followed | None = None
+        self._early_pages = 0
 
     def picture(self) -> Picture:
         """The newest picture that the share allows; RunEndedError once nobody writes any more."""
@@ -114,16 +133,33 @@ class Growing:
             tail = self._tail
             self._picture = self._figures.spend(lambda: self._made(tail))
             self._fresh = False
-        self._picture = msgspec.structs.replace(self._picture, status=status(self._tail, time.time()))
+        page = self._page
+        anew = page is None or self._page_allowed(page, self._picture)
+        self._picture = msgspec.structs.replace(
+            self._picture,
+            status=status(self._tail, time.time()),
+            obtainable=self._picture.charts if page is None or anew else page.charts,
+        )
         return self._picture
 
-    def page(self) -> bytes:
-        """The page of a picture, made once for each; the newest picture that the share allows."""
+    def page(self) -> Followed:
+        """The page of a picture, made once for each; the newest picture that the share allows.
+
+        It draws at least what the last picture called obtainable: a page that loads itself anew
+        because of that does not get the one it has.
+        """
         picture = self.picture()
-        if self._page is None or (self._page[0] != picture.version and self._pages.allows()):
+        if self._page is None or self._page_allowed(self._page, picture):
+            self._early_pages += not self._pages.allows()
             made = self._pages.spend(lambda: self._renderers.following(picture.run, picture.summary))
-            self._page = (picture.version, made.encode("utf-8", "backslashreplace"))
-        return self._page[1]
+            self._page = Followed(picture.version, made.encode("utf-8", "backslashreplace"), picture.charts)
+        return self._page
+
+    def _page_allowed(self, page: Followed, picture: Picture) -> bool:
+        if page.version == picture.version:
+            return False
+        early = bool(picture.charts - page.charts) and self._early_pages < MOST_EARLY_PAGES
+        return self._pages.allows(EARLY_REST_SECONDS if early else math.inf)
 
     def _made(self, tail: Tail) -> Picture:
         run = tail.run()
@@ -131,11 +167,12 @@ class Growing:
         old = self._picture
         version = 1 if old is None else old.version + 1
         sources: dict[str, tuple[int, bytes]] = {}
-        for name, columns in self._renderers.sources(run, summary).items():
+        found = self._renderers.sources(run, summary)
+        for name, columns in found.items():
             made = msgspec.json.encode(columns, enc_hook=_as_list)
             before = None if old is None else old.sources.get(name)
             sources[name] = before if before is not None and before[1] == made else (version, made)
-        return Picture(version, "", run, summary, sources)
+        return Picture(version, "", run, summary, sources, drawable(found))
 
 
 class GrowingRuns:
@@ -149,7 +186,7 @@ class GrowingRuns:
         """The run as it is; RunEndedError where it does not grow (any more)."""
         return await self._ask(folder, Growing.picture)
 
-    async def page(self, folder: Path) -> bytes:
+    async def page(self, folder: Path) -> Followed:
         """Its page, which then follows it."""
         return await self._ask(folder, Growing.page)
 
@@ -187,6 +224,20 @@ def status(tail: Tail, now: float) -> str:
         f"{len(ended)} of {counted_noun(tail.facts.workload.jobs, 'job')} ended{failed}, "
         f"{len(started - ended)} running, {seconds} since the start"
     )
+
+
+def drawable(sources: Mapping[str, Columns]) -> frozenset[str]:
+    """What can be drawn: ``SOURCE.COLUMN`` with a figure, ``SOURCE`` with two in a column (a course)."""
+    found = set()
+    for name, columns in sources.items():
+        for column, values in columns.items():
+            plain = values if isinstance(values, list) else values.tolist()
+            # NaN is the one number that differs from itself.
+            figures = (one for one in plain if isinstance(one, int | float) and one == one)
+            known = len(list(islice(figures, 2)))
+            found |= {f"{name}.{column}"} if known else set()
+            found |= {name} if known == 2 else set()
+    return frozenset(found)
 
 
 def _as_list(columns: Any) -> Any:

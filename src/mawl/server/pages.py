@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from html import escape
 from importlib import resources
 from typing import Any
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
@@ -24,12 +27,19 @@ class Page(HTMLResponse):
 
 
 HEAD = b'<header class="page-head">'
-WAY_BACK = HEAD + b'<p class="quiet screen"><a href="/">All runs</a></p>'
+WAY_BACK = b'<p class="quiet screen"><a href="/">All runs</a></p>'
 
 
-def way_back(page: bytes) -> bytes:
-    """A page that others made, with a link to the library at its head (where no text of a run stands yet)."""
-    return page.replace(HEAD, WAY_BACK, 1)
+def way_back(page: bytes, charts: Iterable[str] | None = None) -> bytes:
+    """A page that others made, with a link to the library at its head (where no text of a run stands yet).
+
+    ``charts`` is what the page of a growing run draws, for its script to compare.
+    """
+    head = HEAD
+    if charts is not None:
+        drawn = escape(msgspec.json.encode(sorted(charts)).decode())
+        head = HEAD[:-1] + f' data-charts="{drawn}">'.encode()
+    return page.replace(HEAD, head + WAY_BACK, 1)
 
 
 def library_page(values: dict[str, Any]) -> Page:

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.advice.judge import judged
 from mawl.reporters.html.report import render
 from mawl.store import open_run
+from mawl.store.folder import RunWriter
 from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.stored_run import PLAN, facts, job, samples
 from tests.fakes.synthetic_run import write_synthetic_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -33,6 +36,13 @@ INKED = """canvas => {
   }
   return seen.size;
 }"""
+TIME_TICKS = """() => Object.fromEntries(Array.from(Bokeh.index)
+  .filter(view => view.model.x_range?.name === "time")
+  .map(({model, frame}) => {
+    const {start, end} = model.x_range;
+    const found = model.below[0].ticker.get_ticks(start, end, model.x_range, NaN).major;
+    return [model.name, [found.length, frame.bbox.width]];
+  }))"""
 RANGES = """() => Object.fromEntries(
   Bokeh.documents[0].roots().map(one => [one.name, [one.x_range.start, one.x_range.end]])
 )"""
@@ -154,6 +164,38 @@ def test_a_phone_scrolls_down_and_never_sideways(browser: Any, full: Path) -> No
     page = Opened(browser, full, viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).page
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert page.evaluate("Bokeh.documents[0].roots().every(one => one.toolbar.active_drag == null)")
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("long")
+    writer = RunWriter(folder / "run", facts(), plan=PLAN)
+    for number, end in enumerate((20.5, 30.5, 40.5)):
+        name = f"job{number}-".ljust(120, "x")
+        program, session = name.replace("job", "program"), name.replace("job", "session")
+        changes = {"job": name, "program": program, "session": session}
+        writer.job(msgspec.structs.replace(job("s1-1", 0.0, end), **changes))
+    for second in range(41):
+        writer.samples(samples(second))
+    writer.finish(facts())
+    return written(folder, folder / "run")
+
+
+def test_long_names_keep_a_phone_from_scrolling_sideways(browser: Any, long_names: Path) -> None:
+    page = Opened(browser, long_names, viewport={"width": 390, "height": 800}).page
+    for fold in page.locator("details > summary").all():
+        fold.click()
+    assert "job0-".ljust(120, "x") in page.locator("main").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_words_of_the_time_axis_stand_apart(browser: Any, full: Path, width: int) -> None:
+    page = Opened(browser, full, viewport={"width": width, "height": 800}).page
+    page.wait_for_function(TIME_TICKS)
+    for name, (ticks, pixels) in page.evaluate(TIME_TICKS).items():
+        # "0:15:00" takes some 45 pixels.
+        assert 2 <= ticks <= pixels / 55, (name, ticks, pixels)
 
 
 def test_print_is_light_and_shows_what_is_folded(browser: Any, full: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mawl.reporters.html.embed import bokeh_script
 from mawl.reporters.html.report import SECTIONS, render
 from mawl.store import Run, open_run
 from tests.fakes.hostile_run import ATTACKS, JOBS, write_hostile_run
-from tests.fakes.stored_run import facts, jobs, write_run
+from tests.fakes.stored_run import facts, jobs, samples, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.reporters.html.page_reader import Reading, value_at
 
@@ -115,6 +115,17 @@ def test_a_run_that_goes_on_says_so_and_draws_the_jobs_that_run(tmp_path: Path) 
     assert summary["outcome"] == "running" and "The run goes on" in html
     assert 'id="chart-sessions"' in html
     writer.close()
+
+
+def test_what_a_run_that_goes_on_has_not_got_comes_later(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run", seconds=0)
+    writer.samples(samples(0))
+    html = made(open_run(tmp_path / "run"))[2]
+    assert html.count("Not yet: a course begins with the second look at the jobs") == 7
+    assert "the run was over" not in html
+    writer.close()
+    html = made(open_run(tmp_path / "run"))[2]
+    assert html.count("Not drawn: the run was over within two looks a second apart") == 7
 
 
 def test_a_killed_run_and_one_without_samples_draw_what_they_have_and_say_why(tmp_path: Path) -> None:

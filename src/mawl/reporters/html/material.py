@@ -24,7 +24,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """``end_seconds`` is the last end of a job, or how far a run that goes on was when it was read.
 
     ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
-    the first start.  ``why_no_course`` says why there is nothing to draw over time.
+    the first start.  ``why_no_course`` says why there is nothing to draw over time; of a run that
+    ``goes_on``, why there is nothing yet.
     """
 
     jobs: list[JobRecord]
@@ -36,6 +37,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     tail: tuple[float, float] | None
     initial: tuple[float, float] | None
     why_no_course: str
+    goes_on: bool
 
 
 def material(run: Run) -> Material:
@@ -53,7 +55,8 @@ def material(run: Run) -> Material:
         if samples and (series := samples.series(node, "jobs_running")) is not None
     ]
     ended_at = line.ended_at if line else started_at
-    if facts.outcome == "running":
+    goes_on = facts.outcome == "running"
+    if goes_on:
         ended_at = max([ended_at, *looks])
     windows = windows_of(line) if line else None
     found = course(facts, samples, (started_at, ended_at))
@@ -67,15 +70,18 @@ def material(run: Run) -> Material:
         windows=windows,
         tail=(line.active_seconds, line.elapsed_seconds) if line and line.tail_seconds > 0 else None,
         initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
-        why_no_course=_why(found, samples is None),
+        why_no_course=_why(found, samples is None, goes_on),
+        goes_on=goes_on,
     )
 
 
-def _why(found: Course, no_samples: bool) -> str:
+def _why(found: Course, no_samples: bool, goes_on: bool) -> str:
     if no_samples:
         return "the run holds no samples"
     known = [column for column in found.columns.values() if not np.isnan(column).all()]
     if len(found.seconds) < 2 or not known:
+        if goes_on:
+            return "a course begins with the second look at the jobs, a second after the first"
         return "the run was over within two looks a second apart: there is no course to draw"
     return ""
 

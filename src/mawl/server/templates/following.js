@@ -1,7 +1,6 @@
 "use strict";
 // Follows a growing run: new columns replace those of the chart data of the same name, until the run ends.
 (() => {
-  const first_reload_milliseconds = 2000, most_reloads = 4;
   const line = document.createElement("p");
   line.id = "following";
   line.setAttribute("role", "status");
@@ -13,20 +12,15 @@
   // JSON has no NaN: in a column of numbers null is a figure that is missing.
   const numbers = (values) => values.some(figure) && values.every((value) => value === null || figure(value));
   const column = (values) => numbers(values) ? Float64Array.from(values, (value) => value ?? NaN) : values;
-  const known = (data) => Object.keys(data).filter((name) => Array.from(data[name]).some(figure));
 
   // A chart may bear the name of its data, so a name alone would find two.
   const models = () => typeof Bokeh === "undefined" ? []
     : Bokeh.documents.flatMap((one) => Array.from(one._all_models.values()));
   const model = (type, name) => models().find((one) => one.type === type && one.name === name);
 
-  // What had figures when the page was made has its line in a chart; what has them only now has none yet.
-  const drawn = new Map();
   const replace = (name, data) => {
     const source = model("ColumnDataSource", name);
-    if (!drawn.has(name)) drawn.set(name, new Set(source ? known(source.data) : []));
     if (source) source.data = Object.fromEntries(Object.entries(data).map(([key, values]) => [key, column(values)]));
-    return known(data).filter((key) => !drawn.get(name).has(key)).map((key) => `${name}.${key}`);
   };
 
   // All charts share one axis; it grows with the run, unless somebody has zoomed into it.
@@ -43,26 +37,21 @@
     end = longer;
   };
 
-  // A chart or a line that was not there yet is drawn when the page is made anew, a few times at most.
-  let reloading = false;
-  const seek = (missing) => {
-    const tries = (key) => Number(sessionStorage.getItem(`${location.pathname} ${key}`) ?? 0);
-    const hopeful = missing.filter((key) => tries(key) < most_reloads);
-    if (!hopeful.length || reloading) return;
-    reloading = true;
-    setTimeout(again, first_reload_milliseconds * 3 ** Math.max(...hopeful.map(tries)));
-    for (const key of hopeful) sessionStorage.setItem(`${location.pathname} ${key}`, tries(key) + 1);
-  };
-
   say("Following the run ...");
   const events = new EventSource(location.pathname + "/events");
   events.addEventListener("status", (event) => {
     say(`The run is under way: ${JSON.parse(event.data)}. Charts follow it; tables are those of when this page was opened.`);
   });
   events.addEventListener("sources", (event) => {
-    const missing = Object.entries(JSON.parse(event.data)).flatMap(([name, data]) => replace(name, data));
+    for (const [name, data] of Object.entries(JSON.parse(event.data))) replace(name, data);
     lengthen();
-    seek(missing);
+  });
+  // A chart or a line that was not there yet comes with the page made anew, once the server has one to give.
+  const drawn = new Set(JSON.parse(document.querySelector(".page-head").dataset.charts));
+  events.addEventListener("charts", (event) => {
+    if (JSON.parse(event.data).every((key) => drawn.has(key))) return;
+    events.close();
+    again();
   });
   events.addEventListener("ended", () => {
     events.close();

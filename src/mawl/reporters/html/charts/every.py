@@ -17,6 +17,7 @@ Block = dict[str, Any]
 
 NO_TRAFFIC = "no bytes on any network were seen"
 NO_ROLES = "I/O by role was not measured"
+NO_START = "no job of the run has a known start"
 
 
 def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -> list[Chart]:
@@ -42,7 +43,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
     host = summary["missing"].get("host", "the samples hold no such figures of the host")
     moving = [name for name in over_time.NETWORK if name in having and np.nanmax(course.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
-    return [
+    charts = [
         throughput.device(sources, time, sides["device"]),
         throughput.application(sources, time, sides["application"], by_role=by_role),
         over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),
@@ -58,7 +59,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
         sessions.sessions(
             sources,
             time,
-            "" if found.sessions.bars else "no job of the run has a known start",
+            "" if found.sessions.bars else NO_START,
             found.sessions.rows,
             found.tail,
         ),
@@ -72,6 +73,13 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
             "" if summary["cpu_real_ratio"]["mean"] is not None else _why(summary, "cpu_real_ratio.mean"),
         ),
     ]
+    return [chart._replace(not_yet=_not_yet(found, chart.reason)) for chart in charts]
+
+
+def _not_yet(found: Material, reason: str) -> bool:
+    """Whether what is not drawn for this reason is still to come: the run goes on, and nothing forbids it."""
+    passing = {found.why_no_course, NO_TRAFFIC, NO_START} - {""}
+    return found.goes_on and bool(reason) and (reason in passing or not found.counted)
 
 
 def _why_no_roles(summary: Block) -> str:

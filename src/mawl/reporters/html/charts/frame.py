@@ -62,7 +62,7 @@ class Chart(NamedTuple):
     """A figure with its words: ``title``, ``caption`` (what it shows, with units) and legend.
 
     ``alternative`` is what a reader of the screen hears; ``figure`` is None with ``reason`` where
-    there is nothing to draw.
+    there is nothing to draw, ``not_yet`` where there will be as the run goes on.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Chart(NamedTuple):
     keys: Sequence[Key]
     figure: figure | None
     reason: str = ""
+    not_yet: bool = False
 
 
 def time_range(end_seconds: float) -> Range1d:

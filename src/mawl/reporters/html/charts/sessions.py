@@ -24,6 +24,8 @@ ROW_PIXELS = 16
 LEAST_PIXELS, MOST_PIXELS = 180, 1400
 MOST_NAMES = 80
 """Names at the axis: further apart where there are more rows."""
+LONGEST_NAME = 18
+"""Characters of a name at the axis; a bar under the pointer says the whole."""
 
 HOVER = [
     ("job", "@job"),
@@ -53,7 +55,7 @@ def sessions(
         step = -(-len(rows) // MOST_NAMES)
         named = [at for at in range(0, len(rows), step) if at == 0 or rows[at] != rows[at - 1]]
         plot.yaxis.ticker = FixedTicker(ticks=named)
-        plot.yaxis.major_label_overrides = {at: PlainText(text=rows[at]) for at in named}
+        plot.yaxis.major_label_overrides = {at: PlainText(text=_short(rows[at])) for at in named}
         bars = plot.quad(
             left="left",
             right="right",
@@ -87,3 +89,9 @@ def sessions(
         plot,
         reason,
     )
+
+
+def _short(name: str) -> str:
+    """A name without its middle where it is too long: names of a kind differ at their ends."""
+    end = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - end - 1]}\u2026{name[-end:]}"

@@ -11,6 +11,17 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   matchMedia("print").addEventListener("change", repaint);
 
+  // The words of a time axis need a width that its ticker does not know.
+  const narrow = matchMedia("(max-width: 40rem)");
+  const thin = () => {
+    for (const view of views()) {
+      const ticker = view.model.type === "Figure" && view.model.x_range.name === "time" && view.model.below[0].ticker;
+      if (ticker) ticker.desired_num_ticks = narrow.matches ? 3 : 6;
+    }
+  };
+  Promise.resolve(drawn).then(thin);
+  narrow.addEventListener("change", thin);
+
   // On a touch screen a finger that draws over a chart scrolls the page.
   if (matchMedia("(pointer: coarse)").matches) {
     Promise.resolve(drawn).then(() => {
