@@ -6,7 +6,7 @@ time are seconds since the epoch, as in the records of jobs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -97,6 +97,15 @@ class Samples:
     def series(self, node: str, name: str) -> Series | None:
         """One series of a node; None where it left none."""
         return self._series.get(node, {}).get(name)
+
+    def replaced(self, series: Mapping[tuple[str, str], Series]) -> Samples:
+        """The same samples with other series, by node and name, in the place of their own."""
+        found = Samples.__new__(Samples)
+        found._series = {
+            node: {name: series.get((node, name), own) for name, own in by_name.items()}
+            for node, by_name in self._series.items()
+        }
+        return found
 
     def changes(self, node: str, name: str, edges: Sequence[float]) -> list[Change | None]:
         """:func:`changes` of a counter by its name; all None where the node left no such series."""

@@ -24,6 +24,7 @@ from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
 from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
+from mawl.analysis.turns import evened
 from mawl.analysis.unended import happened, line_of
 from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
@@ -39,11 +40,14 @@ _SAMPLES: WeakKeyDictionary[Run, Samples | None] = WeakKeyDictionary()
 def sampled(run: Run) -> Samples | None:
     """The samples of a stored run; None where it has none, or none that can be read.
 
+    What was read in turns is evened out here, so that windows and courses agree.
+
     Kept while the run is: summary, screen and charts of one report share them.
     """
     if run not in _SAMPLES:
         try:
-            _SAMPLES[run] = Samples(run.samples) if run.samples.num_rows else None
+            stored = Samples(run.samples) if run.samples.num_rows else None
+            _SAMPLES[run] = evened(stored, run.job_records()) if stored else None
         except UnreadableRunError:
             _SAMPLES[run] = None
     return _SAMPLES[run]

@@ -13,18 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.watched_process import PROC, WatchedProcess
+from mawl.model.looks import LOOKS_BETWEEN_WALKS, MOST_JOBS_READ_AT_ONCE, NEW_LOOKS
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_TICKS_BETWEEN_WALKS = 5
-"""A process's children are looked for when it is new and then every so many ticks: nothing is lost
-by it, since counters are sums, and it is a third of the sampler's cost."""
 _TICKS_BETWEEN_THREAD_WALKS = 20
 """Children that other threads than the first forked take one file a thread to find."""
-_NEW_TICKS = 3
-_FEW_JOBS = 8
-"""With more of them CPU, memory and run delay are read of every other job, in turns: their sum grows as
-evenly.  I/O is read every tick."""
 
 
 class TreeSample(NamedTuple):
@@ -72,12 +66,14 @@ class ProcessSampler:
         for key in self._trees.keys() - wanted:
             self._trees.pop(key).close()
         self._ticks += 1
+        # Of many jobs only I/O is read every tick; analysis.turns evens the sums of the rest out.
+        in_turns = len(roots) > MOST_JOBS_READ_AT_ONCE
         samples = {}
         for job, pid in roots.items():
             tree = self._trees.get((job, pid))
             if tree is None:
                 tree = self._trees[job, pid] = _Tree(pid, self._proc, next(self._numbers))
-            sums = tree.sample(io_only=len(roots) > _FEW_JOBS and (tree.number + self._ticks) % 2 == 1)
+            sums = tree.sample(io_only=in_turns and (tree.number + self._ticks) % 2 == 1)
             if sums is not None:
                 samples[job] = sums
         return samples
@@ -102,7 +98,8 @@ class _Tree:
 
     def sample(self, *, io_only: bool) -> TreeSample | None:
         """The sums now; ``io_only`` leaves the rest as it was read last."""
-        walk = self._young or self._ticks % _TICKS_BETWEEN_WALKS == 0
+        # Counters are sums: nothing is lost by rare walks, and they are a third of the cost.
+        walk = self._young or self._ticks % LOOKS_BETWEEN_WALKS == 0
         self._ticks += 1
         # What is gone changes the counters of what reaped it.
         if (walk or not self._read(io_only)) and not self._walk():
@@ -137,7 +134,7 @@ class _Tree:
             if process is not self._root:  # whose waiting is mawl's
                 self._known[process.pid] = process
                 process.read_run_delay(look_for_threads=True)
-            self._young = self._young or process.looks < _NEW_TICKS
+            self._young = self._young or process.looks < NEW_LOOKS
             for pid in process.children(every_thread):
                 if pid not in seen:
                     seen.add(pid)
