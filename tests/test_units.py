@@ -77,7 +77,17 @@ def test_durations(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(64.4e-6, "64 us"), (999.6e-6, "1.00 ms"), (0.0312, "31.2 ms"), (0.9999, "1.00 s"), (2.5, "2.50 s")],
+    [
+        (0.0, "0 us"),
+        (432e-9, "432 ns"),
+        (0.2e-9, "1 ns"),
+        (999.6e-9, "1 us"),
+        (64.4e-6, "64 us"),
+        (999.6e-6, "1.00 ms"),
+        (0.0312, "31.2 ms"),
+        (0.9999, "1.00 s"),
+        (2.5, "2.50 s"),
+    ],
 )
 def test_latencies(value: float, text: str) -> None:
     assert units.format_latency(value) == text

@@ -82,7 +82,12 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_latency(seconds: float) -> str:
-    """A time of one request for people: ``64 us``, ``2.05 ms``, ``31.2 ms``, and seconds from one on."""
+    """A time of one request for people: ``432 ns``, ``64 us``, ``2.05 ms``, and seconds from one on.
+
+    ``0 us`` is a measured zero alone.
+    """
+    if 0 < seconds < 0.9995e-6:
+        return f"{max(seconds * 1e9, 1.0):.0f} ns"
     if seconds < 0.9995e-3:
         return f"{seconds * 1e6:.0f} us"
     if seconds < 0.9995:

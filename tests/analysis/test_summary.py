@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.advice.judge import judged
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
 from mawl.analysis.summary import summarise, summary_of
 from mawl.model.usage import Usage
+from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, job, jobs, write_run
 
@@ -147,6 +149,12 @@ def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path
     summary = summarise(open_run(tmp_path / "run"))
     assert summary["recorded"]["samples"] is None
     assert "samples.parquet" in summary["missing"]["recorded.samples"]
+    assert [remark for remark in summary["remarks"] if "samples are damaged" in remark]
+    judgement = judged(open_run(tmp_path / "run"))
+    sentences = [one["sentence"] for one in judgement["validity"]["findings"] if one["rule"] == "sampling"]
+    assert "samples are damaged" in sentences[0] and "samples.parquet" in sentences[0]
+    said = screen.render(judgement), text.render(judgement)
+    assert all("remark: samples are damaged, and no figure here is of them" in one for one in said)
 
 
 def test_programs_by_name() -> None:

@@ -76,7 +76,7 @@ def test_a_bad_run_leaves_an_older_report_alone(runs: Path, tmp_path: Path) -> N
 
 
 def test_a_bad_place_for_the_report_fails_before_the_run_is_read(runs: Path, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(UsageError, match=r"report\.txt: cannot be written"):
         call("no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
 
 

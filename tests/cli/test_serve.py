@@ -64,7 +64,20 @@ def test_what_it_refuses_is_one_sentence(mawl: Command, runs: Path) -> None:
     single = mawl("serve", "--runs", str(folder))
     assert single.returncode == 2
     assert "is one run, not a directory of runs" in single.stderr
+    file = mawl("serve", "--runs", str(folder / "run.json"))
+    assert (file.returncode, "run.json: is not a directory; name" in file.stderr) == (2, True)
     assert taken.stderr.count("\n") == single.stderr.count("\n") == 1
+
+
+def test_a_directory_that_is_not_there_yet_is_told(mawl: Command) -> None:
+    server = mawl.start("serve", "--port", "0", "--runs", "later")
+    try:
+        address(server)
+        server.send_signal(signal.SIGINT)
+        _, complained = server.communicate(timeout=20)
+    finally:
+        server.kill()
+    assert "later does not exist yet, and the list is empty until it does" in complained
 
 
 def test_an_address_that_others_reach_is_warned_of(mawl: Command) -> None:

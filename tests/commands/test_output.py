@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.output import write_text
+from mawl.errors import UsageError
 
 
 def test_text_replaces_what_the_file_held(tmp_path: Path) -> None:
@@ -31,5 +32,5 @@ def test_work_that_fails_costs_nothing(tmp_path: Path, held: str | None) -> None
 
 
 def test_a_bad_path_fails_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(UsageError, match=r"no/out: cannot be written: no such file .*; name a file in"):
         write_text(str(tmp_path / "no" / "out"), lambda: pytest.fail("worked in vain"))

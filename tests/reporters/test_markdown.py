@@ -94,9 +94,17 @@ def test_the_disclosure_names_every_rule_and_says_whether_it_is_met() -> None:
     found = {one["rule"] for one in summary["validity"]["findings"] if one["severity"] != "remark"}
     assert {name.strip("`") for name, word in met.items() if word == "**no**"} == found
     assert any("Not fit to publish" in line for line in lines)
-    good = {**summary, "validity": {"status": "publishable", "findings": []}}
+    good = {**summary, "validity": {"status": "publishable", "findings": [], "unmeasured": []}}
     text = page(of, good)
-    assert "**Fit to publish: every rule is met.**" in text and "**no**" not in text
+    assert "**Fit to publish: every rule that could be measured is met.**" in text and "**no**" not in text
+
+
+def test_the_disclosure_calls_no_rule_met_that_was_not_measured() -> None:
+    of = host_facts(outcome="completed", workload=WORKLOAD)
+    records = four_jobs(60.0)
+    text = page(of, judge(of, records, summary_of(of, records)))
+    for rule in ("swap", "steal", "frequency", "drift"):
+        assert f"| `{rule}` | not known: the run holds no samples |" in text
 
 
 def test_the_disclosure_is_one_page_of_facts_to_repeat_the_run() -> None:

@@ -111,7 +111,7 @@ def test_wrong_facts_are_refused_with_file_and_key(finished: Path, old: str, new
 
 def test_facts_of_endless_depth_are_refused(finished: Path) -> None:
     (finished / "run.json").write_bytes(b"[" * 1_000_000)
-    with pytest.raises(UnreadableRunError, match=r"is not JSON"):
+    with pytest.raises(UnreadableRunError, match=r"is not JSON: .*; copy the run again"):
         open_run(finished)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from mawl.analysis.missing import NO_FOLDER
 from mawl.analysis.moments import Moment
 from mawl.analysis.series import Samples
 from mawl.analysis.windows import Windows
@@ -33,6 +34,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         """The windows of the active phase."""
         return [moment for moment in self.moments if moment.active]
 
+    @property
+    def why_no_course(self) -> str | None:
+        """Why nothing is known of the run's course in time; None where it has samples and a length."""
+        if self.samples is None:
+            return self.damage or "the run holds no samples"
+        return None if self.windows is not None else "no job has a start and an end"
+
+    @property
+    def damage(self) -> str | None:
+        """What is wrong with the file of the samples, where it is there and cannot be read."""
+        why = self.summary["missing"].get("recorded.samples")
+        return None if why is None or why == NO_FOLDER else f"the samples are damaged: {why}"
+
     def volumes(self, role: Role) -> list[VolumeFacts]:
         """What holds the directories of a role."""
         return [volume for volume in self.facts.volumes if volume.role == role]
@@ -53,6 +67,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     severity: Severity
     sentence: str
     cure: str
+
+
+class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that is neither met nor broken, since the run lacks its figure, and why it does.
+
+    ``severity`` is what that makes of a run: no pass (indicative), or a remark.
+    """
+
+    rule: str
+    severity: Severity
+    reason: str
 
 
 def weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None:

@@ -11,6 +11,8 @@ NOT_MEASURED = "not measured in this run"
 
 NO_ROLES = "not measured (a run of format 1.0, or none of its jobs could be counted)"
 
+NO_FOLDER = "only the jobs' records were given, no run folder"
+
 LATER: Missing = {
     "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
     "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
@@ -51,10 +53,7 @@ LATER: Missing = {
     "outside_cpu.cpu_seconds": "that account gives no sum",
     "outside_cpu.user_cpu_seconds": "that account only samples the split into user and system",
     "outside_cpu.system_cpu_seconds": "that account only samples the split into user and system",
-    **{
-        f"recorded.{table}": "only the jobs' records were given, no run folder"
-        for table in ("steps", "samples", "events")
-    },
+    **{f"recorded.{table}": NO_FOLDER for table in ("steps", "samples", "events")},
     "outcome_reason": "nothing to explain",
     "ended_at": "the run has not ended",
     "nodes.*.cpus_used": "not restricted: all processors",
@@ -66,7 +65,7 @@ LATER: Missing = {
 """What this version does not fill, and nulls that say something themselves."""
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
-NESTED = {("limit", "evidence"), ("validity", "findings"), ("io", "by_role")}
+NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role")}
 BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 

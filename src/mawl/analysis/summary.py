@@ -37,6 +37,10 @@ from mawl.units import format_instant
 _SAMPLES: WeakKeyDictionary[Run, Samples | None] = WeakKeyDictionary()
 
 
+DAMAGED = "are damaged, and no figure here is of them"
+"""What a remark says of a table that is there and cannot be read."""
+
+
 def sampled(run: Run) -> Samples | None:
     """The samples of a stored run; None where it has none, or none that can be read.
 
@@ -63,7 +67,11 @@ def summarise(run: Run, samples: Samples | None = None) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    return summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run))
+    summary = summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run))
+    summary["remarks"] += [
+        f"{path.removeprefix('recorded.')} {DAMAGED}: {why}" for path, why in missing.items()
+    ]
+    return summary
 
 
 def summary_of(

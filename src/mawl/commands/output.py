@@ -5,20 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
+
+from mawl.errors import UsageError
 
 
 def write_text(output: str | None, made: Callable[[], str]) -> None:
     """Write what ``made`` returns to ``output``, or to the terminal where it is None.
 
-    The file is opened first, so that a bad path fails before any work (OSError); where the work
-    fails, what the file held is kept, and a file that was not there is not left behind.
+    The file is opened first, so that a bad path fails before any work (:class:`~mawl.errors.UsageError`);
+    where the work fails, what the file held is kept, and a file that was not there is not left behind.
     """
     if output is None:
         sys.stdout.write(made())
         return
     path = Path(output)
     new = not path.exists()
-    with path.open("a", encoding="utf-8") as file:
+    with _opened(path) as file:
         try:
             text = made()
         except BaseException:
@@ -28,3 +31,15 @@ def write_text(output: str | None, made: Callable[[], str]) -> None:
         if path.is_file():
             file.truncate(0)
         file.write(text)
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            "cannot be written",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="name a file in a directory that is there and that you may write to: --output FILE",
+        ) from None

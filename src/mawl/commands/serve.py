@@ -49,6 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
     if (runs / FACTS).exists():
         cure = f"name the directory that holds it: --runs {runs.parent}"
         raise UsageError("is one run, not a directory of runs", where=str(runs), cure=cure)
+    if not runs.exists():
+        print(f"mawl serve: {runs} does not exist yet, and the list is empty until it does", file=sys.stderr)
+    elif not runs.is_dir():
+        raise UsageError(
+            "is not a directory", where=str(runs), cure="name the one that holds runs: --runs DIR"
+        )
     listener = listening(arguments.host, arguments.port)
     app = create_app(
         runs,

@@ -94,6 +94,11 @@ VALIDITY_METRICS: tuple[Metric, ...] = (
     text_metric("validity.findings.*.severity", "invalid, indicative or remark.", VALIDITY),
     text_metric("validity.findings.*.sentence", "What it found, with the figures it used.", VALIDITY),
     text_metric("validity.findings.*.cure", "What to do about it.", VALIDITY),
+    text_metric("validity.unmeasured.*.rule", "A rule whose figure the run does not have.", VALIDITY),
+    text_metric(
+        "validity.unmeasured.*.severity", "What that makes of the run: indicative or remark.", VALIDITY
+    ),
+    text_metric("validity.unmeasured.*.reason", "Why the run does not have it.", VALIDITY),
 )
 
 JUDGEMENT_METRICS: tuple[Metric, ...] = (*CAPACITY_METRICS, *LIMIT_METRICS, *VALIDITY_METRICS)

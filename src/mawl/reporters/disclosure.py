@@ -22,8 +22,8 @@ from mawl.units import format_bytes, format_memory, format_rate, format_ratio, f
 Block = dict[str, Any]
 
 STATUS = {
-    "publishable": "Fit to publish: every rule is met.",
-    "indicative": "Not fit to publish: figures are indicative, since not every rule is met.",
+    "publishable": "Fit to publish: every rule that could be measured is met.",
+    "indicative": "Not fit to publish: figures are indicative, since not every rule is known to be met.",
     "invalid": "Not fit to publish: the run is invalid.",
 }
 
@@ -106,7 +106,8 @@ def _rows(rows: Iterator[tuple[str, object]]) -> list[str]:
 
 
 def _rules(validity: Block) -> list[str]:
-    """Every rule: met, remarked on, or not met with what it found."""
+    """Every rule: met, remarked on, not known, or not met with what it found."""
+    unknown = {one["rule"]: one["reason"] for one in validity["unmeasured"]}
     found: dict[str, list[Block]] = {}
     for finding in validity["findings"]:
         found.setdefault(finding["rule"], []).append(finding)
@@ -116,5 +117,7 @@ def _rules(validity: Block) -> list[str]:
         broken = any(finding["severity"] != "remark" for finding in own)
         sentences = "; ".join(escaped(finding["sentence"]) for finding in own)
         met = "**no**" if broken else "yes, with a remark" if own else "yes"
+        if rule in unknown and not broken:
+            met, sentences = f"not known: {escaped(unknown[rule])}", ""
         rows.append((code(rule), met, sentences))
     return table(("rule", "met", "what it found"), rows, words=True)

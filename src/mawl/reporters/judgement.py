@@ -76,4 +76,6 @@ def _limit(summary: Block) -> str:
 def _validity(validity: Block) -> str:
     findings = [finding for finding in validity["findings"] if finding["severity"] != "remark"]
     rules = ", ".join(dict.fromkeys(finding["rule"] for finding in findings))
-    return str(validity["status"]) + (f": {rules}" if rules else "")
+    unknown = ", ".join(one["rule"] for one in validity["unmeasured"] if one["severity"] != "remark")
+    said = [part for part in (rules, f"not known: {unknown}" if unknown else "") if part]
+    return str(validity["status"]) + (f": {'; '.join(said)}" if said else "")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mawl.analysis.outline import Outline
+from mawl.analysis.summary import DAMAGED
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import counted_noun, figure, figures, format_count
@@ -153,14 +154,16 @@ def _waits(summary: Block, style: Style) -> list[str]:
 
 
 def _next_steps(summary: Block, room: int) -> list[str]:
-    """Failures, then findings with their cures, a line each, as many as there is room for."""
-    lines = [
+    """Damaged tables, failures, then findings with their cures, a line each, as many as there is room for."""
+    damaged = [remark for remark in summary["remarks"] if DAMAGED in remark]
+    lines = [f"remark: {remark}" for remark in damaged]
+    lines += [
         f"{failure['outcome'].replace('_', ' ')}: {failure['job']}: {failure['reason'] or 'no reason'}"
         for failure in summary["failures"]
     ]
     findings = (summary["validity"] or {"findings": []})["findings"]
     lines += [f"{one['rule']}: {one['cure']}" for one in findings if one["severity"] != "remark"]
-    lines += [f"remark: {remark}" for remark in summary["remarks"]]
+    lines += [f"remark: {remark}" for remark in summary["remarks"] if remark not in damaged]
     if room < 1 or not lines:
         return []
     kept = lines if len(lines) <= room else lines[: room - 1]

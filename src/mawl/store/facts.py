@@ -57,7 +57,12 @@ def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
     try:
         plain = msgspec.json.decode(content)
     except (ValueError, RecursionError) as error:
-        raise UnreadableRunError("is not JSON", where=str(path), why=str(error)) from None
+        raise UnreadableRunError(
+            "is not JSON",
+            where=str(path),
+            why=str(error),
+            cure="copy the run again from where it was made; without this file it cannot be read",
+        ) from None
     version = plain.get("format_version") if isinstance(plain, dict) else None
     steps = steps_from(version, str(path))
     try:

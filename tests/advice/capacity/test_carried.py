@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
@@ -46,6 +47,11 @@ def test_all_three_make_a_system_that_carries() -> None:
         "median stretch 1.50 is within 2.00 (4 of 4 jobs have a time alone)",
         "sustained 175 MB/s per vCPU at the device meets 100 MB/s (good: 150 MB/s)",
     ]
+
+
+def test_one_job_is_not_all_of_several() -> None:
+    single = facts(outcome="completed", workload=msgspec.structs.replace(WORKLOAD, sessions=1, jobs=1))
+    assert block(reading_of(of=single, jobs=four_jobs(60.0)[:1]))[0]["reasons"][0] == "its 1 job finished"
 
 
 def test_a_stretch_above_the_bound_is_not_carried_unless_the_bound_is_larger() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.advice.evidence import Finding, Reading
-from mawl.advice.validity.status import RULES, findings, status, validity_block
+from mawl.advice.validity.status import RULES, findings, status, unmeasured, validity_block
 from mawl.advice.validity.thirds import thirds
 from mawl.model.records import JobRecord
 from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
@@ -74,7 +74,24 @@ def only(reading: Reading) -> Finding:
 
 
 def test_a_run_without_fault_is_publishable() -> None:
-    assert validity_block(run_of()) == {"status": "publishable", "findings": []}
+    assert validity_block(run_of()) == {"status": "publishable", "findings": [], "unmeasured": []}
+
+
+@pytest.mark.parametrize(
+    ("without", "rule", "status_then"),
+    [
+        ("host.swap", "swap", "indicative"),
+        ("host.cpu_steal", "steal", "indicative"),
+        ("host.frequency", "frequency", "publishable"),
+        ("role.", "drift", "indicative"),
+        ("mawl_cpu", "competition", "indicative"),
+    ],
+)
+def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: str) -> None:
+    block = validity_block(run_of(without=without))
+    told = {one["rule"]: one["reason"] for one in block["unmeasured"]}
+    assert "not tell" in told[rule]
+    assert (block["findings"], block["status"]) == ([], status_then)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +288,9 @@ def test_without_samples_and_facts_nothing_passes_by_being_unknown() -> None:
     assert {(finding.rule, finding.severity) for finding in findings(bare)} == {
         ("residency", "remark"),
         ("sampling", "indicative"),
+    }
+    assert {one.rule for one in unmeasured(bare)} == {
+        *("residency", "competition", "swap", "steal", "frequency", "drift", "space")
     }
 
 

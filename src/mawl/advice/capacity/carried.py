@@ -41,7 +41,7 @@ def _jobs(reading: Reading) -> tuple[bool | None, str]:
     bad = max(jobs["total"], planned) - jobs["counted"]
     if bad:
         return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
-    return True, f"all {jobs['total']} jobs finished"
+    return True, "its 1 job finished" if jobs["total"] == 1 else f"all {jobs['total']} jobs finished"
 
 
 def _cut_short(reading: Reading) -> tuple[bool | None, str]:

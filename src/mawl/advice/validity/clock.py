@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.units import format_seconds
 
 NAME = "clock"
@@ -11,9 +11,13 @@ MOST_SLEW_RATIO = 0.001
 """A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """Durations come from a clock that nobody sets; samples and starts do not, and would lie askew."""
-    steps = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step]
+    both = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step is not None]
+    steps = [step for step in both if step]
+    if not both:
+        reason = "no duration was measured by both clocks"
+        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
     if not steps:
         return []
     largest = max(steps, key=abs)
@@ -34,11 +38,11 @@ def _step(wall: float, true: float) -> float:
     return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
 
 
-def _of_the_run(reading: Reading) -> float:
+def _of_the_run(reading: Reading) -> float | None:
     facts = reading.facts
     startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
     if facts.ended_at is None or startup is None or run is None:
-        return 0.0
+        return None
     return _step(facts.ended_at - facts.started_at, startup + run)
 
 

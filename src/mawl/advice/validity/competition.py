@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.advice.foreign import device_use
 from mawl.analysis.windows import added, rates
 from mawl.units import format_ratio
@@ -14,9 +14,20 @@ MOST_FOREIGN_RATIO = 0.1
 CURE = "end other programs, and run on a machine that does nothing else"
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """Load before the start, processor time and device bytes that are nobody's of this run."""
-    return [*_before(reading), *_processors(reading), *_devices(reading)]
+    found = [*_before(reading), *_processors(reading), *_devices(reading)]
+    reason = None if found else _unknown(reading)
+    return [Unmeasured(rule=NAME, severity="indicative", reason=reason)] if reason else found
+
+
+def _unknown(reading: Reading) -> str | None:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None:
+        return "nobody looked at the load before the start"
+    if foreign_cpu_ratio(reading) is None:
+        return reading.why_no_course or "the samples do not tell who used the processors"
+    return None
 
 
 def _before(reading: Reading) -> list[Finding]:

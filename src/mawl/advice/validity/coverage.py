@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.units import format_ratio
 
 NAME = "coverage"
@@ -11,7 +11,7 @@ NO_LIBRARY = "install a C compiler, with which mawl builds its counters at first
 NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and set-uid programs are not seen"
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding | Unmeasured]:
     """Below 0.95 of the kernel's bytes, shares and waits by role are of a part only."""
     coverage = reading.summary["io"]["coverage_ratio"]
     if coverage is None:
@@ -22,7 +22,8 @@ def check(reading: Reading) -> list[Finding]:
                 severity="remark",
                 sentence=f"I/O by role is not known: {why}",
                 cure=NO_LIBRARY if "io.by_role" in reading.facts.missing else NOT_SEEN,
-            )
+            ),
+            Unmeasured(rule=NAME, severity="remark", reason=why),
         ]
     if coverage >= LEAST_COVERAGE_RATIO:
         return []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
-from mawl.advice.validity.thirds import thirds
+from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.model.options import ROLES
 from mawl.units import format_rate, format_ratio
 
@@ -17,7 +17,7 @@ LEAST_WAITING_RATIO = 1.0
 LEAST_BLOCKED_JOBS = 0.2
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """A write cache that was full, burst credits that were used up, heat: less throughput, no fewer waits.
 
     A mix of programs changes by itself over a run; throughput that falls because less was asked for
@@ -32,7 +32,9 @@ def check(reading: Reading) -> list[Finding]:
         ]
     )
     if moved is None or blocked is None:
-        return []
+        told = "the bytes at the devices" if moved is None else "what jobs waited for"
+        known = FEW if len(active) < FEWEST_WINDOWS else f"the samples do not tell {told}"
+        return [Unmeasured(rule=NAME, severity="indicative", reason=reading.why_no_course or known)]
     if moved[1] >= LEAST_KEPT_RATIO * moved[0] or blocked[1] < LEAST_BLOCKED_JOBS:
         return []
     if blocked[1] < LEAST_WAITING_RATIO * blocked[0]:

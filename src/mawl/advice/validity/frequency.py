@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
-from mawl.advice.validity.thirds import thirds
+from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.windows import gauges
 from mawl.units import format_ratio
 
@@ -11,12 +11,18 @@ NAME = "frequency"
 LEAST_KEPT_RATIO = 0.9
 
 
-def check(reading: Reading) -> list[Finding]:
-    """The mean frequency of the last third of the active phase against the first."""
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+    """The mean frequency of the last third of the active phase against the first.
+
+    Many a virtual machine tells none, and no cure makes it: that is a remark.
+    """
     if reading.samples is None or reading.windows is None:
-        return []
+        return _unmeasured(reading.why_no_course or FEW)
     found = thirds(gauges(reading.samples, "host.frequency_hertz", reading.windows.active_edges))
-    if found is None or found[1] >= LEAST_KEPT_RATIO * found[0]:
+    if found is None:
+        few = len(reading.windows.active_edges) <= FEWEST_WINDOWS
+        return _unmeasured(FEW if few else "this machine does not tell the frequency of its processors")
+    if found[1] >= LEAST_KEPT_RATIO * found[0]:
         return []
     return [
         Finding(
@@ -27,3 +33,7 @@ def check(reading: Reading) -> list[Finding]:
             cure="see to cooling and power limits, and set the frequency governor to performance",
         )
     ]
+
+
+def _unmeasured(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=NAME, severity="remark", reason=reason)]

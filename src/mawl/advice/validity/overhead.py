@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.units import format_ratio
 
 NAME = "overhead"
 MOST_OVERHEAD_RATIO = 0.02
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """CPU time of runner, collectors and launcher while jobs ran, beside that of the jobs."""
     overhead = reading.summary["overhead"]
     own, startup = overhead["cpu_seconds"], overhead["startup_cpu_seconds"]
     jobs = reading.summary["cpu_account"]["jobs"]["cpu_seconds"]
     if own is None or startup is None or not jobs:
-        return []
+        whose = "of the jobs" if not jobs else "of mawl itself"
+        return [Unmeasured(rule=NAME, severity="indicative", reason=f"the CPU time {whose} is not known")]
     share = max(own - startup, 0.0) / jobs
     if share <= MOST_OVERHEAD_RATIO:
         return []

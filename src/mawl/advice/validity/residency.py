@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.units import format_ratio
 
 NAME = "residency"
 MOST_RESIDENT_RATIO = 0.1
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding | Unmeasured]:
     """Inputs that are in the page cache at the start are read from memory the first time, too."""
     cache = reading.facts.cache
     if cache is None or (cache.input_bytes and cache.resident_bytes is None):
@@ -20,7 +20,8 @@ def check(reading: Reading) -> list[Finding]:
                 severity="remark",
                 sentence=f"how much of the inputs was in memory before the start is not known: {reason}",
                 cure="run with --cache cold",
-            )
+            ),
+            Unmeasured(rule=NAME, severity="remark", reason=reason),
         ]
     resident = cache.resident_bytes or 0
     if cache.mode == "warm" or not cache.input_bytes or resident <= MOST_RESIDENT_RATIO * cache.input_bytes:

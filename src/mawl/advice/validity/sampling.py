@@ -21,7 +21,8 @@ def check(reading: Reading) -> list[Finding]:
             Finding(
                 rule=NAME,
                 severity="indicative",
-                sentence="the run holds no samples: nothing is known of its course in time",
+                sentence=f"{reading.damage or 'the run holds no samples'}: "
+                "nothing is known of its course in time",
                 cure="run it again; if that repeats, see the remarks of the report",
             )
         ]

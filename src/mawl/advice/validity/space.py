@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.units import format_bytes, format_ratio
 
 NAME = "space"
@@ -10,8 +10,11 @@ LEAST_FREE_RATIO = 0.1
 """File systems and flash slow down when less than about a tenth is free."""
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """What was free at the start, less what the run was planned to put there, beside the size."""
+    if not reading.facts.free_space:
+        reason = "nobody looked at the free space before the start"
+        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
     findings = []
     for space in reading.facts.free_space:
         left = space.free_bytes - (space.needed_bytes or 0)

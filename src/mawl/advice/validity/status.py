@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from mawl.advice.evidence import Finding, Reading, Severity
+from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
 from mawl.advice.validity import (
     clock,
     competition,
@@ -29,7 +29,7 @@ from mawl.advice.validity import (
 
 Status = Literal["publishable", "indicative", "invalid"]
 
-RULES: dict[str, Callable[[Reading], list[Finding]]] = {
+RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
     module.NAME: module.check
     for module in (
         jobs,
@@ -50,24 +50,40 @@ RULES: dict[str, Callable[[Reading], list[Finding]]] = {
         overhead,
     )
 }
-"""Every rule by its name, in the order of the report."""
+"""Every rule by its name, in the order of the report; one that says nothing is met."""
 
 ORDER: tuple[Severity, ...] = ("invalid", "indicative", "remark")
 
 
 def findings(reading: Reading) -> list[Finding]:
     """What every rule found, the gravest first."""
-    found = [finding for check in RULES.values() for finding in check(reading)]
-    return sorted(found, key=lambda finding: ORDER.index(finding.severity))
+    return _apart(reading)[0]
 
 
-def status(found: list[Finding]) -> Status:
-    """Publishable where no finding is worse than a remark."""
-    worst = {finding.severity for finding in found}
+def unmeasured(reading: Reading) -> list[Unmeasured]:
+    """The rules whose figures the run does not have."""
+    return _apart(reading)[1]
+
+
+def status(said: Sequence[Finding | Unmeasured]) -> Status:
+    """Publishable where nothing that was found, or could not be, is worse than a remark."""
+    worst = {one.severity for one in said}
     return "invalid" if "invalid" in worst else "indicative" if "indicative" in worst else "publishable"
 
 
 def validity_block(reading: Reading) -> dict[str, Any]:
     """``validity`` of the summary."""
-    found = findings(reading)
-    return {"status": status(found), "findings": [msgspec.to_builtins(finding) for finding in found]}
+    found, unknown = _apart(reading)
+    return {
+        "status": status([*found, *unknown]),
+        "findings": [msgspec.to_builtins(finding) for finding in found],
+        "unmeasured": [msgspec.to_builtins(rule) for rule in unknown],
+    }
+
+
+def _apart(reading: Reading) -> tuple[list[Finding], list[Unmeasured]]:
+    """What the rules found, the gravest first, and what they could not tell, in their order."""
+    said = [one for check in RULES.values() for one in check(reading)]
+    found = [one for one in said if isinstance(one, Finding)]
+    found.sort(key=lambda finding: ORDER.index(finding.severity))
+    return found, [one for one in said if isinstance(one, Unmeasured)]

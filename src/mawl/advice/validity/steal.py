@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.analysis.windows import rates
 from mawl.units import format_ratio
 
@@ -10,10 +10,10 @@ NAME = "steal"
 MOST_STEAL_RATIO = 0.02
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """Time that the hypervisor gave to others is in no figure of this machine but steal."""
     if reading.samples is None or reading.windows is None:
-        return []
+        return _unmeasured(reading)
     edges = (reading.windows.edges[0], reading.windows.edges[-1])
     steal, idle, busy = (
         rates(reading.samples, names, edges)[0]
@@ -23,9 +23,9 @@ def check(reading: Reading) -> list[Finding]:
             ["host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds"],
         )
     )
-    if not steal or idle is None or busy is None:
-        return []
-    share = steal / (steal + idle + busy)
+    if steal is None or idle is None or busy is None:
+        return _unmeasured(reading)
+    share = steal / (steal + idle + busy) if steal else 0.0
     if share <= MOST_STEAL_RATIO:
         return []
     return [
@@ -36,3 +36,8 @@ def check(reading: Reading) -> list[Finding]:
             cure="run on a machine with processors of its own, or when its neighbours are quiet",
         )
     ]
+
+
+def _unmeasured(reading: Reading) -> list[Unmeasured]:
+    reason = reading.why_no_course or "the samples do not tell the processors' time"
+    return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, weighted_mean
+from mawl.advice.evidence import Finding, Reading, Unmeasured, weighted_mean
 from mawl.units import format_bytes
 
 NAME = "swap"
 MOST_SWAPPED_BYTES = 10e6
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """Swapped pages make times of disks out of times of memory."""
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)
-    if rate is None or rate * seconds <= MOST_SWAPPED_BYTES:
+    if rate is None:
+        reason = reading.why_no_course or "the samples do not tell what was swapped"
+        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
+    if rate * seconds <= MOST_SWAPPED_BYTES:
         return []
     return [
         Finding(

@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Sequence
 
 FEWEST_WINDOWS = 6
+FEW = f"the active phase has fewer than {FEWEST_WINDOWS} windows"
+"""Why there are no thirds."""
 
 
 def thirds(values: Sequence[float | None]) -> tuple[float, float] | None:

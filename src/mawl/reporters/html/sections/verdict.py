@@ -86,7 +86,11 @@ def _validity(summary: Block) -> Card:
     answer, standing = STATUSES[validity["status"]]
     findings = [finding for finding in validity["findings"] if finding["severity"] != "remark"]
     rules = ", ".join(dict.fromkeys(finding["rule"] for finding in findings))
-    lines: list[str | Markup] = [f"{validity['status']}: {rules}" if rules else "every rule is met"]
+    lines: list[str | Markup] = [
+        f"{validity['status']}: {rules}" if rules else "every rule that could be measured is met"
+    ]
+    if unknown := ", ".join(one["rule"] for one in validity["unmeasured"] if one["severity"] != "remark"):
+        lines.append(f"not known: {unknown}")
     if findings:
         lines.append(findings[0]["sentence"])
         lines.append(fill("link.html", anchor="findings", text="all findings, each with its cure"))
