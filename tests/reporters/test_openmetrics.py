@@ -63,7 +63,7 @@ def test_families_have_types_units_and_help() -> None:
     by_name = {family.name: family for family in parse(render(summary()))}
     elapsed = by_name["mawl_time_elapsed_seconds"]
     assert (elapsed.type, elapsed.unit) == ("gauge", "seconds")
-    assert elapsed.documentation == "First start of a job to last end."
+    assert elapsed.documentation == "First start of a job to last end (or record, without one)."
     assert by_name["mawl_io_device_peak_total_bytes_per_second"].unit == "bytes_per_second"
     assert by_name["mawl_cpu_real_ratio"].unit == "ratio"
     assert by_name["mawl_jobs_with_record"].unit == ""
