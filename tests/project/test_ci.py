@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BASIC = ("bash", "sh", "dirname", "mktemp", "rm", "timeout", "id", "cat", "env")
-TOOLS = ("strace", "fio", "mkfs.ext4", "losetup", "unshare", "ps", "cc", "nbdkit", "nbdfuse")
+TOOLS = ("strace", "fio", "chromium", "mkfs.ext4", "losetup", "unshare", "ps", "cc", "nbdkit", "nbdfuse")
 PASSED = "<testsuites><testcase name='a'/></testsuites>"
 FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
 SKIPPED = "<testsuites><testcase name='a'/><testcase name='b'><skipped/></testcase></testsuites>"
