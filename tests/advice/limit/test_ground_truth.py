@@ -97,7 +97,8 @@ def held(bed: Bed, *arguments: str, cores: int = 1) -> dict[str, Any]:
     """A run on so many processors; a failing test prints how long it took and what was found."""
     summary = bed.run(*arguments, "--cores", str(cores))
     found = {name: summary["limit"][name] for name in ("verdict", "role", "shares", "losses")}
-    sys.stdout.write(f"elapsed {elapsed(summary):.2f} s, {found}\n")
+    others = [one["sentence"] for one in summary["validity"]["findings"] if one["rule"] == "competition"]
+    sys.stdout.write(f"elapsed {elapsed(summary):.2f} s, {found}, {others}\n")
     return summary
 
 
