@@ -22,9 +22,13 @@ ROWS = (
     "runner",
     "host_sampler",
     "preload",
+    "direct",
     "compare",
     "report",
     "library",
+    "compressibility",
+    "saslog",
+    "nmon",
 )
 """Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
 

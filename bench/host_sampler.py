@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, ratio, spread
-from mawl.launch.kernel import become_subreaper
 from mawl.measure.host.collector import HostCollector
+from mawl.measure.kernel import become_subreaper
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.runner.host_sampling import HostSampling
 from mawl.store.folder import RunWriter

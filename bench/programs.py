@@ -37,7 +37,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.programs.checks import RowSample, StrictOrder, TableSum
 from mawl.programs.execute import execute
-from mawl.tables import arrow
+from mawl.tables import arrow, source
 
 NAME = "programs"
 RUNS = 5
@@ -222,7 +222,7 @@ def _counters(counter: _Counter, program: str) -> None:
     for owner, name in (
         (TableSum, "add"),
         (TableSum, "add_rows"),
-        (arrow, "_sum"),
+        (source, "sum_of_words"),
         (arrow, "_sum_as_read"),
         (StrictOrder, "add"),
         (StrictOrder, "close"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UnsuitableMachineError
-from mawl.volumes import MARK, Volumes, remove_leftover
+from mawl.volumes import MARK, Volumes, choose, remove_leftover
 
 
 @pytest.fixture
@@ -37,6 +37,15 @@ def test_a_run_leaves_the_roles_as_they_were(volumes: Volumes, tmp_path: Path) -
         "w1/precious",
         "w2",
     ]
+
+
+def test_who_wants_to_sees_a_job_before_it_is_removed(volumes: Volumes) -> None:
+    volumes.claim("r1")
+    (place,) = volumes.make_job("j1")["util"]
+    heard: list[tuple[str, bool]] = []
+    volumes.before_removal = lambda job: heard.append((job, place.exists()))
+    volumes.remove_job("j1")
+    assert heard == [("j1", True)] and not place.exists()
 
 
 def test_results_under_data_stay_after_the_run(volumes: Volumes) -> None:
@@ -107,7 +116,7 @@ def test_a_directory_of_that_name_made_by_someone_else_is_refused(volumes: Volum
 
 def test_an_empty_directory_that_a_kill_left_gives_way(volumes: Volumes, tmp_path: Path) -> None:
     (tmp_path / "d" / "mawl-inputs").mkdir()
-    assert (volumes.inputs() / MARK).is_file()
+    assert (volumes.inputs()[0] / MARK).is_file()
     (tmp_path / "w1" / "mawl-run-r1").mkdir()
     volumes.claim("r1")
     assert volumes.leftovers() == []
@@ -124,3 +133,38 @@ def test_a_role_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 def test_a_path_belongs_to_its_role(volumes: Volumes, tmp_path: Path) -> None:
     assert volumes.role_of(tmp_path / "w2" / "x" / "y") == "work"
     assert volumes.role_of(tmp_path / "w2x") is None
+
+
+def test_rotation_gives_each_volume_its_turn() -> None:
+    assert [choose("rotation", ["a", "b", "c"], turn) for turn in range(7)] == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_by_free_space_files_go_in_proportion_also_of_jobs_that_choose_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = {"a": 600, "b": 300, "c": 100, "full": 0}
+    monkeypatch.setattr("mawl.volumes._free_bytes", lambda directory: free[directory])
+    chosen = [choose("free-space", list(free), turn) for turn in range(1000)]
+    assert [chosen.count(volume) for volume in range(4)] == pytest.approx([600, 300, 100, 0], abs=3)
+    assert chosen == [choose("free-space", list(free), turn) for turn in range(1000)], "the same again"
+    at_once = chosen[:10]
+    assert [at_once.count(volume) for volume in range(4)] == pytest.approx([6, 3, 1, 0], abs=1)
+
+
+def test_where_all_volumes_are_full_the_rotation_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mawl.volumes._free_bytes", lambda directory: 0)
+    assert [choose("free-space", ["a", "b"], turn) for turn in range(4)] == [0, 1, 0, 1]
+
+
+def test_one_volume_that_refuses_costs_only_those_that_need_it(volumes: Volumes, tmp_path: Path) -> None:
+    volumes.claim("r1")
+    gone, other = volumes.run_directories("work")
+    gone.rename(tmp_path / "away")
+    assert volumes.make_job("j1")["work"] == [gone / "j1", other / "j1"]
+    assert not (gone / "j1").exists()
+    other.rename(tmp_path / "away too")
+    with pytest.raises(FileNotFoundError, match="j2"):
+        volumes.make_job("j2")
+    (tmp_path / "away").rename(gone)
+    (tmp_path / "away too").rename(other)
+    volumes.release()

@@ -7,9 +7,8 @@ code no longer agrees with.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -18,34 +17,31 @@ import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
+from mawl.model.inventory_metrics import INVENTORY_METRICS
+from mawl.model.lab_evidence_metrics import LAB_EVIDENCE_METRICS
+from mawl.model.lab_metrics import LAB_METRICS
 from mawl.model.metrics import METRICS
 from mawl.model.options import ROLES, Options
+from mawl.model.placement_metrics import PLACEMENT_METRICS
+from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
+from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
 from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
-from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, load_workload, make_plan, shipped
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
+from tools.markdown import plain, table
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
 
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A Markdown table; a pipe within a cell is escaped."""
-    lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in (head, *rows)]
-    lines.insert(1, ["---"] * len(head))
-    return [*("| " + " | ".join(line) + " |" for line in lines), ""]
-
-
-def plain(docstring: str | None) -> str:
-    """A docstring for Markdown: code marks instead of reStructuredText's."""
-    text = re.sub(r":\w+:`~?([\w.]+)`", r"`\1`", docstring or "")
-    return re.sub(r"``(.+?)``", r"`\1`", "\n".join(line.strip() for line in text.strip().splitlines()))
+_LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)
 
 
 def commands_page() -> list[str]:
@@ -64,7 +60,11 @@ def commands_page() -> list[str]:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb, sub in action.choices.items():
-                lines += [f"## mawl {verb}", "", plain(sub.description), "", *_arguments(sub)]
+                groups = [one for one in sub._actions if isinstance(one, argparse._SubParsersAction)]
+                lines += [f"## mawl {verb}", "", plain(sub.description), ""]
+                lines += [] if groups else _arguments(sub)
+                for name, second in groups[0].choices.items() if groups else ():
+                    lines += [f"### mawl {verb} {name}", "", *_arguments(second)]
     return lines
 
 
@@ -86,22 +86,40 @@ def _arguments(parser: argparse.ArgumentParser) -> list[str]:
 def metrics_page() -> list[str]:
     """The metric registry."""
     fields = type(METRICS[0]).__struct_fields__
-    rows, series = (
-        [[_cell(name, getattr(metric, name)) for name in fields] for metric in metrics]
-        for metrics in (METRICS, SERIES_METRICS)
+    parts = (
+        (
+            "# Metrics",
+            "Every figure has one definition. What could not be measured is null with a reason.",
+            METRICS,
+        ),
+        (
+            "## Series of the host",
+            "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
+            SERIES_METRICS,
+        ),
+        ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
+        (
+            "## Placement",
+            "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
+            PLACEMENT_METRICS,
+        ),
+        ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
+        (
+            "## Inventory",
+            "Settings of each node in run.json: `inventories.NODE.families.FAMILY.SUBJECT.NAME`.",
+            INVENTORY_METRICS,
+        ),
+        (
+            "## probe.json",
+            "Names in what `mawl probe` keeps; `gate`, by target, is in what its `--json` prints.",
+            PROBE_METRICS,
+        ),
     )
-    return [
-        "# Metrics",
-        "",
-        "Every figure has one definition. What could not be measured is null with a reason.",
-        "",
-        *table(fields, rows),
-        "## Series of the host",
-        "",
-        "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
-        "",
-        *table(fields, series),
-    ]
+    lines = []
+    for head, sentence, metrics in parts:
+        rows = [[_cell(name, getattr(metric, name)) for name in fields] for metric in metrics]
+        lines += [head, "", sentence, "", *table(fields, rows)]
+    return lines
 
 
 def _cell(field: str, value: object) -> str:

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from mawl.plan.mix import LEFT_OUT, mixed, mixed30_19
-from mawl.plan.workload import SHIPPED, JobSpec, WorkloadSpec
+from mawl.plan.spec import JobSpec, WorkloadSpec
+from mawl.plan.workload import SHIPPED
 
 LAYOUT = """\
 The numbers are those of published studies; the layout into sessions is ours, by the rule of

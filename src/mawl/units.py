@@ -47,6 +47,14 @@ def format_memory(count: float) -> str:
     return _scaled(count, 1024.0, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
+def format_request(count: int) -> str:
+    """The size of a request for people, in the largest unit that it is whole in: ``256 KiB``."""
+    for power, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if count and count % power == 0:
+            return f"{count // power} {name}"
+    return f"{count} B"
+
+
 def format_rate(bytes_per_second: float) -> str:
     """A throughput for people: ``310 MB/s``."""
     return format_bytes(bytes_per_second) + "/s"
@@ -119,3 +127,8 @@ def format_instant(at: float) -> str:
 def parse_instant(text: str) -> float:
     """Seconds since the epoch from what :func:`format_instant` wrote."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def counted_noun(count: int, noun: str) -> str:
+    """``1 CPU``, ``2 CPUs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

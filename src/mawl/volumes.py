@@ -12,16 +12,20 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.model.options import ROLES, Role
+from mawl.model.options import ROLES, Role, VolumeOrder
 
 MARK = ".mawl"
 INPUTS = "mawl-inputs"
 RUN_PREFIX = "mawl-run-"
 NEW_PREFIX = ".mawl-new-"
+PROBE_PREFIX = "probe-"
+"""What the id of a probe begins with: its directory, like a run's, holds nothing that anybody keeps."""
+
+GOLDEN_RATIO = (5**0.5 - 1) / 2
 
 
 class Volumes:
@@ -31,6 +35,8 @@ class Volumes:
         self.directories: dict[Role, list[Path]] = {
             role: [Path(path).absolute() for path in directories[role]] for role in ROLES
         }
+        self.before_removal: Callable[[str], None] = lambda _: None
+        """Hears a job's name while its directories under work and util still stand."""
         self._locks: list[int] = []
         self._run_id: str | None = None
 
@@ -51,21 +57,9 @@ class Volumes:
                         cure=f"name a writable directory with --{role}",
                     ) from None
 
-    def inputs(self) -> Path:
-        """The marked directory for input tables on the first volume of data."""
-        directory = self.directories["data"][0] / INPUTS
-        if not (directory / MARK).is_file():
-            try:
-                os.close(_make_marked(directory, "inputs"))
-            except FileExistsError:
-                if not (directory / MARK).is_file():
-                    raise UnsuitableMachineError(
-                        "exists but was not made by mawl",
-                        where=str(directory),
-                        why=f"it has no {MARK} file",
-                        cure="move it away or name another directory with --data",
-                    ) from None
-        return directory
+    def inputs(self) -> list[Path]:
+        """The marked directory for input tables on each volume of data."""
+        return [_inputs_on(volume) for volume in self.directories["data"]]
 
     def claim(self, run_id: str) -> None:
         """Make and lock this run's directory on every volume."""
@@ -83,18 +77,31 @@ class Volumes:
         """This run's directory on each volume of a role."""
         return [volume / f"{RUN_PREFIX}{self._run_id}" for volume in self.directories[role]]
 
+    def run_places(self) -> list[Path]:
+        """This run's directory on each volume, in the order of the volumes' numbers."""
+        return [directory for role in ROLES for directory in self.run_directories(role)]
+
     def make_job(self, job: str) -> dict[Role, list[Path]]:
-        """Empty directories for a job's temporary tables; the one under data is not made yet."""
-        places: dict[Role, list[Path]] = {}
-        for role in ROLES:
-            places[role] = [run / job for run in self.run_directories(role)]
-            if role != "data":
-                for place in places[role]:
+        """Empty directories for a job's temporary tables; the one under data is not made yet.
+
+        A volume that refuses one (full, read-only, gone) costs the job that needs it, when it needs
+        it.  Raises OSError where every volume of a role refuses.
+        """
+        places = {role: [run / job for run in self.run_directories(role)] for role in ROLES}
+        for role in ("work", "util"):
+            refusals = []
+            for place in places[role]:
+                try:
                     place.mkdir(mode=0o700)
+                except OSError as error:
+                    refusals.append(error)
+            if len(refusals) == len(places[role]):
+                raise refusals[0]
         return places
 
     def remove_job(self, job: str) -> None:
         """Remove a job's directories under work and util, whatever is in them."""
+        self.before_removal(job)
         for role in ("work", "util"):
             for run in self.run_directories(role):
                 shutil.rmtree(run / job, ignore_errors=True)
@@ -116,14 +123,17 @@ class Volumes:
     def leftovers(self) -> list[Path]:
         """Directories of runs that no runner holds, and of what was killed while it made one.
 
-        Marked ones, or empty ones (killed before the mark); under data only those without results.
+        Marked ones, or empty ones (killed before the mark); under data only those without results,
+        and those of probes.
         """
         return [
             directory
             for role in ROLES
             for volume in self.directories[role]
             for directory in leftovers_under(volume)
-            if role != "data" or {entry.name for entry in directory.iterdir()} <= {MARK}
+            if role != "data"
+            or run_of(directory).startswith(PROBE_PREFIX)
+            or {entry.name for entry in directory.iterdir()} <= {MARK}
         ]
 
     def role_of(self, path: str | os.PathLike[str]) -> Role | None:
@@ -135,6 +145,56 @@ class Volumes:
                 if absolute == root or absolute.startswith(root + os.sep):
                     return role
         return None
+
+
+def _inputs_on(volume: Path) -> Path:
+    """The marked directory for input tables on a volume, made where it is missing."""
+    directory = volume / INPUTS
+    if not (directory / MARK).is_file():
+        try:
+            os.close(_make_marked(directory, "inputs"))
+        except FileExistsError:
+            if not (directory / MARK).is_file():
+                raise UnsuitableMachineError(
+                    "exists but was not made by mawl",
+                    where=str(directory),
+                    why=f"it has no {MARK} file",
+                    cure="move it away or name another directory with --data",
+                ) from None
+    return directory
+
+
+def choose(order: VolumeOrder, directories: Sequence[str | os.PathLike[str]], turn: int) -> int:
+    """The number of the volume that the file of this turn goes to.
+
+    By rotation the volumes follow each other.  By free space each gets a part of the line from 0 to 1
+    as long as its share of the space that is free now, and the turn's point decides: the fractions of
+    the multiples of the golden ratio, which lie evenly however many there are (Knuth, The Art of
+    Computer Programming 3, 6.4), so that jobs that choose at the same moment choose in proportion.
+    The same turn and space give the same volume.  A volume that cannot be looked at counts as full;
+    where all are full the rotation decides.
+    """
+    if order == "rotation" or len(directories) == 1:
+        return turn % len(directories)
+    free = [_free_bytes(directory) for directory in directories]
+    point = turn * GOLDEN_RATIO % 1.0 * sum(free)
+    for number, size in enumerate(free):
+        point -= size
+        if point < 0:
+            return number
+    return turn % len(directories)
+
+
+def _free_bytes(directory: str | os.PathLike[str]) -> int:
+    """Bytes that may still be written on a directory's file system; of one that is not there, above it."""
+    place = Path(directory)
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        status = os.statvfs(place)
+    except OSError:
+        return 0
+    return 0 if status.f_flag & os.ST_RDONLY else status.f_bavail * status.f_frsize
 
 
 def leftovers_under(volume: Path) -> list[Path]:

@@ -118,6 +118,7 @@ def test_waits_are_sums_and_their_shares_are_shown() -> None:
     )
     summary = summary_of(facts(), some)
     assert summary["wait"] == {
+        "blocked_at_most_seconds": 11.0,
         "on_cpu_seconds": 8.0,
         "run_queue_seconds": 4.0,
         "blocked_seconds": {"data": 6.0, "work": 0.0, "util": 1.0, "other": 1.0},

@@ -56,10 +56,13 @@ def test_rows_in_any_order_become_series_in_order_of_time() -> None:
     assert samples.names("c") == []
 
 
-def test_what_is_no_number_is_no_sample() -> None:
-    samples = Samples(table(("n", 1, "x", 3), ("n", 2, "x", float("nan")), ("n", 3, "x", 7)))
-    assert listed(samples.series("n", "x")) == ([T0 + 1, T0 + 3], [3.0, 7.0])
-    assert samples.changes("n", "x", [T0 + 1, T0 + 3]) == [Change(4, 2)]
+def test_what_is_no_number_is_no_sample_and_leaves_the_time_about_it_unknown() -> None:
+    rows = (("n", 1, "x", 3), ("n", 2, "x", float("nan")), ("n", 3, "x", 7), ("n", 5, "x", 9))
+    samples = Samples(table(*rows))
+    series = samples.series("n", "x")
+    assert series is not None
+    assert (series.times.tolist(), series.values.tolist()) == ([T0 + 1, T0 + 3, T0 + 5], [3.0, 7.0, 9.0])
+    assert samples.changes("n", "x", [T0 + 1, T0 + 3, T0 + 5]) == [None, Change(2, 2)]
 
 
 def test_a_run_without_samples_has_no_series() -> None:

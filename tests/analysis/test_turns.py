@@ -13,30 +13,28 @@ from mawl.analysis.series import Samples
 from mawl.analysis.throughput import CHARGED
 from mawl.analysis.turns import READ_IN_TURNS, evened
 from mawl.analysis.windows import Windows
-from mawl.model.records import JobRecord, SampleRecord
+from mawl.model.records import SampleRecord
 from mawl.store.columns import to_table
 from tests.fakes.measured_run import IDLE
 from tests.fakes.measured_run import samples as steady
-from tests.fakes.stored_run import START, facts, job
+from tests.fakes.stored_run import START, facts
 
 LOOKS = 30
 CPU, QUEUE = READ_IN_TURNS
 Rates = Sequence[float]
 
 
-def stored(
-    rates: Rates, walked: Callable[[int], bool] = lambda _: False, running: Callable[[int], int] | None = None
-) -> Samples:
+def stored(rates: Rates, running: Callable[[int], int] | None = None) -> Samples:
     """Jobs of constant ``rates``, one a place: even places have their turn at even looks, odd ones at odd.
 
-    At a look that is ``walked``, and with up to eight jobs, all are read.
+    With up to eight jobs all are read.
     """
     known = [0.0] * len(rates)
     rows = []
     for look in range(LOOKS + 1):
         jobs = running(look) if running else len(rates)
         for place, rate in enumerate(rates):
-            if jobs <= 8 or walked(look) or place % 2 == look % 2:
+            if jobs <= 8 or place % 2 == look % 2:
                 known[place] = rate * look
         values = {"jobs_running": float(jobs), CPU: sum(known), QUEUE: 0.0, "other": sum(known)}
         values |= {f"role.{role}.waited_seconds": 0.0 for role in ("data", "work", "util")}
@@ -51,57 +49,37 @@ def values(samples: Samples, name: str = CPU) -> list[float]:
     return [float(value) for value in series.values]
 
 
-def from_the_gate(count: int, **changes: object) -> list[JobRecord]:
-    return [job(f"s{number}-1", 0.0, LOOKS + 1.0, node="bench1", **changes) for number in range(count)]
-
-
 def test_true_rates_of_two_unlike_halves_are_recovered() -> None:
     zigzag = stored([0.9, 0.2] * 5)
     assert set(np.diff(values(zigzag)).round(6)[2:-1]) == {2.0, 9.0}
-    found = values(evened(zigzag, []))
+    found = values(evened(zigzag))
     assert np.diff(found)[1:-1].tolist() == pytest.approx([5.5] * (LOOKS - 2))
     assert found[1:-1] == pytest.approx([5.5 * look for look in range(1, LOOKS)])
 
 
 def test_first_and_last_value_stand_and_the_counter_never_falls() -> None:
     zigzag = stored([0.9, 0.0] * 5)
-    before, after = values(zigzag), values(evened(zigzag, []))
+    before, after = values(zigzag), values(evened(zigzag))
     assert (after[0], after[-1]) == (before[0], before[-1])
     assert min(np.diff(after)) >= 0.0
 
 
 def test_few_jobs_and_other_series_stay_as_they_were_read() -> None:
     few, many = stored([0.9, 0.2] * 4), stored([0.9, 0.2] * 5)
-    assert evened(few, []) is few
-    assert values(evened(many, []), "other") == values(many, "other")
+    assert evened(few) is few
+    assert values(evened(many), "other") == values(many, "other")
 
 
 def test_only_the_stretch_with_many_jobs_is_evened() -> None:
     zigzag = stored([0.5] * 10, running=lambda look: 10 if look < 15 else 8)
-    found = values(evened(zigzag, []))
+    found = values(evened(zigzag))
     assert found[1:] == pytest.approx([5.0 * look for look in range(1, LOOKS + 1)])
     assert found[15:] == values(zigzag)[15:]
 
 
-def test_looks_that_walked_all_trees_read_them_out_of_turn() -> None:
-    # The look at the gate has no row: row 0 is the second, and rows 4, 9, 14 are walks.
-    zigzag = stored([0.5] * 10, walked=lambda row: row < 2 or row % 5 == 4)
-    found = values(evened(zigzag, from_the_gate(10)))
-    assert found[:-1] == pytest.approx([5.0 * look for look in range(LOOKS)])
-    assert max(abs(np.diff(values(evened(zigzag, []))) - 5.0)) > 1.0
-
-
-def test_a_job_that_came_later_is_walked_from_its_own_first_look() -> None:
-    # All ten become ready between rows 2 and 3: rows 3, 4 and 5 are their first looks, then 8, 13, 18.
-    jobs = from_the_gate(10, ready_at=START + 2.5)
-    zigzag = stored([0.5] * 10, walked=lambda row: row in (3, 4, 5) or (row > 3 and row % 5 == 3))
-    found = values(evened(zigzag, jobs))
-    assert found[3:-1] == pytest.approx([5.0 * look for look in range(3, LOOKS)])
-
-
 def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None:
     zigzag = stored([1.0, 1.0] * 5)
-    even = evened(zigzag, [])
+    even = evened(zigzag)
     span = (START + 2.0, START + LOOKS - 2.0)
 
     def by_second(samples: Samples) -> float:
@@ -112,10 +90,10 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
     blocked = [moment.jobs_blocked for moment in moments(even, windows, CHARGED)]
     assert [parts["other"] for parts in blocked if parts] == pytest.approx([0.0] * 4)
     uneven = stored([1.0, 1.0, 1.0, 0.0] * 3)
-    assert by_second(evened(uneven, [])) == pytest.approx(3.0 * (span[1] - span[0]))
+    assert by_second(evened(uneven)) == pytest.approx(3.0 * (span[1] - span[0]))
 
 
 def test_a_run_of_one_look_and_one_without_jobs_are_left_alone() -> None:
     short = steady(0, {**IDLE, "jobs_running": 20.0})
-    assert values(evened(short, [])) == values(short)
-    assert evened(Samples(to_table("samples", [])), []).nodes == []
+    assert values(evened(short)) == values(short)
+    assert evened(Samples(to_table("samples", []))).nodes == []

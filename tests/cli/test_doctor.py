@@ -46,8 +46,8 @@ def with_machine(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
 
 
 def with_free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
-    figures = namedtuple("figures", ("f_blocks", "f_bavail", "f_frsize"))
-    monkeypatch.setattr(os, "statvfs", lambda path: figures(2**40, free // 4096, 4096))
+    figures = namedtuple("figures", ("f_blocks", "f_bfree", "f_bavail", "f_frsize"))
+    monkeypatch.setattr(os, "statvfs", lambda path: figures(2**40, free // 4096, free // 4096, 4096))
 
 
 def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
@@ -140,7 +140,9 @@ def test_memory_as_a_device_is_a_notice(
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"29 1 {os.major(device)}:{os.minor(device)} / / rw - tmpfs tmpfs rw\n")
     monkeypatch.setattr(
-        doctor, "file_systems", lambda roles, needed: space.file_systems(roles, needed, mounts)
+        doctor,
+        "file_systems",
+        lambda roles, needed, **order: space.file_systems(roles, needed, mounts, **order),
     )
     assert run("nano") == 0
     assert "which is memory and no device; name directories on a disk" in capsys.readouterr().out

@@ -47,6 +47,9 @@ def test_an_error_is_a_sentence_and_an_exit_code(
         raise error
 
     class Parser:
+        def __init__(self, wanted: tuple[str, ...]) -> None:
+            assert wanted == ("plan",)
+
         def parse_args(self, argv: object, arguments: argparse.Namespace) -> None:
             parser.parse_args(["plan"], arguments)
             arguments.run_verb = fail
@@ -67,6 +70,24 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     )
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_a_verb_loads_its_own_modules_alone() -> None:
+    code = (
+        "import sys; from mawl.commands.main import main; status = main(['published', '--json']);"
+        "print(sorted(n for n in sys.modules if n.startswith('mawl.commands.')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "mawl.commands.published" in done.stderr
+    assert not any(f"mawl.commands.{verb}'" in done.stderr for verb in ("run", "report", "lab", "generate"))
+
+
+def test_an_unknown_verb_names_all_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["bogus", "run"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "'bogus'" in said and all(verb in said for verb in VERBS)
 
 
 def test_reading_verbs_do_not_import_the_engines() -> None:

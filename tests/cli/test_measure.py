@@ -157,7 +157,7 @@ def test_a_command_may_handle_the_signal(measure: Command) -> None:
         (("--", "./d"), 126, "chmod +x"),
         (("--output", "d", "--", "true"), 1, "d: is a directory"),
         (("--output", "/dev/full", "--", "true"), 1, "/dev/full: the report cannot be written"),
-        (("--data", "d", "--work", "d", "--", "true"), 2, "named by --data and by --work"),
+        (("--data", "d", "--work", "d", "--", "true"), 2, "--data and --work name the same"),
         ((), 2, "COMMAND"),
     ],
 )

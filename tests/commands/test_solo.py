@@ -19,7 +19,12 @@ from mawl.volumes import Volumes
 def of(tmp_path: Path) -> dict[str, Any]:
     plan = SimpleNamespace(seed=1, saving=0.9)
     asked: Any = SimpleNamespace(
-        plan=plan, start_mode="zygote", cache=None, cpus=None, memory_limit_bytes=None
+        plan=plan,
+        start_mode="zygote",
+        volume_order="rotation",
+        cache=None,
+        cpus=None,
+        memory_limit_bytes=None,
     )
     return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), read_machine()))
 

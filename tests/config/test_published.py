@@ -12,6 +12,7 @@ import pytest
 
 from mawl.config.published import SHIPPED, paper_of, papers, published, published_result, thread_shares
 from mawl.errors import UsageError
+from mawl.lab import bed
 
 PRINTED = tomllib.loads((Path(__file__).parent / "printed_results.toml").read_text())
 RESULTS = {result["id"]: result for result in PRINTED["result"]}
@@ -192,7 +193,9 @@ def test_what_is_said_beside_the_results() -> None:
     by_key = {paper.source.key: paper for paper in papers()}
     for finding in PRINTED["finding"]:
         assert finding["text"] in by_key[finding["source"]].findings
-    assert sum(len(paper.findings) for paper in papers()) == len(PRINTED["finding"])
+    printed = {finding["text"] for finding in PRINTED["finding"]}
+    cited = {finding.text for name in bed.shipped() for finding in bed.load_bed(name).findings}
+    assert {text for paper in papers() for text in paper.findings} == printed | cited
     share = PRINTED["smt_thread_share"]
     held = thread_shares()[share["processor"]].smt
     assert {f"smt{mode}": [span.low, span.high] for mode, span in held.items()} == {

@@ -32,8 +32,25 @@ def test_roles_may_be_several_directories(tmp_path: Path) -> None:
 
 
 def test_the_same_directory_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="names the same directory twice"):
+    with pytest.raises(UsageError, match=r"--work names the same directory twice: /a; give"):
         Settings({}, tmp_path).roles({"work": ["/a", "/a"]})
+    with pytest.raises(UsageError, match="--work and --util name the same directory twice"):
+        Settings({}, tmp_path).roles({"work": ["/a"], "util": ["/b", "/a"]})
+
+
+def test_two_names_of_one_directory_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(UsageError, match=r"one directory by two names: .*/real and .*/link"):
+        Settings({}, tmp_path).roles({"work": [str(tmp_path / "real"), str(tmp_path / "link")]})
+
+
+@pytest.mark.parametrize("given", [["/a", "/a/b"], ["/a/b", "/a"]])
+def test_a_volume_inside_another_of_its_role_is_refused(given: list[str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--util names /a/b, which lies inside /a"):
+        Settings({}, tmp_path).roles({"util": given})
+    found = Settings({}, tmp_path).roles({"data": ["/a"], "util": ["/a/b"]})
+    assert found["util"] == [Path("/a/b")], "a role inside another role's directory is its own"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from mawl.programs.row_file import RowFile
 from mawl.programs.rows import memory
 from mawl.programs.text_records import read_records
 from mawl.tables.arrow import batch_rows, parts, read_batches
+from mawl.tables.direct import DirectIo
 
 FAR = 2**31
 """A row number that 32 signed bits cannot hold."""
@@ -115,9 +116,10 @@ def test_parts_are_read_in_order_past_the_hundred_thousandth(tmp_path: Path) -> 
 def test_pages_past_two_to_the_31_rows_are_read_and_updated_in_place(tmp_path: Path) -> None:
     path = tmp_path / "wide.pages"
     number = FAR // 2  # two rows of 4 KiB a page: row 2**31, byte 2**43
-    with PageFile(path, bufsize_bytes=BUFSIZE, create=True):
+    io = DirectIo("auto")
+    with PageFile(path, io, bufsize_bytes=BUFSIZE, create=True):
         os.truncate(path, (number + 1) * PAGE_WORDS * 8)
-    with PageFile(path, bufsize_bytes=BUFSIZE) as file:
+    with PageFile(path, io, bufsize_bytes=BUFSIZE) as file:
         assert file.pages == number + 1
         assert not file.read(number).any()
         file.page[PAGE_WORDS // 2] = 7

@@ -145,7 +145,7 @@ def test_a_flipped_byte_in_an_input_fails_the_job(
     damaged = _copies(inputs, tmp_path)
     chance = random.Random(program)
     _flip(chance.choice(_data_files(damaged)), chance.random())
-    _fails(run_here(assign(program, scale, OPTIONS, damaged, tmp_path)))
+    assert_failed(run_here(assign(program, scale, OPTIONS, damaged, tmp_path)))
 
 
 def test_a_truncated_input_fails_the_job(
@@ -155,7 +155,7 @@ def test_a_truncated_input_fails_the_job(
     path = _data_files(damaged)[-1]
     os.truncate(path, path.stat().st_size - 4096)
     job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
-    assert path.name in _fails(job)
+    assert path.name in assert_failed(job)
 
 
 def test_a_missing_part_of_an_input_fails_the_job(
@@ -165,7 +165,7 @@ def test_a_missing_part_of_an_input_fails_the_job(
     path = _data_files(damaged)[0]
     path.unlink()
     job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
-    assert "mawl generate" in _fails(job)
+    assert "mawl generate" in assert_failed(job)
 
 
 def test_a_flipped_byte_in_any_temporary_table_fails_the_job(
@@ -190,10 +190,10 @@ def test_a_flipped_byte_in_any_temporary_table_fails_the_job(
         place.mkdir()
         job = run_here(assign(program, scale, OPTIONS, inputs, place), tamper)
         assert tampered, name
-        _fails(job)
+        assert_failed(job)
 
 
-def _fails(job: Job) -> str:
+def assert_failed(job: Job) -> str:
     """The sentence of a job that failed as it should: one line, and nothing left behind."""
     assert job.status == 1
     assert job.answer is None

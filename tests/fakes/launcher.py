@@ -13,6 +13,7 @@ from mawl.model.messages import (
     Forked,
     FromLauncher,
     Hello,
+    LaunchMode,
     Ready,
     Reaped,
     Release,
@@ -37,7 +38,10 @@ class FakeLauncher:
     """
 
     def __init__(
-        self, behaviours: dict[str, str] | None = None, on_start: Callable[[str], None] | None = None
+        self,
+        behaviours: dict[str, str] | None = None,
+        on_start: Callable[[str], None] | None = None,
+        mode: LaunchMode = "zygote",
     ) -> None:
         self.behaviours = behaviours or {}
         self.on_start = on_start or (lambda _: None)
@@ -48,7 +52,7 @@ class FakeLauncher:
         self._waiting: list[Start] = []
         self._queue: list[FromLauncher] = []
         self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._tell(Hello(pid=1, mode="zygote", usage=Usage(user_cpu_seconds=1.0, system_cpu_seconds=0.5)))
+        self._tell(Hello(pid=1, mode=mode, usage=Usage(user_cpu_seconds=1.0, system_cpu_seconds=0.5)))
 
     def fileno(self) -> int:
         return self._read

@@ -95,6 +95,8 @@ def test_reporting_to_a_runner_that_is_gone_is_no_error() -> None:
     read, write = os.pipe2(os.O_CLOEXEC)
     os.close(read)
     try:
+        with pytest.raises(BrokenPipeError):
+            os.write(write, b"nobody reads this")
         Reporter(write, "a")(Started(job="a", at=1.0))
     finally:
         os.close(write)

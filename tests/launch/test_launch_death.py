@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.sweep import descendants, is_alive, kill_run, live_runs
+from mawl.launch.sweep import kill_run, live_runs
+from mawl.measure.processes import descendants, is_alive
 from mawl.model.messages import Failed, Forked
 from tests.fakes.launcher_bench import Bench
 
@@ -160,7 +161,7 @@ def test_descendants_are_the_same_with_and_without_children_files(monkeypatch: p
         assert shell.stdout is not None
         shell.stdout.readline()
         with_files = descendants(shell.pid)
-        monkeypatch.setattr("mawl.launch.sweep._has_children_files", lambda: False)
+        monkeypatch.setattr("mawl.measure.processes._has_children_files", lambda: False)
         assert sorted(descendants(shell.pid)) == sorted(with_files)
         assert len(with_files) == 2
         assert descendants(shell.pid, spare=frozenset(with_files[:1])) == with_files[1:]

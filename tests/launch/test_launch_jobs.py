@@ -12,7 +12,7 @@ import pytest
 from mawl.launch.client import Launcher
 from mawl.launch.server import Server
 from mawl.launch.setup import Setup
-from mawl.launch.sweep import is_alive
+from mawl.measure.processes import is_alive
 from mawl.model.messages import (
     Answered,
     Failed,

@@ -131,6 +131,21 @@ def test_with_many_jobs_cpu_is_read_in_turns_and_io_in_every_sample(tmp_path: Pa
     sampler.close()
 
 
+def test_a_walk_out_of_turn_finds_children_and_leaves_cpu_to_the_next_turn(tmp_path: Path) -> None:
+    jobs = {f"job{number}": 100 + 10 * number for number in range(10)}
+    sampler = ProcessSampler(tmp_path)
+    seen: list[list[int]] = []
+    for look in range(12):
+        for pid in jobs.values():
+            add_process(tmp_path, pid, below=str(pid + 1))
+            add_process(tmp_path, pid + 1, io=look, ticks=look)
+        samples = sampler.sample(jobs)
+        seen.append(sorted(round(s.user_cpu_seconds * TICKS_PER_SECOND) for s in samples.values()))
+    # Each tree is walked at its first looks and at every fifth, in turn or not.
+    assert seen == [[max(look - 1, 0)] * 5 + [look] * 5 for look in range(12)]
+    sampler.close()
+
+
 TREE = """
 import os, sys
 sys.stdin.readline()

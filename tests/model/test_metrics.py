@@ -18,13 +18,16 @@ from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
+from mawl.model.volume_metrics import VOLUME_SERIES
 from mawl.runner.sampling import Sampling
+from tests.fakes.compressed_run import sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
+from tests.fakes.probes import disk, probe
 from tests.fakes.stored_run import facts, jobs
 
 ROOT = Path(__file__).parents[2]
-SPREAD = ("real_time", "read_await", "write_await", "latency", "blocked")
+SPREAD = ("real_time", "await", "latency", "blocked")
 """Durations whose mean, peak, median and so on have names of their own."""
 NAMES = [metric.name for metric in METRICS]
 
@@ -42,9 +45,9 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 def judged_summary() -> dict[str, Any]:
     """The whole summary of a run with samples of everything, and a time alone."""
     alone = [Alone(program="wide_sort", jobs=["s1-1"], real_time_seconds=10.0, run_id="solo")]
-    of = msgspec.structs.replace(host_facts(), alone=alone)
+    of = msgspec.structs.replace(host_facts(), compressibility=sampled(), alone=alone)
     some = samples(60, IDLE | PARTS)
-    return judge(of, jobs(), summary_of(of, jobs(), samples=some), some)
+    return judge(of, jobs(), summary_of(of, jobs(), samples=some, probe=probe(disk())), some)
 
 
 def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
@@ -66,7 +69,8 @@ def test_every_leaf_of_the_summary_has_an_entry() -> None:
 
 
 def test_no_entry_is_about_nothing() -> None:
-    in_summary = {name for name in NAMES if "." in name} - {metric.name for metric in ROLE_SERIES}
+    series = {metric.name for metric in (*ROLE_SERIES, *VOLUME_SERIES)}
+    in_summary = {name for name in NAMES if "." in name} - series
     whole = judged_summary()
     few = summary_of(facts(), jobs(), samples=samples(60, IDLE))
     uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]

@@ -14,7 +14,8 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.programs import Pass
 from mawl.plan.scale import SCALES, scaled_options
-from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec, make_plan
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.workload import make_plan
 
 GB = 10**9
 

@@ -15,7 +15,8 @@ from mawl.plan.mix import COPIES, FEWEST_SESSIONS, LEFT_OUT, MOST_SESSIONS, appo
 from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
-from mawl.plan.workload import SHIPPED, Plan, WorkloadSpec, load_workload, make_plan
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import SHIPPED, Plan, load_workload, make_plan
 from tools import workloads
 
 TB = 10**12

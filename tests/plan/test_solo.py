@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.solo import kind_of, kinds, solo_plan
-from mawl.plan.workload import JobSpec, Plan, SessionSpec, WorkloadSpec, make_plan
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.workload import Plan, make_plan
 
 
 def plan() -> Plan:

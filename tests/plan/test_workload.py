@@ -9,7 +9,8 @@ import pytest
 from mawl.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES, parse_scale, scaled_options
-from mawl.plan.workload import Plan, WorkloadSpec, load_workload, make_plan
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import Plan, load_workload, make_plan
 
 
 def plan(text: str, tmp_path: Path) -> Plan:

@@ -102,6 +102,11 @@ def test_order_holds_across_batches_and_ties_go_to_the_unique_key() -> None:
     order.add(np.array([]), np.array([]), np.array([]))
     order.add(np.array([2.0, 3.0]), np.array([0.0, 0.0]), np.array([8.0, 0.0]))
     order.close()
+    turned = StrictOrder("the table", below=10)
+    turned.add(np.array([1.0]), np.array([1.0]), np.array([9.0]))
+    turned.add(np.array([1.0]), np.array([1.0]), np.array([8.0]))
+    with pytest.raises(WrongAnswerError):
+        turned.close()
 
 
 def test_order_is_looked_at_also_across_many_rows() -> None:

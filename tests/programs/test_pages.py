@@ -11,13 +11,14 @@ import pytest
 
 from mawl.errors import DamagedTableError
 from mawl.programs.pages import PAGE_WORDS, PageFile
+from mawl.tables.direct import DirectIo
 
 BUFSIZE = 3 * 8192 + 100
 
 
 def write(path: Path, pages: int = 7) -> np.ndarray:
     content = np.arange(pages * PAGE_WORDS, dtype=np.uint64).reshape(pages, PAGE_WORDS)
-    with PageFile(path, bufsize_bytes=BUFSIZE, create=True) as file:
+    with PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE, create=True) as file:
         for start in range(0, pages, file.request_pages):
             some = content[start : start + file.request_pages]
             file.request(len(some))[...] = some
@@ -36,13 +37,13 @@ def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
                 raise OSError(errno.EINVAL, "no direct requests here", str(name))
             return right(name, flags, mode)
 
-        monkeypatch.setattr("mawl.programs.pages.os.open", refuse)
+        monkeypatch.setattr("mawl.tables.direct.os.open", refuse)
     return tmp_path / "table.pages"
 
 
 def test_pages_come_back_in_whole_requests(path: Path) -> None:
     content = write(path)
-    with PageFile(path, bufsize_bytes=BUFSIZE) as file:
+    with PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file:
         chunks = [chunk.copy() for chunk in file.chunks()]
         assert [len(chunk) for chunk in chunks] == [3, 3, 1]
         assert np.array_equal(np.concatenate(chunks), content)
@@ -51,7 +52,7 @@ def test_pages_come_back_in_whole_requests(path: Path) -> None:
 
 def test_a_block_is_written_in_place_and_nothing_else(path: Path) -> None:
     content = write(path)
-    with PageFile(path, bufsize_bytes=BUFSIZE) as file:
+    with PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file:
         page = file.read(4)
         page[10] = 99
         page[PAGE_WORDS // 2 + 7] = 98
@@ -62,12 +63,12 @@ def test_a_block_is_written_in_place_and_nothing_else(path: Path) -> None:
 
 def test_a_refusal_is_known(path: Path, request: pytest.FixtureRequest) -> None:
     write(path)
-    with PageFile(path, bufsize_bytes=BUFSIZE) as file:
+    with PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file:
         assert file.direct is False or "refused" not in request.node.name
 
 
 def test_the_space_of_a_request_is_empty(tmp_path: Path) -> None:
-    with PageFile(tmp_path / "t", bufsize_bytes=BUFSIZE, create=True) as file:
+    with PageFile(tmp_path / "t", DirectIo("auto"), bufsize_bytes=BUFSIZE, create=True) as file:
         file.request(2).fill(7)
         assert not file.request(3).any()
 
@@ -75,20 +76,32 @@ def test_the_space_of_a_request_is_empty(tmp_path: Path) -> None:
 def test_a_page_that_is_not_there_is_a_damaged_table(path: Path) -> None:
     write(path)
     with (
-        PageFile(path, bufsize_bytes=BUFSIZE) as file,
+        PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file,
         pytest.raises(DamagedTableError, match="ends inside a page"),
     ):
         file.read(7)
 
 
 def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with PageFile(tmp_path / "t", bufsize_bytes=BUFSIZE, create=True) as file:
+    with PageFile(tmp_path / "t", DirectIo("auto"), bufsize_bytes=BUFSIZE, create=True) as file:
         file.request(1)
 
         def full(*_: object) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("mawl.programs.pages.os.pwritev", full)
+        monkeypatch.setattr("mawl.tables.direct.os.pwritev", full)
         with pytest.raises(OSError, match="No space") as raised:
             file.append(1)
     assert raised.value.filename == str(tmp_path / "t")
+
+
+def test_many_pages_come_in_the_order_asked(path: Path) -> None:
+    content = write(path)
+    io = DirectIo("auto")
+    with PageFile(path, io, bufsize_bytes=BUFSIZE) as file:
+        numbers = [6, 0, 3, 3]
+        assert np.array_equal(file.read_many(numbers), content[numbers])
+        assert len(file.read_many([])) == 0
+        assert io.read_bytes == (4 * 8192 if file.direct else 0)
+        with pytest.raises(DamagedTableError, match="ends inside a page"):
+            file.read_many([1, 7])

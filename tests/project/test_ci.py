@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BASIC = ("bash", "sh", "dirname", "mktemp", "rm", "timeout", "id", "cat", "env")
-TOOLS = ("strace", "fio", "chromium", "mkfs.ext4", "losetup", "unshare", "ps", "cc", "nbdkit", "nbdfuse")
+TOOLS = (
+    *("strace", "fio", "chromium", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "compsize", "losetup", "unshare"),
+    *("ps", "cc", "nbdkit", "nbdfuse"),
+)
 PASSED = "<testsuites><testcase name='a'/></testsuites>"
 FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
 SKIPPED = "<testsuites><testcase name='a'/><testcase name='b'><skipped/></testcase></testsuites>"
@@ -99,6 +102,17 @@ def test_what_is_missing_is_installed_first(clone: Path) -> None:
     status, last, made = run(clone)
     assert (status, last) == (0, "2 passed, 0 failed, 0 skipped")
     assert made == ["apt-get", "update", "apt-get", "install", "check", "test-lab"]
+
+
+def test_a_header_that_the_compiler_does_not_find_is_installed(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, PASSED))
+    stub(clone, "cc", "exit 1")
+    stub(clone, "apt-get", 'echo "$@" | tr " " "," >>log')
+    stub(clone, "sudo", 'shift\nexec "$@"')
+    (clone / "bin" / "tr").symlink_to(str(shutil.which("tr")))
+    status, _, made = run(clone)
+    assert status == 0
+    assert made[1].endswith(",nbdkit-plugin-dev")
 
 
 def test_what_cannot_be_installed_ends_it_with_its_last_line(clone: Path) -> None:

@@ -12,7 +12,7 @@ from mawl.model.metrics import METRICS
 from mawl.model.options import Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
-from tools import reference
+from tools import markdown, reference
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_stale_page_is_named_and_left_as_it_is(pages: Path, capsys: pytest.Cap
 
 
 def test_a_pipe_does_not_break_a_table() -> None:
-    assert reference.table(("a", "b"), [("x|y", 1)]) == ["| a | b |", "| --- | --- |", "| x\\|y | 1 |", ""]
+    assert markdown.table(("a", "b"), [("x|y", 1)]) == ["| a | b |", "| --- | --- |", "| x\\|y | 1 |", ""]
 
 
 @pytest.mark.parametrize(

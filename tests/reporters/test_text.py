@@ -90,7 +90,7 @@ def test_json_is_the_summary_with_sorted_keys() -> None:
         (2.5, "2.5", "tiny at scale 2.5: "),
         (0.005, "quick", "tiny at scale quick (0.005 of full): "),
         (1.0, "full", "tiny at scale full (1 of full): "),
-        (None, None, "tiny at scale -: "),
+        (None, None, "tiny: "),
     ],
 )
 def test_scales_are_plain_decimals(scale: float | None, name: str | None, text: str) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.preload.build import Library
+from mawl.measure.preload.counters import MOST_VOLUMES
 from mawl.measure.process import TreeSample
 from mawl.model.options import ROLES, Role
+from mawl.model.role_io import VolumeBytes
 from mawl.model.usage import Usage
 from mawl.runner.counting import DAMAGED, Counting, leftover_counters
 from mawl.runner.job_io import DAMAGED_FILE, own_io
@@ -156,3 +158,24 @@ def test_without_counting_only_the_jobs_time_is_known() -> None:
         "jobs.on_cpu_seconds": 1.0,
         "jobs.run_queue_seconds": 0.5,
     }
+
+
+def test_bytes_of_more_directories_than_are_told_apart_are_not_by_volume(
+    made: Library, roles: dict[Role, list[Path]], shared: Path
+) -> None:
+    def volumes(directories: int) -> VolumeBytes | None:
+        work = [shared.parent / f"work{number}" for number in range(directories - 2)]
+        work[-1].mkdir(exist_ok=True)
+        found = counting(made, {**roles, "work": work}, shared, f"r{directories}")
+        try:
+            write(found, found.make("job"), work[-1] / "file", 3)
+            taken = found.take("job")
+        finally:
+            found.close()
+        assert taken is not None
+        assert taken[0].io["work"].written_bytes == 300
+        return taken[0].volumes
+
+    last_of_work = MOST_VOLUMES - 1
+    assert volumes(MOST_VOLUMES) == {last_of_work: (0, 300)}
+    assert volumes(MOST_VOLUMES + 1) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from mawl.measure.preload.ledger import START, Entry
@@ -71,6 +72,17 @@ def reaped(**changes: object) -> Reaped:
         "run_delay_seconds": 2.0,
     }
     return Reaped(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_bytes_by_volume_are_the_jobs_own_as_all_others() -> None:
+    entries = count().entries
+    start = msgspec.structs.replace(entries[START], volumes={1: (100, 0), 2: (50, 5)})
+    checked = msgspec.structs.replace(entries[2], volumes={2: (200, 0)})
+    whole = count(volumes={1: (100, 0), 2: (1000, 80), 4: (0, 7)}, entries={START: start, 2: checked})
+    own = own_io(whole, [verify(2)], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.75)
+    assert own.volume_bytes == {2: (750, 75), 4: (0, 7)}
+    unknown = own_io(count(), [verify(2)], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.75)
+    assert unknown.volume_bytes is None
 
 
 def test_start_up_and_verify_are_no_part_of_the_job() -> None:

@@ -43,6 +43,7 @@ def test_records_survive_a_table() -> None:
                 for role in FILE_ROLES
             },
             waits=Waits(**dict.fromkeys(WAIT_FIELDS, 0.25)),
+            volume_bytes={1: (5, 0), 3: (7, 2)},
         )
         for job in jobs()
     ]
@@ -52,5 +53,6 @@ def test_records_survive_a_table() -> None:
 
 def test_every_field_of_a_record_has_a_column() -> None:
     for name, kind in (("jobs", JobRecord), ("steps", StepRecord), ("events", EventRecord)):
-        plain = {field for field in kind.__struct_fields__ if field not in {*PREFIXES, "io", "waits"}}
+        apart = {"io", "waits", "volume_bytes"}
+        plain = {field for field in kind.__struct_fields__ if field not in {*PREFIXES, *apart}}
         assert plain <= set(SCHEMAS[name].names)

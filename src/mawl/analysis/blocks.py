@@ -29,9 +29,14 @@ def total(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) ->
     values: list[float | None] = [getattr(job.usage, field) for job in jobs]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
-        missing[path] = f"{len(values) - len(known)} of the {len(values)} jobs that count have no such figure"
+        missing[path] = lacking(len(values) - len(known), len(values))
         return None
     return sum(known)
+
+
+def lacking(without: int, jobs: int) -> str:
+    """Why there is no sum over jobs: how many of them lack the figure."""
+    return f"{without} of the {jobs} jobs that count {'has' if without == 1 else 'have'} no such figure"
 
 
 def ratio(part: float | None, whole: float | None, path: str, missing: Missing) -> float | None:

@@ -8,11 +8,15 @@ CPU_KINDS = ("user", "system", "interrupt", "iowait", "idle", "steal")
 BUSY_KINDS = ("user", "system", "interrupt")
 """iowait is idle time, and steal somebody else's."""
 
+ALWAYS_TOLD = ("user", "system")
+"""Recorders such as nmon and vmstat do not tell interrupts from the rest of the kernel."""
+
 
 def busy_seconds(seconds: Mapping[str, float | None]) -> float | None:
     """Busy time of all processors, from their time by kind; None where a kind of it is not known."""
-    known = [value for kind in BUSY_KINDS if (value := seconds[kind]) is not None]
-    return sum(known) if len(known) == len(BUSY_KINDS) else None
+    if any(seconds[kind] is None for kind in ALWAYS_TOLD):
+        return None
+    return sum(value for kind in BUSY_KINDS if (value := seconds[kind]) is not None)
 
 
 def whole_seconds(seconds: Mapping[str, float | None]) -> float:

@@ -18,7 +18,9 @@ from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 
 LONGEST_STEP_SECONDS = 10.0
-"""Looks further apart than this leave a gap in a chart, no straight line."""
+LONGEST_STEP_RATIO = 3.0
+"""Looks further apart than this, and than three usual steps (imported recordings look once a minute),
+leave a gap in a chart, no straight line."""
 
 SHORTEST_STEP_SECONDS = 0.2
 """The looks at start and end of a run may lie next to a regular one."""
@@ -83,7 +85,8 @@ class _Steps:
 
     def __init__(self, samples: Samples, edges: Floats) -> None:
         self._samples, self._edges = samples, edges
-        self._gap = np.diff(edges) > LONGEST_STEP_SECONDS
+        steps = np.diff(edges)
+        self._gap = steps > max(LONGEST_STEP_SECONDS, LONGEST_STEP_RATIO * float(np.median(steps)))
 
     def rate(self, names: Sequence[str], *, mean: bool = False) -> Floats | None:
         """What counters gained per second, in sum (or as the mean over nodes); None where no node has one."""

@@ -65,6 +65,7 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         field: total(jobs, field, f"time.{field}", missing)
         for field in (
             "real_time_seconds",
+            "cpu_seconds",
             "user_cpu_seconds",
             "system_cpu_seconds",
             "memory_bytes",
@@ -83,8 +84,6 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
 
 def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> Block:
     """CPU over real time: of the sums, and mean, sample standard deviation and range of the jobs'."""
-    user, system = time["user_cpu_seconds"], time["system_cpu_seconds"]
-    cpu = None if user is None or system is None else user + system
     ratios = [
         job.usage.cpu_seconds / job.usage.real_time_seconds
         for job in jobs
@@ -94,8 +93,16 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
         missing.update({f"cpu_real_ratio.{name}": "no job has both times" for name in ("mean", "range")})
     if len(ratios) < 2:
         missing["cpu_real_ratio.stddev"] = "fewer than two jobs have both times"
+    of_sums = ratio(time["cpu_seconds"], time["real_time_seconds"], "cpu_real_ratio.of_sums", missing)
+    parts = ("time.cpu_seconds", "time.real_time_seconds")
+    why = next((missing[part] for part in parts if part in missing), None)
+    if of_sums is None and why is not None:
+        missing["cpu_real_ratio.of_sums"] = why
+    lack = f"{len(jobs) - len(ratios)} of the {len(jobs)} jobs that count lack one of the times"
+    if jobs and len(ratios) < len(jobs) and "cpu_real_ratio.of_sums" in missing and ratios:
+        missing["cpu_real_ratio.of_sums"] += f"; {lack}, and mean, deviation and range are of the others"
     return {
-        "of_sums": ratio(cpu, time["real_time_seconds"], "cpu_real_ratio.of_sums", missing),
+        "of_sums": of_sums,
         "mean": statistics.fmean(ratios) if ratios else None,
         "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
         "range": max(ratios) - min(ratios) if ratios else None,
@@ -118,6 +125,7 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
         sums = {
             field: total(good, field, f"programs.*.{field}", {})
             for field in (
+                "cpu_seconds",
                 "user_cpu_seconds",
                 "system_cpu_seconds",
                 "application_read_bytes",
@@ -162,6 +170,14 @@ def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missi
             {f"cpu_account.total.{field}": reason for field in CPU_FIELDS}
             | {f"cpu_account.launcher.{field}": "the launcher left no account" for field in CPU_FIELDS}
         )
+    whole = [job.usage for job in jobs if job.usage.cpu_seconds is not None]
+    for field in CPU_FIELDS[:2]:
+        unsplit = sum(getattr(usage, field) is None for usage in whole)
+        if unsplit:
+            verb = "has" if unsplit == 1 else "have"
+            missing[f"cpu_account.jobs.{field}"] = (
+                f"{unsplit} of the {len(whole)} jobs with CPU time {verb} no split into user and system"
+            )
     return {
         "jobs": _cpu([job.usage for job in jobs]),
         "startup": _cpu([job.startup for job in jobs]),
@@ -176,6 +192,12 @@ def _cpu(usages: Sequence[Usage]) -> Block:
 
 
 def _known_sum(usages: Sequence[Usage], field: str) -> float | None:
-    """The sum of what is known: a job that was lost or never started has no figure to add."""
+    """The sum of what is known: a job that was lost or never started has no figure to add.
+
+    None where a job has CPU time without the split into user and system: a sum of the others' would be
+    taken for the whole beside the time that holds all.
+    """
+    if any(usage.cpu_seconds is not None and getattr(usage, field) is None for usage in usages):
+        return None
     known = [value for usage in usages if (value := getattr(usage, field)) is not None]
     return sum(known) if known else None

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from mawl.analysis.blocks import Block, Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
+from mawl.analysis.gains import amount, fewest_seconds, gain
 from mawl.analysis.host_parts import PARTS, part_blocks
-from mawl.analysis.series import Samples
+from mawl.analysis.series import Change, Samples
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
 
@@ -48,13 +49,13 @@ def host_block(
         "blocked_processes": _gauge(samples, "host.blocked_processes", whole),
         "least_memory_available_bytes": _extreme(samples, "host.memory_available_bytes", whole, least=True),
         "most_memory_dirty_bytes": _extreme(samples, "host.memory_dirty_bytes", whole, least=False),
-        **{name: _gain(samples, f"host.{name}", whole) for name in COUNTERS},
+        **{name: _gain(facts, samples, f"host.{name}", whole) for name in COUNTERS},
         "frequency_hertz": _frequency(samples, whole),
-        "pressure": {f"{name}_ratio": _pressure(samples, name, whole) for name in PRESSURE},
+        "pressure": {f"{name}_ratio": _pressure(facts, samples, name, whole) for name in PRESSURE},
         "group": {
             "most_memory_bytes": _extreme(samples, "group.memory_bytes", whole, least=False),
-            "memory_limit_hits": _gain(samples, "group.memory_limit_hits", whole),
-            "cpu_throttled_seconds": _gain(samples, "group.cpu_throttled_seconds", whole),
+            "memory_limit_hits": _gain(facts, samples, "group.memory_limit_hits", whole),
+            "cpu_throttled_seconds": _gain(facts, samples, "group.cpu_throttled_seconds", whole),
         },
         **{part: _part(part, facts, samples, edges) for part in PARTS},
         "role_devices": role_devices(facts, samples, whole),
@@ -69,7 +70,9 @@ def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -
     places = role_places(facts)
     moved: Block = {}
     for figure in ("read_bytes", "written_bytes"):
-        gains = [_change(samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)]
+        gains = [
+            amount(facts, samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)
+        ]
         moved[figure] = _total(gains)
     return moved
 
@@ -81,17 +84,28 @@ def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) 
 
 def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
     """Shares of the time of all processors (raw, nothing adjusted), and busy cores."""
-    seconds = {kind: _gain(samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
+    seconds = {kind: _gain(facts, samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
     whole = whole_seconds(seconds)
-    cores = _total(node.physical_cores or node.cores for node in facts.nodes)
-    core_busy = _gain(samples, "host.core_busy_seconds", span)
-    available = None if not cores else cores * (span[1] - span[0])
+    changes = {
+        node: [gain(facts, samples, node, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS]
+        for node in _nodes(samples)
+    }
+    core_busy = _gain(facts, samples, "host.core_busy_seconds", span)
+    core_seconds = [
+        _product(
+            node.physical_cores or node.cores,
+            gain(facts, samples, node.name, "host.core_busy_seconds", span),
+        )
+        for node in facts.nodes
+    ]
     return {
+        "known_seconds": fewest_seconds(change for own in changes.values() for change in own),
         "cpu_busy_ratio": busy_ratio(seconds),
         **{f"cpu_{kind}_ratio": _share(seconds[kind], whole) for kind in CPU_KINDS if kind != "idle"},
         "cpu_busy_seconds": busy_seconds(seconds),
         "core_busy_seconds": core_busy,
-        "core_busy_ratio": _share(core_busy, available),
+        "physical_cpu_seconds": _gain(facts, samples, "host.physical_cpu_seconds", span),
+        "core_busy_ratio": _share(core_busy, _total(core_seconds)),
     }
 
 
@@ -100,15 +114,9 @@ def _nodes(samples: Samples) -> list[str]:
     return [node for node in samples.nodes if any(name.startswith("host.") for name in samples.names(node))]
 
 
-def _change(samples: Samples, node: str, name: str, span: tuple[float, float]) -> float | None:
-    """What a counter of a node gained in a span, its rate held where samples do not reach."""
-    change = samples.changes(node, name, span)[0]
-    return None if change is None else change.per_second * (span[1] - span[0])
-
-
-def _gain(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+def _gain(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:
     """The sum over all nodes."""
-    return _total(_change(samples, node, name, span) for node in _nodes(samples))
+    return _total(amount(facts, samples, node, name, span) for node in _nodes(samples))
 
 
 def _gauges(samples: Samples, name: str, edges: Sequence[float]) -> list[float | None]:
@@ -132,16 +140,21 @@ def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: b
     return (min if least else max)(values, default=None)
 
 
-def _pressure(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+def _pressure(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:
     """Share of the time, the mean over nodes."""
     series = f"host.pressure_{name}_seconds"
-    found = _known(_change(samples, node, series, span) for node in _nodes(samples))
-    return sum(found) / len(found) / (span[1] - span[0]) if found else None
+    changes = [gain(facts, samples, node, series, span) for node in _nodes(samples)]
+    found = [change.per_second for change in changes if change is not None]
+    return sum(found) / len(found) if found else None
 
 
 def _frequency(samples: Samples, span: tuple[float, float]) -> float | None:
     found = _known(samples.means(node, "host.frequency_hertz", span)[0] for node in _nodes(samples))
     return sum(found) / len(found) if found else None
+
+
+def _product(cores: float | None, change: Change | None) -> float | None:
+    return None if not cores or change is None else cores * change.seconds
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

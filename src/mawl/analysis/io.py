@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mawl.analysis.blocks import Block, Missing, ratio, total
+from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes
+from mawl.analysis.throughput import CHARGED
 from mawl.model.records import JobRecord
 
+NOT_COVERED = "samples do not cover half of the run at each of the devices"
 REACHES_STORAGE_RATIO = 0.8
 """Below this reach the page cache, not the storage, made the figures of a direction."""
 
@@ -16,6 +19,8 @@ def io_block(
     elapsed_seconds: float | None,
     in_time: Mapping[str, Block],
     missing: Missing,
+    at_devices: DeviceBytes | None = None,
+    compressed: Sequence[str] = (),
 ) -> Block:
     """Totals of the jobs that count, by the kernel's account (/proc/PID/io), and figures over windows.
 
@@ -23,7 +28,9 @@ def io_block(
     (:func:`mawl.analysis.throughput.side_in_time`).
     ``run_mean`` is those totals over ``elapsed_seconds``, the first start to the last end.
     Device bytes written are those charged less those cancelled before they were written (the file
-    was removed first).  ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
+    was removed first).  Where the jobs have no such account, or one from before compression (``compressed``
+    are those roles), they are what moved ``at_devices``, whoever asked: ``bytes_source`` says which, and
+    then there is no reach.  ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
     """
     application = _side(
         "io.application",
@@ -32,27 +39,48 @@ def io_block(
         elapsed_seconds,
         missing,
     )
-    charged = total(jobs, "device_written_bytes", "io.device.written_bytes", missing)
-    cancelled = total(jobs, "cancelled_written_bytes", "io.device.written_bytes", missing)
-    device = _side(
-        "io.device",
-        total(jobs, "device_read_bytes", "io.device.read_bytes", missing),
-        None if charged is None or cancelled is None else max(charged - cancelled, 0),
-        elapsed_seconds,
-        missing,
-    )
+    own: Missing = {}
+    charged = total(jobs, "device_written_bytes", "io.device.written_bytes", own)
+    cancelled = total(jobs, "cancelled_written_bytes", "io.device.written_bytes", own)
+    read = total(jobs, "device_read_bytes", "io.device.read_bytes", own)
+    written = None if charged is None or cancelled is None else max(charged - cancelled, 0)
+    source = CHARGED.source
+    seconds = elapsed_seconds
+    if compressed or (at_devices is not None and read is None and written is None):
+        read, written, seconds = _moved(at_devices)
+        source = at_devices.source if at_devices is not None else source
+        own |= dict.fromkeys(("io.device.read_bytes", "io.device.written_bytes"), NOT_COVERED)
+        if compressed and at_devices is None:
+            reason = COMPRESSED.format(" and ".join(compressed))
+            own |= dict.fromkeys(own, reason)
+    missing |= own
+    device = {**_side("io.device", read, written, seconds, missing), "bytes_source": source}
+    reached = device if source == CHARGED.source else {"read_bytes": None, "written_bytes": None}
     return {
         "application": {**application, **in_time["application"]},
         "device": {**device, **in_time["device"]},
         "reach": {
             "read_ratio": ratio(
-                device["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
+                reached["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
             ),
             "write_ratio": ratio(
-                device["written_bytes"], application["written_bytes"], "io.reach.write_ratio", missing
+                reached["written_bytes"], application["written_bytes"], "io.reach.write_ratio", missing
             ),
         },
     }
+
+
+def _moved(found: DeviceBytes | None) -> tuple[float | None, float | None, float | None]:
+    """Bytes read and written, and the seconds in which both are known."""
+    if found is None:
+        return None, None, None
+    read, written = found.read, found.written
+    seconds = [change.seconds for change in (read, written) if change is not None]
+    return (
+        None if read is None else read.amount,
+        None if written is None else written.amount,
+        min(seconds, default=None),
+    )
 
 
 def cached_directions(io: Block) -> list[str]:

@@ -14,9 +14,12 @@ NO_ROLES = "not measured (a run of format 1.0, or none of its jobs could be coun
 NO_FOLDER = "only the jobs' records were given, no run folder"
 
 LATER: Missing = {
-    "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only",
-    "host.*": "the kernel does not count it here, nothing of the kind happened, or samples do not cover it",
+    "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only, and "
+    "mawl works it out for published results alone",
+    "host.*": "the kernel or the imported file does not tell it, nothing of the kind happened, or samples "
+    "do not cover half of the run",
     "volumes.*.reason": "its devices are known",
+    "volume_order": "a run of format 1.1 or older, or imported",
     "volumes.*": "no mount above the directory is known",
     "inputs.mode": "not asked for: the cache was left as it was",
     "inputs.reason": "it is known",
@@ -46,6 +49,8 @@ LATER: Missing = {
     },
     "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
     "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
+    "compressibility": "not asked for (mawl run --compressibility yes)",
+    "compressibility.*": "its own reason says why, or it does not apply here",
     "capacity": "the summary alone does not judge; mawl report does",
     "limit": "the summary alone does not judge; mawl report does",
     "validity": "the summary alone does not judge; mawl report does",
@@ -65,7 +70,9 @@ LATER: Missing = {
 """What this version does not fill, and nulls that say something themselves."""
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
-NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role")}
+NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
+          ("storage", "by_role"), ("compressibility", "estimates"),
+          ("compressibility", "role_estimates"), ("compressibility", "volumes")}  # fmt: skip
 BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
@@ -73,15 +80,18 @@ Path = tuple[str, ...]
 
 
 def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:
-    """The reason of every null in a summary, by its dotted path (``*`` for any member).
+    """The reason of every null in a summary, by its dotted path (``*`` for any member without its own).
 
     ``found`` are reasons from working the summary out, ``recorded`` those of the run's facts.
     """
     result: Missing = {}
     for path in nulls(summary):
-        general = ".".join(generalised(path))
+        exact, general = ".".join(path), ".".join(generalised(path))
+        if exact != general and found.get(exact):
+            result[exact] = found[exact]
+            continue
         candidates = (
-            recorded.get(".".join(path)),
+            recorded.get(exact),
             recorded.get(general),
             found.get(general),
             LATER.get(general),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.gains import amount
 from mawl.analysis.series import Samples
 from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts, VolumeFacts
@@ -22,12 +23,14 @@ def devices_by_role(
     volumes = {role: [volume for volume in facts.volumes if volume.role == role] for role in ROLES}
     why = _not_split(volumes)
     if why is not None or samples is None or edges is None:
-        missing[PATH] = why or "the run holds no samples of the host"
+        hint = " (mawl import --role)" if why and facts.kind == "imported" and samples is not None else ""
+        missing[PATH] = f"{why}{hint}" if why else "the run holds no samples of the host"
         return None
     span = (edges[0], edges[-1])
     return {
         role: {
-            figure: _moved(samples, volumes[role], figure, span) for figure in ("read_bytes", "written_bytes")
+            figure: _moved(facts, samples, volumes[role], figure, span)
+            for figure in ("read_bytes", "written_bytes")
         }
         for role in ROLES
     }
@@ -44,13 +47,13 @@ def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
 
 
 def _moved(
-    samples: Samples, volumes: Sequence[VolumeFacts], figure: str, span: tuple[float, float]
+    facts: RunFacts, samples: Samples, volumes: Sequence[VolumeFacts], figure: str, span: tuple[float, float]
 ) -> float | None:
     places = sorted({(volume.node, device) for volume in volumes for device in volume.devices})
     total = 0.0
     for node, device in places:
-        change = samples.changes(node, f"device.{device}.{figure}", span)[0]
-        if change is None:
+        moved = amount(facts, samples, node, f"device.{device}.{figure}", span)
+        if moved is None:
             return None
-        total += change.per_second * (span[1] - span[0])
+        total += moved
     return total

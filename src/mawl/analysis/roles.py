@@ -61,6 +61,20 @@ def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
     return ratio(counted, sum(whole), path, missing)
 
 
+def direct_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+    """Bytes past the page cache, of the jobs whose programs count theirs; null where none does."""
+    known = [job for job in jobs if job.direct_read_bytes is not None]
+    if not known:
+        for name in ("read_bytes", "written_bytes"):
+            missing[f"io.direct.{name}"] = "no job's program counted its direct requests"
+    moved = {job.program for job in known if job.direct_read_bytes or job.direct_written_bytes}
+    return {
+        "read_bytes": sum(job.direct_read_bytes or 0 for job in known) if known else None,
+        "written_bytes": sum(job.direct_written_bytes or 0 for job in known) if known else None,
+        "programs": sorted(moved),
+    }
+
+
 def io_remarks(jobs: Sequence[JobRecord]) -> list[str]:
     """What the counters could not see: each kind of sentence once, with its first job's numbers."""
     found: dict[str, list[str]] = {}

@@ -31,10 +31,19 @@ Floats = NDArray[np.float64]
 
 
 class Series(NamedTuple):
-    """One figure of one node over time, in order of time."""
+    """One figure of one node over time, in order of time.
+
+    ``known`` is, at each time, the seconds since the first of which something is known; None where all
+    are.  A stored value that is not a number says that nothing is known between its neighbours.
+    """
 
     times: Floats
     values: Floats
+    known: Floats | None = None
+
+    def known_at(self, at: Floats) -> Floats:
+        """``known`` at any times, which grows evenly where it grows."""
+        return at - self.times[0] if self.known is None else np.interp(at, self.times, self.known)
 
 
 class Change(NamedTuple):
@@ -68,8 +77,8 @@ class Samples:
             keys = keys.astype(np.uint16)  # which numpy sorts by radix
         order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
         keys = keys[order]
-        times = table["sampled_at"].cast(pa.int64()).to_numpy()[order] / 1e6
-        values = table["value"].to_numpy()[order]
+        times = _numbers(table["sampled_at"].cast(pa.int64()))[order] / 1e6
+        values = _numbers(table["value"])[order]
         starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
         found: dict[str, dict[str, Series]] = {}
         for start, end in pairwise([*starts.tolist(), len(keys)]):
@@ -155,10 +164,13 @@ def changes(series: Series, edges: Sequence[float], wraps_at: float | None = Non
 
 def gained(series: Series, edges: Floats, wraps_at: float | None = None) -> tuple[Floats, Floats]:
     """:func:`changes` as columns: amounts, NaN where samples do not cover a window, and covered seconds."""
-    first, last, covered = _covered(series.times, edges)
-    grown = np.concatenate(([0.0], np.cumsum(increases(series.values, wraps_at))))
+    first, last, seconds, covered = _covered(series, edges)
+    gains = increases(series.values, wraps_at)
+    if series.known is not None:
+        gains = np.where(np.diff(series.known) > 0, gains, 0.0)
+    grown = np.concatenate(([0.0], np.cumsum(gains)))
     amounts = np.interp(last, series.times, grown) - np.interp(first, series.times, grown)
-    return np.where(covered, amounts, np.nan), last - first
+    return np.where(covered, amounts, np.nan), seconds
 
 
 def means(series: Series, edges: Sequence[float]) -> list[float | None]:
@@ -172,9 +184,9 @@ def means(series: Series, edges: Sequence[float]) -> list[float | None]:
 
 def averaged(series: Series, edges: Floats) -> Floats:
     """:func:`means` as a column, NaN where samples do not cover a window."""
-    first, last, covered = _covered(series.times, edges)
+    first, last, seconds, covered = _covered(series, edges)
     areas = _area(series, last) - _area(series, first)
-    return np.where(covered, areas / np.where(covered, last - first, 1.0), np.nan)
+    return np.where(covered, areas / np.where(covered, seconds, 1.0), np.nan)
 
 
 def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -> list[float | None]:
@@ -188,36 +200,54 @@ def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -
     ]
 
 
-def _covered(times: Floats, edges: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Of each window the part between the first and the last sample, and whether it is enough of it."""
+def _covered(series: Series, edges: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Of each window the part between the first and the last sample, how many seconds of it are known,
+    and whether these are enough of the window."""
     starts, ends = edges[:-1], edges[1:]
-    first, last = np.maximum(starts, times[0]), np.minimum(ends, times[-1])
-    return first, last, (last > first) & (last - first >= LEAST_COVERED_RATIO * (ends - starts))
+    first, last = np.maximum(starts, series.times[0]), np.minimum(ends, series.times[-1])
+    seconds = last - first if series.known is None else series.known_at(last) - series.known_at(first)
+    return (
+        first,
+        last,
+        seconds,
+        (last > first) & (seconds > 0) & (seconds >= LEAST_COVERED_RATIO * (ends - starts)),
+    )
 
 
 def _area(series: Series, at: Floats) -> Floats:
     """The integral of a gauge over time from its first sample to each of ``at``."""
     times, values = series.times, series.values - series.values[0]
-    whole = np.concatenate(([0.0], np.cumsum(np.diff(times) * (values[1:] + values[:-1]) / 2)))
+    known = series.known_at(times)
+    whole = np.concatenate(([0.0], np.cumsum(np.diff(known) * (values[1:] + values[:-1]) / 2)))
     place = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 1)
-    beyond = at - times[place]
+    beyond = series.known_at(at) - known[place]
     inside = whole[place] + beyond * (values[place] + np.interp(at, times, values)) / 2
-    return np.asarray(inside + (at - times[0]) * series.values[0])
+    return np.asarray(inside + series.known_at(at) * series.values[0])
 
 
 def _in_order(times: Floats, values: Floats) -> Series:
-    """A series in order of time; what is no number (a damaged or foreign table) is left out."""
-    if not np.isfinite(values).all():
-        known = np.isfinite(values)
-        times, values = times[known], values[known]
+    """A series in order of time; what is no number leaves the time between its neighbours unknown."""
     if (np.diff(times) < 0).any():
         order = np.argsort(times, kind="stable")
         times, values = times[order], values[order]
-    return Series(times, values)
+    figures = np.isfinite(values)
+    if figures.all():
+        return Series(times, values)
+    marks, times, values = times[~figures], times[figures], values[figures]
+    places = np.searchsorted(times, marks, side="right")
+    steps = np.diff(times)
+    steps[places[(places > 0) & (places < len(times))] - 1] = 0.0
+    return Series(times, values, np.concatenate(([0.0], np.cumsum(steps))))
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
     """The different texts of a column, and of each row the place of its own among them."""
     encoded = column.dictionary_encode().unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+    codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in encoded.chunks])
     return encoded.chunk(0).dictionary.to_pylist(), codes.astype(np.int64)
+
+
+def _numbers(column: pa.ChunkedArray) -> Floats:
+    """A column as floats, a null as not a number; ``to_numpy`` would import pandas, where it is installed."""
+    floats = column.cast(pa.float64()).fill_null(float("nan"))
+    return np.concatenate([np.from_dlpack(chunk) for chunk in floats.chunks])

@@ -8,6 +8,9 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from mawl.analysis.blocks import Block, Missing, counted
+from mawl.analysis.compressibility import compressibility_of
+from mawl.analysis.demand import storage_block
+from mawl.analysis.device_bytes import COMPRESSED, compressed_roles, device_bytes
 from mawl.analysis.figures import (
     cpu_account_block,
     cpu_real_block,
@@ -15,20 +18,23 @@ from mawl.analysis.figures import (
     programs_block,
     time_block,
 )
+from mawl.analysis.gains import partial_remark
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
 from mawl.analysis.role_devices import devices_by_role
-from mawl.analysis.roles import by_role_block, coverage_ratio, io_remarks
+from mawl.analysis.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
 from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.turns import evened
 from mawl.analysis.unended import happened, line_of
+from mawl.analysis.volumes import roles_block, volumes_block
 from mawl.analysis.waits import wait_block
 from mawl.analysis.windows import windows_of
 from mawl.errors import UnreadableRunError
+from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import Run
@@ -51,7 +57,7 @@ def sampled(run: Run) -> Samples | None:
     if run not in _SAMPLES:
         try:
             stored = Samples(run.samples) if run.samples.num_rows else None
-            _SAMPLES[run] = evened(stored, run.job_records()) if stored else None
+            _SAMPLES[run] = evened(stored) if stored else None
         except UnreadableRunError:
             _SAMPLES[run] = None
     return _SAMPLES[run]
@@ -67,7 +73,7 @@ def summarise(run: Run, samples: Samples | None = None) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    summary = summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run))
+    summary = summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run), _probe(run))
     summary["remarks"] += [
         f"{path.removeprefix('recorded.')} {DAMAGED}: {why}" for path, why in missing.items()
     ]
@@ -81,13 +87,15 @@ def summary_of(
     missing: Mapping[str, str] | None = None,
     samples: Samples | None = None,
     events: Sequence[EventRecord] = (),
+    probe: Probe | str | None = None,
 ) -> Block:
     """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
 
     Times and bytes are sums over the jobs that count (:func:`mawl.analysis.blocks.counted`);
     what happened when, and the CPU account, over all.  ``rows`` are how many steps, samples and
     events the folder holds, ``missing`` why one of them is not known; without ``samples`` there are
-    no figures over time.  ``events`` tell which jobs of a run that did not go through had started.
+    no figures over time.  ``events`` tell which jobs of a run that did not go through had started;
+    ``probe`` is what its storage can do, or why that cannot be read.
     """
     found: Missing = dict(missing or {})
     line = line_of(facts, jobs, events, samples)
@@ -100,7 +108,59 @@ def summary_of(
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
         for name, counters in (("application", APPLICATION), ("device", device))
     }
+    span = (windows.edges[0], windows.edges[-1]) if windows else None
+    at_devices, compressed = device_bytes(facts, samples, device, span), compressed_roles(facts)
+    volumes = volumes_block(facts, good, samples, windows.edges if windows else None, found)
     summary: Block = {
+        **_identity(facts),
+        "recorded": {
+            "jobs": len(jobs),
+            **{name: (rows or {}).get(name) for name in ("steps", "samples", "events")},
+        },
+        "jobs": jobs_block(facts, jobs, line, found),
+        "time": time,
+        "cpu_real_ratio": cpu_real_block(time, good, found),
+        "io": {
+            **io_block(good, time["elapsed_seconds"], in_time, found, at_devices, compressed),
+            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
+            "devices_by_role": devices_by_role(facts, samples, windows.edges if windows else None, found),
+            "coverage_ratio": coverage_ratio(good, found),
+            "direct": direct_block(good, found),
+            "unseen": io_remarks(good),
+        },
+        "wait": wait_block(good, found),
+        "programs": programs_block(jobs),
+        "cpu_account": cpu_account_block(facts, jobs, found),
+        "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
+        "overhead": msgspec.to_builtins(facts.overhead),
+        "windows": [as_plain(moment) for moment in course],
+        "failures": failures(jobs),
+        "remarks": [*facts.remarks, *_accounting(facts)],
+        "host": host_block(facts, samples, windows.edges if windows else None, found),
+        "storage": None,
+        "volume_order": facts.volume_order,
+        "volumes": volumes,
+        "roles": roles_block(facts, volumes, samples, found),
+        "inputs": inputs_block(facts, found),
+        "compressibility": compressibility_of(facts),
+        **dict.fromkeys(("capacity", "limit", "validity")),
+    }
+    by_role = summary["io"]["by_role"]
+    summary["storage"] = storage_block(facts, by_role, jobs, windows, samples, probe, found)
+    busy = busy_cores(samples, windows) if samples and windows else None
+    if compressed:
+        source = summary["io"]["device"]["bytes_source"] if at_devices is not None else None
+        summary["remarks"].append(_remark_on_compressing(compressed, source))
+    if windows is not None:
+        summary["remarks"] += partial_remark(summary["host"], windows.edges[-1] - windows.edges[0])
+    summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
+    summary["missing"] = reasons(summary, found, facts.missing)
+    return summary
+
+
+def _identity(facts: RunFacts) -> Block:
+    """Which run it is, and what became of it."""
+    return {
         "run_id": facts.run_id,
         "format_version": facts.format_version,
         "mawl_version": facts.mawl_version,
@@ -112,37 +172,25 @@ def summary_of(
         "ended_at": None if facts.ended_at is None else format_instant(facts.ended_at),
         "start_mode": facts.start_mode,
         "nodes": msgspec.to_builtins(facts.nodes),
-        "recorded": {
-            "jobs": len(jobs),
-            **{name: (rows or {}).get(name) for name in ("steps", "samples", "events")},
-        },
-        "jobs": jobs_block(facts, jobs, line, found),
-        "time": time,
-        "cpu_real_ratio": cpu_real_block(time, good, found),
-        "io": {
-            **io_block(good, time["elapsed_seconds"], in_time, found),
-            "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
-            "devices_by_role": devices_by_role(facts, samples, windows.edges if windows else None, found),
-            "coverage_ratio": coverage_ratio(good, found),
-            "unseen": io_remarks(good),
-        },
-        "wait": wait_block(good, found),
-        "programs": programs_block(jobs),
-        "cpu_account": cpu_account_block(facts, jobs, found),
-        "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
-        "overhead": msgspec.to_builtins(facts.overhead),
-        "windows": [as_plain(moment) for moment in course],
-        "failures": failures(jobs),
-        "remarks": list(facts.remarks),
-        "host": host_block(facts, samples, windows.edges if windows else None, found),
-        "volumes": msgspec.to_builtins(facts.volumes),
-        "inputs": inputs_block(facts, found),
-        **dict.fromkeys(("capacity", "limit", "validity")),
     }
-    busy = busy_cores(samples, windows) if samples and windows else None
-    summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
-    summary["missing"] = reasons(summary, found, facts.missing)
-    return summary
+
+
+def _accounting(facts: RunFacts) -> list[str]:
+    """How recordings say that processor time was counted."""
+    return [f"{name}: {value}" for name, value in facts.settings.items() if name.endswith("cpu_accounting")]
+
+
+def _remark_on_compressing(roles: Sequence[str], source: str | None) -> str:
+    given = "missing" if source is None else f"those of {source}, whoever asked"
+    return f"{COMPRESSED.format(' and '.join(roles))}; device bytes are {given}"
+
+
+def _probe(run: Run) -> Probe | str | None:
+    """The probe of a run, or why it cannot be read: a report goes on without it."""
+    try:
+        return run.probe
+    except UnreadableRunError as error:
+        return str(error)
 
 
 def inputs_block(facts: RunFacts, missing: Missing) -> Block | None:

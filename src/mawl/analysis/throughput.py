@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.recordings import disks
 from mawl.analysis.series import Samples
 from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates
 from mawl.model.records import JobRecord
@@ -43,19 +44,29 @@ CHARGED = Counters("jobs' processes (charged)", ("device_read_bytes",), ("device
 def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     """The counters of the device side: the block devices under the roles, where the run knows them all.
 
+    Of imported recordings without roles they are all block devices, each byte once.
     They count what reached the device when it did, whoever asked; what the kernel charged to the
     jobs' processes, the fallback, counts a page written when it became dirty and may be cancelled.
     """
-    if samples is None or not facts.volumes or not all(volume.devices for volume in facts.volumes):
+    imported = facts.kind == "imported" and samples is not None and not facts.volumes
+    if samples is None or not (imported or (facts.volumes and all(v.devices for v in facts.volumes))):
         return CHARGED
-    devices = sorted({device for _, device in role_places(facts)})
+    devices = disks(samples) if imported else sorted({device for _, device in role_places(facts)})
+    if not devices:
+        return CHARGED
     names = {
         figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
     }
     there = {name for node in samples.nodes for name in samples.names(node)}
     if not there.issuperset(names["read"] + names["written"]):
         return CHARGED
-    return Counters(f"block devices {', '.join(devices)}", names["read"], names["written"])
+    plural = "" if len(devices) == 1 else "s"
+    source = (
+        f"all {len(devices)} block device{plural}"
+        if imported
+        else f"block device{plural} {', '.join(devices)}"
+    )
+    return Counters(source, names["read"], names["written"])
 
 
 def role_places(facts: RunFacts) -> set[tuple[str, str]]:

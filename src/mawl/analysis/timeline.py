@@ -61,6 +61,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     seconds_near_peak: float | None
     at_once_unknown: str | None = None
     tail_unknown: str | None = None
+    sampled_every_seconds: float = 0.0
+    """Of imported recordings: no window is shorter.  Measured runs are sampled every second."""
 
     @property
     def elapsed_seconds(self) -> float:

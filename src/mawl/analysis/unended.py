@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from mawl.analysis.recordings import interval_seconds, recorded
 from mawl.analysis.series import Samples
 from mawl.analysis.timeline import Span, Timeline, Unended, timeline
 from mawl.errors import UnreadableRunError
@@ -21,8 +24,15 @@ def line_of(
     events: Sequence[EventRecord] = (),
     samples: Samples | None = None,
 ) -> Timeline | None:
-    """The timeline of a run, jobs without an end counted as running until the last thing it recorded."""
-    return timeline(jobs, facts.workload.sessions, unended(facts, jobs, events, samples))
+    """The timeline of a run, jobs without an end counted as running until the last thing it recorded.
+
+    That of imported recordings without jobs is the time that they cover.
+    """
+    line = timeline(jobs, facts.workload.sessions, unended(facts, jobs, events, samples))
+    if line is None and not jobs:
+        line = recorded(facts, samples)
+    apart = interval_seconds(facts, samples)
+    return msgspec.structs.replace(line, sampled_every_seconds=apart) if line and apart else line
 
 
 def happened(run: Run) -> list[EventRecord]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.blocks import Block, Missing, lacking
 from mawl.model.records import JobRecord
-from mawl.model.role_io import FILE_ROLES
+from mawl.model.role_io import FILE_ROLES, Waits
 
 
 def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
     """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
     has any (a run of an older mawl)."""
-    if all(job.waits.run_queue_seconds is None for job in jobs):
+    if all(job.waits == Waits() for job in jobs):
         return None
     return {
+        "blocked_at_most_seconds": blocked_at_most(jobs, missing),
         "on_cpu_seconds": _sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         "run_queue_seconds": _sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         "blocked_seconds": {
@@ -22,6 +23,19 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
             for role in FILE_ROLES
         },
     }
+
+
+def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
+    """Real time less CPU time and what is known of the run queue, job by job, never below zero: the most
+    that jobs of one thread can have been blocked."""
+    total = 0.0
+    for job in jobs:
+        used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
+        if used is None or lasted is None:
+            missing["wait.blocked_at_most_seconds"] = "a job that counts lacks its real or its CPU time"
+            return None
+        total += max(lasted - used - (job.waits.run_queue_seconds or 0.0), 0.0)
+    return total
 
 
 def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
@@ -44,6 +58,6 @@ def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> 
     values: list[float | None] = [getattr(job.waits, field) for job in jobs]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
-        missing[path] = f"{len(values) - len(known)} of the {len(values)} jobs that count have no such figure"
+        missing[path] = lacking(len(values) - len(known), len(values))
         return None
     return sum(known)

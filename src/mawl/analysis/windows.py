@@ -42,9 +42,9 @@ def fills(length_seconds: float, windows_seconds: float) -> bool:
     return length_seconds >= windows_seconds / 2 - INSTANT_SECONDS
 
 
-def window_seconds(active_seconds: float) -> float:
-    """Length of a window: max(5 s, 1 % of the active phase)."""
-    return max(SHORTEST_WINDOW_SECONDS, WINDOW_RATIO * active_seconds)
+def window_seconds(active_seconds: float, sampled_every_seconds: float = 0.0) -> float:
+    """Length of a window: max(5 s, 1 % of the active phase), and no shorter than samples lie apart."""
+    return max(SHORTEST_WINDOW_SECONDS, WINDOW_RATIO * active_seconds, sampled_every_seconds)
 
 
 def windows_of(line: Timeline) -> Windows:
@@ -53,7 +53,7 @@ def windows_of(line: Timeline) -> Windows:
     The last window of a phase is shorter where at least half of one is left over, and else longer;
     a phase shorter than a window is one by itself.
     """
-    seconds = window_seconds(line.active_seconds)
+    seconds = window_seconds(line.active_seconds, line.sampled_every_seconds)
     turn = line.started_at + line.active_seconds
     active = _tiles(line.started_at, turn, seconds)
     tail = _tiles(turn, line.ended_at, seconds) if line.ended_at - turn > INSTANT_SECONDS else []

@@ -9,19 +9,12 @@ from pathlib import Path
 from mawl.advice.capacity.bounds import Bounds
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
-from mawl.model.options import Role
+from mawl.model.options import VOLUME_ORDERS, Role, VolumeOrder
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.scale import parse_scale
-from mawl.plan.workload import (
-    DEFAULT_SAVING,
-    DEFAULT_SEED,
-    Plan,
-    WorkloadSpec,
-    load_workload,
-    make_plan,
-    shipped,
-)
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import DEFAULT_SAVING, DEFAULT_SEED, Plan, load_workload, make_plan, shipped
 from mawl.units import parse_size
 from mawl.volumes import Volumes
 
@@ -55,7 +48,7 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer; may be repeated",
+        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer, direct; may be repeated",
     )
 
 
@@ -72,7 +65,7 @@ def add_sessions_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_role_arguments(parser: argparse.ArgumentParser, *, own: bool = True) -> None:
     """--data, --work, --util: where the roles lie; ``own`` where mawl itself puts files there."""
-    use = "several directories are used in rotation" if own else "one directory or several"
+    use = "one directory or several, used in turns (--volume-order)" if own else "one directory or several"
     for role, holds in (
         ("data", "input tables and results"),
         ("work", "temporary tables"),
@@ -84,6 +77,25 @@ def add_role_arguments(parser: argparse.ArgumentParser, *, own: bool = True) -> 
             metavar="DIR",
             help=f"{holds}; {use} (default: ./mawl-{role})",
         )
+
+
+def add_volume_order_argument(parser: argparse.ArgumentParser) -> None:
+    """--volume-order: how the directories of a role take turns."""
+    parser.add_argument(
+        "--volume-order",
+        choices=VOLUME_ORDERS,
+        help="where a role has several directories: files go to them in rotation, so that each gets about "
+        "the same bytes (default), or in proportion to the space that is free on each",
+    )
+
+
+def volume_order_of(arguments: argparse.Namespace, chosen: Settings) -> VolumeOrder:
+    """How the directories of a role take turns."""
+    found = chosen.text("volume_order", arguments.volume_order, VOLUME_ORDERS[0])
+    for order in VOLUME_ORDERS:
+        if order == found:
+            return order
+    raise UsageError(f"volume_order: expected {' or '.join(VOLUME_ORDERS)}, found {found!r}")
 
 
 def settings() -> Settings:

@@ -6,6 +6,7 @@ import time
 
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems
+from mawl.model.options import VolumeOrder
 from mawl.model.run import FreeSpace, LoadBefore
 from mawl.plan.needs import Needs
 from mawl.volumes import Volumes
@@ -26,7 +27,7 @@ def load_before() -> LoadBefore:
     )
 
 
-def free_space(volumes: Volumes, needed: Needs) -> tuple[FreeSpace, ...]:
+def free_space(volumes: Volumes, needed: Needs, order: VolumeOrder) -> tuple[FreeSpace, ...]:
     """The file systems under the roles once the inputs are made, and what temporary tables will take."""
     temporary = {role: 0 if role == "data" else size for role, size in needed.space_bytes.items()}
     return tuple(
@@ -36,5 +37,5 @@ def free_space(volumes: Volumes, needed: Needs) -> tuple[FreeSpace, ...]:
             free_bytes=system.free_bytes,
             needed_bytes=system.needed_bytes,
         )
-        for system in file_systems(volumes.directories, temporary)
+        for system in file_systems(volumes.directories, temporary, by_free_space=order == "free-space")
     )

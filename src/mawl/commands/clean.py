@@ -1,6 +1,7 @@
 """Remove what interrupted runs left: processes, control groups, and marked directories under the roles.
 
-Looks under the roles that the options name, and under those that interrupted runs in RUNS used.
+Looks under the roles that the options name, under those that runs in RUNS used, and in directories that
+were probed.  A run may be killed after it wrote how it ended, so its outcome says nothing about what it left.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from mawl.runner.counting import leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.store.facts import read_facts
 from mawl.units import format_bytes
-from mawl.volumes import Volumes, remove_leftover, run_of
+from mawl.volumes import Volumes, leftovers_under, remove_leftover, run_of
 
 NAME = "clean"
 HELP = "remove what interrupted runs left in the roles"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl clean``."""
+    """``mawl clean [DIR...]``."""
+    parser.add_argument(
+        "directories", nargs="*", metavar="DIR", help="directories beside the roles that were probed"
+    )
     add_role_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
@@ -35,18 +39,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
     chosen = settings()
     named = volumes_of(arguments, chosen).directories
-    interrupted = list(interrupted_runs(chosen.runs(arguments.runs)))
+    known = list(known_runs(chosen.runs(arguments.runs)))
     volumes = Volumes(
         {
             role: list(
-                dict.fromkeys([*named[role], *(Path(p) for f in interrupted for p in f.roles.get(role, []))])
+                dict.fromkeys([*named[role], *(Path(p) for f in known for p in f.roles.get(role, []))])
             )
             for role in ROLES
         }
     )
     leftovers = volumes.leftovers()
+    for place in arguments.directories:
+        leftovers += [found for found in leftovers_under(Path(place).absolute()) if found not in leftovers]
     leftovers += leftover_counters(
-        {run_of(directory) for directory in leftovers} | {facts.run_id for facts in interrupted},
+        {run_of(directory) for directory in leftovers} | {facts.run_id for facts in known},
         chosen.runs(arguments.runs),
     )
     abandoned = {run_of(directory) for directory in leftovers}
@@ -66,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"could not remove {directory}: {getattr(error, 'strerror', None) or error}")
             continue
         print(f"{verb} {directory}" + ("" if arguments.dry_run else f" ({format_bytes(size)})"))
-    ended = (abandoned | {facts.run_id for facts in interrupted}) - alive.keys()
+    ended = (abandoned | {facts.run_id for facts in known}) - alive.keys()
     for group in leftover_groups(ended):
         found = True
         try:
@@ -82,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def interrupted_runs(runs: Path) -> Iterator[RunFacts]:
-    """Facts of the runs in a directory that did not come to their end by themselves."""
+def known_runs(runs: Path) -> Iterator[RunFacts]:
+    """Facts of the runs in a directory that were measured here and can be read."""
     for folder in sorted(runs.glob("*/run.json")):
         try:
             facts, _ = read_facts(folder.parent)
         except MawlError:
             continue
-        if facts.outcome in ("running", "interrupted"):
+        if facts.kind == "measured":
             yield facts

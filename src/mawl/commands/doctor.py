@@ -22,8 +22,10 @@ from mawl.commands.arguments import (
     DEFAULT_WORKLOAD,
     add_role_arguments,
     add_sessions_argument,
+    add_volume_order_argument,
     plan_of,
     settings,
+    volume_order_of,
     volumes_of,
 )
 from mawl.measure.clock import ClockWatch
@@ -41,7 +43,7 @@ from mawl.measure.suitability import (
     noise_checks,
     worst,
 )
-from mawl.model.options import Role
+from mawl.model.options import Role, VolumeOrder
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
 from mawl.units import format_bytes, format_memory
@@ -81,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how its jobs would start")
     add_role_arguments(parser)
+    add_volume_order_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(seed=None, saving=None)
 
@@ -98,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         Check("python", "ok", f"{platform.python_version()} on {platform.machine()}"),
         *library_checks(),
         compiler_check(os.environ),
-        *space_checks(directories, needed),
+        *space_checks(directories, needed, volume_order_of(arguments, chosen)),
         memory_check(machine, needed.memory_bytes),
         *limit_checks(machine),
         container_check(machine),
@@ -112,10 +115,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if worst(checks) == "problem" else 0
 
 
-def space_checks(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> list[Check]:
+def space_checks(
+    directories: Mapping[Role, Sequence[Path]], needed: Needs, order: VolumeOrder = "rotation"
+) -> list[Check]:
     """One line for each file system under the roles, and one for each directory that cannot be used."""
     found = []
-    for system in file_systems(directories, needed.space_bytes):
+    for system in file_systems(directories, needed.space_bytes, by_free_space=order == "free-space"):
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
             found.append(Check("space", "problem", f"{directory} cannot be made or written", cure))
@@ -128,8 +133,12 @@ def _present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -
 
     Whether they are the right ones only their manifests tell, which `mawl generate` reads.
     """
-    inputs = directories["data"][0] / INPUTS
-    held = sum(file.stat().st_size for file in inputs.rglob("*") if file.is_file())
+    held = sum(
+        file.stat().st_size
+        for volume in directories["data"]
+        for file in (volume / INPUTS).rglob("*")
+        if file.is_file()
+    )
     return min(held, sum(table.bytes for table in needed.tables))
 
 

@@ -6,7 +6,15 @@ import argparse
 import json
 import os
 
-from mawl.commands.arguments import add_role_arguments, add_workload_arguments, plan_of, settings, volumes_of
+from mawl.commands.arguments import (
+    add_role_arguments,
+    add_volume_order_argument,
+    add_workload_arguments,
+    plan_of,
+    settings,
+    volume_order_of,
+    volumes_of,
+)
 from mawl.commands.inputs import make_inputs
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
@@ -20,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl generate [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_role_arguments(parser)
+    add_volume_order_argument(parser)
     parser.add_argument(
         "--processes", type=int, metavar="N", help="processes that build (default: one a core)"
     )
@@ -32,8 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
     volumes.ensure("data")
+    order = volume_order_of(arguments, chosen)
     processes = chosen.whole("processes", arguments.processes, len(os.sched_getaffinity(0)), 1, 1024)
-    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), processes=processes, verify=True)
+    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), order=order, processes=processes, verify=True)
     rows = [
         {
             "table": made.request.table,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import keyword
 import os
 import signal
 import sys
@@ -16,14 +17,32 @@ from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.errors import MawlError
 
-VERBS = ("run", "plan", "generate", "report", "compare", "published", "serve", "measure", "doctor", "clean")
+VERBS = (
+    "run",
+    "plan",
+    "generate",
+    "report",
+    "compare",
+    "published",
+    "placement",
+    "tune",
+    "serve",
+    "measure",
+    "probe",
+    "compressibility",
+    "import",
+    "lab",
+    "doctor",
+    "clean",
+)
+"""Each is a module of this package; one that is a word of Python has ``_`` after it."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line, every verb included."""
+def build_parser(wanted: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+    """The command line of the verbs ``wanted``, by default the whole of it; only their modules are loaded."""
     parser = argparse.ArgumentParser(
         prog="mawl",
         description="Mixed Analytics WorkLoad: can this system carry an analytics shop's mixed load, "
@@ -33,9 +52,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mawl {__version__}")
     parser.add_argument("--debug", action="store_true", help="show a traceback with an error")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS:
+    for verb in wanted:
         try:
-            module = importlib.import_module(f"mawl.commands.{verb}")
+            module = importlib.import_module(f"mawl.commands.{verb}{'_' * keyword.iskeyword(verb)}")
         except ModuleNotFoundError as error:
             # The base install reads and reports; what measures needs the extra.
             _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)
@@ -62,7 +81,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit status and never raises for an error a user can meet."""
     arguments = argparse.Namespace(debug=False, verb="")
     try:
-        build_parser().parse_args(argv, arguments)
+        words = sys.argv[1:] if argv is None else argv
+        first = next((word for word in words if not word.startswith("-")), None)
+        # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
+        build_parser((first,) if first in VERBS else VERBS).parse_args(words, arguments)
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()
         return status

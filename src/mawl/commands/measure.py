@@ -20,7 +20,7 @@ import msgspec
 from mawl import __version__
 from mawl.analysis.summary import summary_of
 from mawl.commands.arguments import add_role_arguments, settings
-from mawl.errors import MawlError, UsageError
+from mawl.errors import MawlError
 from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.options import Role
@@ -60,7 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
         "util": arguments.util,
     }
     directories = settings().roles(given)
-    _one_role_each(directories)
     output = None if arguments.output is None else open(arguments.output, "w", encoding="utf-8")  # noqa: SIM115
     try:
         sys.stdout.flush()
@@ -92,18 +91,6 @@ def _write(text: str, file: TextIO) -> None:
             why=error.strerror,
             cure="name another --output",
         ) from error
-
-
-def _one_role_each(directories: dict[Role, list[Path]]) -> None:
-    """Each directory belongs to one role; the longest decides for what lies below."""
-    owners: dict[str, Role] = {}
-    for role, places in directories.items():
-        for place in places:
-            owner = owners.setdefault(os.path.realpath(place), role)
-            if owner != role:
-                raise UsageError(
-                    f"{place} is named by --{owner} and by --{role}", cure="name a directory for one role"
-                )
 
 
 def _summary(measured: Measured, directories: dict[Role, list[Path]]) -> dict[str, Any]:

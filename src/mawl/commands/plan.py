@@ -52,11 +52,18 @@ def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
         "peak_concurrent": plan.peak_concurrent,
         "gate_jobs": plan.gate_jobs,
         "programs": needed.programs,
+        "undeclared": list(needed.undeclared),
         "bytes": {
-            role: {"read_bytes": moved["read"], "written_bytes": moved["written"]}
+            role: {
+                "read_bytes": moved["read"] if needed.declared_jobs else None,
+                "written_bytes": moved["written"] if needed.declared_jobs else None,
+            }
             for role, moved in needed.moved.items()
         },
-        "space": {role: {"space_bytes": needed.space_bytes[role]} for role in ROLES},
+        "space": {
+            role: {"space_bytes": needed.space_bytes[role] if needed.declared_jobs else None}
+            for role in ROLES
+        },
         "memory_bytes": needed.memory_bytes,
         "inputs": [
             {"table": table.table, "scale": table.scale, "replica": table.replica, "bytes": table.bytes}
@@ -70,6 +77,7 @@ def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
                         {
                             "job": job.job,
                             "program": job.program,
+                            "command": None if job.command is None else list(job.command.argv),
                             "replica": job.replica,
                             "scale": job.scale,
                             "after": list(job.after),
@@ -116,13 +124,17 @@ def as_text(plan: Plan, needed: Needs) -> str:
     lines += ["", f"{'Role':<6} {'reads':>10} {'writes':>10} {'space':>10}"]
     for role in ROLES:
         moved = needed.moved[role]
-        lines.append(
-            f"{role:<6} {format_bytes(moved['read']):>10} {format_bytes(moved['written']):>10} "
-            f"{format_bytes(needed.space_bytes[role]):>10}"
-        )
+        sizes = (moved["read"], moved["written"], needed.space_bytes[role])
+        shown = [format_bytes(size) if needed.declared_jobs else "-" for size in sizes]
+        lines.append(f"{role:<6} " + " ".join(f"{text:>10}" for text in shown))
     lines += [
         "",
         f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)}",
         "Reads and writes are application bytes as the programs declare them; space has a margin of 5 %.",
     ]
+    if needed.undeclared:
+        lines += textwrap.wrap(
+            f"Not declared, and in no figure but memory (their memsize): {', '.join(needed.undeclared)}.",
+            LINE_WIDTH,
+        )
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.probed import probe_gates
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
@@ -21,7 +22,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
-from mawl.errors import UsageError
+from mawl.errors import UnreadableRunError, UsageError
 from mawl.reporters import (
     csv,
     disclosure,
@@ -30,6 +31,7 @@ from mawl.reporters import (
     logparse,
     markdown,
     openmetrics,
+    probe,
     saslog,
     screen,
     text,
@@ -137,8 +139,18 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
     if arguments.format != "text":
         return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
     if arguments.all:
-        return text.render(judged(stored, bounds)) + "\n"
-    return screen_of(stored, judged(stored, bounds), style) + "\n"
+        return text.render(judged(stored, bounds)) + "\n" + _probed(stored, bounds)
+    shown = screen_of(stored, judged(stored, bounds), style) + "\n"
+    return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
+
+
+def _probed(stored: Run, bounds: Bounds) -> str:
+    """The tests of the run's probe as ``mawl probe`` prints them; nothing where it holds none."""
+    try:
+        found = stored.probe
+    except UnreadableRunError:
+        return ""
+    return "" if found is None else "\n" + probe.render(found, probe_gates(found, bounds)) + "\n"
 
 
 def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:

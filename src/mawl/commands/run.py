@@ -18,10 +18,12 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.commands.arguments import (
     add_role_arguments,
+    add_volume_order_argument,
     add_workload_arguments,
     bounds_of,
     plan_of,
     settings,
+    volume_order_of,
     volumes_of,
 )
 from mawl.commands.before import free_space, load_before
@@ -39,12 +41,14 @@ from mawl.measure.machine import read_machine
 from mawl.model.options import OnFailure, StartMode
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Needs, needs
+from mawl.plan.needs import Needs, needs, with_commands
 from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.store import open_run
+from mawl.store.layout import PROBE
+from mawl.store.probe import read_probe, write_probe
 from mawl.units import format_memory, parse_size
 from mawl.volumes import Volumes
 
@@ -58,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl run [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_role_arguments(parser)
+    add_volume_order_argument(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders go (default: ./runs)")
     parser.add_argument("--output", metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)")
     parser.add_argument(
@@ -106,6 +111,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", choices=("yes", "no"), help="whether to leave report.html in the run folder (default: yes)"
     )
+    parser.add_argument(
+        "--compressibility",
+        choices=("yes", "no"),
+        help="whether to sample what compression would save: on work and util while the jobs have them, on "
+        "data afterwards; part of mawl's overhead (default: no)",
+    )
+    parser.add_argument(
+        "--probe", metavar="FILE", help="what mawl probe kept: goes into the run folder, for its reports"
+    )
     parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
 
 
@@ -119,6 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     mode: StartMode = _choice(chosen, "start", arguments.start, ("zygote", "spawn"))
     policy: OnFailure = _choice(chosen, "on_failure", arguments.on_failure, ("continue", "abort"))
     html = _choice(chosen, "html", arguments.html, ("yes", "no"))
+    sampled = _choice(chosen, "compressibility", arguments.compressibility, ("no", "yes")) == "yes"
     cores = chosen.optional_text("cores", arguments.cores)
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     memory_limit = parse_size(limit) if limit else None
@@ -129,30 +144,34 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--timeout {arguments.timeout:g}: expected a number of seconds above 0")
     if arguments.drop_caches and arguments.cache != "cold":
         raise UsageError("--drop-caches goes with --cache cold")
+    probed = read_probe(Path(arguments.probe)) if arguments.probe else None
     needed = needs(plan, CATALOGUE, spawn=mode == "spawn")
     check_memory(needed, memory_limit)
     if arguments.dry_run:
         print(as_json_text(plan, needed) if arguments.json else as_text(plan, needed))
         return 0
     volumes.ensure()
-    check_space(plan, needed, volumes)
+    order = volume_order_of(arguments, chosen)
+    check_space(plan, needed, volumes, order)
     runs = chosen.runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(arguments.output) if arguments.output else runs / run_id
-    inputs = make_inputs(plan, volumes, needed, processes=_processes(chosen, cpus))
+    inputs = make_inputs(plan, volumes, needed, order=order, processes=_processes(chosen, cpus))
     request = RunRequest(
         run_id=run_id,
         folder=folder.absolute(),
         plan=plan,
-        catalogue=CATALOGUE,
+        catalogue=with_commands(plan, CATALOGUE),
         inputs=inputs.directories,
         start_mode=mode,
         on_failure=policy,
         cpus=cpus,
         memory_limit_bytes=memory_limit,
         timeout_seconds=arguments.timeout,
+        volume_order=order,
         cache=arguments.cache,
         drop_caches=arguments.drop_caches,
+        compressibility=sampled,
     )
     latest = None if arguments.output else runs
     times = Times(request, volumes, runs, read_machine())
@@ -165,12 +184,14 @@ def run(arguments: argparse.Namespace) -> int:
             request,
             alone=times.alone(),
             load_before=load_before(),
-            free_space=free_space(volumes, needed),
+            free_space=free_space(volumes, needed, order),
         ),
         volumes,
         inputs,
         latest,
     )
+    if probed is not None:
+        write_probe(folder / PROBE, probed)
     stored = open_run(folder)
     summary = judged(stored, bounds_of(chosen))
     # The page first: whoever reads this text may leave early (`| head`).

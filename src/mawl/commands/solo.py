@@ -27,6 +27,7 @@ def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str
     return {
         "scale": kind.scale,
         **{f"option_{name}": value for name, value in options.items()},
+        **({} if kind.command is None else {"command": msgspec.json.encode(kind.command).decode()}),
         **surroundings,
     }
 
@@ -38,6 +39,7 @@ def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dic
         "seed": plan.seed,
         "saving_ratio": plan.saving,
         "start_mode": request.start_mode,
+        "volume_order": request.volume_order,
         "cache": request.cache,
         "cpus": None if request.cpus is None else [str(cpu) for cpu in request.cpus],
         "memory_limit_bytes": request.memory_limit_bytes,

@@ -11,12 +11,12 @@ import msgspec
 
 from mawl.config import toml
 from mawl.errors import UsageError
-from mawl.model.options import ROLES, OnFailure, Options, Role, StartMode
+from mawl.model.options import DIRECT_MODES, ROLES, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.units import parse_size
 
 FILE_NAME = "mawl.toml"
 SIZE_OPTIONS = {"memsize": "memsize_bytes", "sortsize": "sortsize_bytes", "bufsize": "bufsize_bytes"}
-PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer")
+PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer", "direct")
 
 
 class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,11 +30,13 @@ class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     start: StartMode | None = None
     on_failure: OnFailure | None = None
     html: Literal["yes", "no"] | None = None
+    compressibility: Literal["yes", "no"] | None = None
     cores: int | str | None = None
     memory_limit: int | str | None = None
     seed: int | None = None
     saving: float | None = None
     processes: int | None = None
+    volume_order: VolumeOrder | None = None
     most_stretch: float | None = None
     gate_warn: int | str | None = None
     gate_good: int | str | None = None
@@ -88,8 +90,7 @@ class Settings:
             if isinstance(paths, str):
                 paths = [paths]
             places[role] = [Path(path) for path in paths or [f"mawl-{role}"]]
-            if len({path.absolute() for path in places[role]}) != len(places[role]):
-                raise UsageError(f"--{role} names the same directory twice")
+        _refuse_overlaps(places)
         return places
 
     def runs(self, given: str | None) -> Path:
@@ -108,11 +109,38 @@ class Settings:
         return parse_options(pairs, where="--option", base=chosen)
 
 
+def _refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:
+    """Refuse two names of one directory, and within a role a directory inside another.
+
+    Their bytes could not be told apart.  A role inside another role's directory is well.
+    """
+    known = [(role, path, os.path.realpath(path)) for role in places for path in places[role]]
+    for place, (role, path, real) in enumerate(known):
+        for other_role, other, other_real in known[:place]:
+            names = f"--{role}" if role == other_role else f"--{other_role} and --{role}"
+            if real == other_real or (path.exists() and other.exists() and path.samefile(other)):
+                twice = (
+                    "the same directory twice" if str(other) == str(path) else "one directory by two names"
+                )
+                verb = "names" if role == other_role else "name"
+                raise UsageError(
+                    f"{names} {verb} {twice}: {other}" + ("" if str(other) == str(path) else f" and {path}"),
+                    cure="give each volume a directory of its own",
+                )
+            inner, outer = (path, other) if real.startswith(other_real + os.sep) else (other, path)
+            if role == other_role and os.path.realpath(inner).startswith(os.path.realpath(outer) + os.sep):
+                raise UsageError(
+                    f"--{role} names {inner}, which lies inside {outer}",
+                    why="what is written to the one would count for the other",
+                    cure="give each volume a directory of its own",
+                )
+
+
 def parse_options(
     given: Mapping[str, int | str | bool], *, where: str, base: Options | None = None
 ) -> Options:
     """Options from their SAS names (``sortsize = "64MiB"``, ``cpucount = 2``) over ``base``."""
-    fields: dict[str, int | bool] = {}
+    fields: dict[str, int | bool | str] = {}
     for name, value in given.items():
         if name in SIZE_OPTIONS and not isinstance(value, bool):
             try:
@@ -127,6 +155,8 @@ def parse_options(
             fields[name] = _SWITCH[str(value).lower()]
             if name == "compress" and fields[name]:
                 raise UsageError(f"{where}: compress: this version stores every table uncompressed")
+        elif name == "direct" and value in DIRECT_MODES:
+            fields[name] = str(value)
         elif name in (*SIZE_OPTIONS, *PLAIN_OPTIONS):
             raise UsageError(f"{where}: {name}: cannot be {value!r}")
         else:

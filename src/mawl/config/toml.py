@@ -82,6 +82,8 @@ def _keys(kind: type, key: str) -> list[str]:
                 inner += [field.type for field in one.fields if field.encode_name == part]
             elif isinstance(one, inspect.ListType):
                 inner.append(one.item_type)
+            elif isinstance(one, inspect.DictType):
+                inner.append(one.value_type)
         types = [
             member
             for one in inner

@@ -15,6 +15,7 @@ from mawl.datagen.build import Task, build_part, is_intact
 from mawl.datagen.construction import Construction, Generated, TableRequest
 from mawl.datagen.workers import in_processes
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
+from mawl.measure.space import space_of
 from mawl.plan.inputs import INPUTS
 from mawl.plan.tables import InputTable
 from mawl.units import format_bytes
@@ -38,7 +39,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 def generate(
     requests: Sequence[TableRequest],
-    directory: Path,
+    directory: Path | Sequence[Path],
     *,
     processes: int,
     bufsize_bytes: int,
@@ -48,24 +49,31 @@ def generate(
 ) -> list[Generated]:
     """Make every requested table under ``directory`` (it exists), by up to ``processes`` processes.
 
+    Where the tables lie in several directories there is one for each request.
+
     A finished table is read back and compared with its manifest (its file sizes only, unless
     ``verify``), and what is damaged is rebuilt; an unfinished one is continued.
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` before the first byte where space is too
     small, and when a write fails; :class:`~mawl.errors.InterruptedRunError` after Ctrl-C.
     """
-    places = [request.directory(tables[request.table], directory) for request in requests]
+    homes = [directory] * len(requests) if isinstance(directory, Path) else list(directory)
+    places = [
+        request.directory(tables[request.table], home) for request, home in zip(requests, homes, strict=True)
+    ]
     with contextlib.ExitStack() as locks:
         for place in sorted(set(places)):  # in one order for everybody, so that nobody waits in a circle
             place.mkdir(mode=0o700, exist_ok=True)
             locks.enter_context(_alone(place))
         works = [
-            Construction(request, tables[request.table], directory, bufsize_bytes) for request in requests
+            Construction(request, tables[request.table], home, bufsize_bytes)
+            for request, home in zip(requests, homes, strict=True)
         ]
         for work in works:
             if not work.finished:
                 work.recall()
-        _check_space(works, directory)
+        for device_works in _by_file_system(works):
+            _check_space(device_works, device_works[0].directory)
         try:
             _check(works, processes, progress, verify)
             _build(works, processes, progress)
@@ -136,12 +144,18 @@ def _run(
             )
 
 
+def _by_file_system(works: Sequence[Construction]) -> list[list[Construction]]:
+    found: dict[int, list[Construction]] = {}
+    for work in works:
+        found.setdefault(work.directory.stat().st_dev, []).append(work)
+    return list(found.values())
+
+
 def _check_space(works: Sequence[Construction], directory: Path) -> None:
     if all(work.finished for work in works):
         return
     needed = sum(work.space_bytes() for work in works)
-    status = os.statvfs(directory)
-    free = status.f_bavail * status.f_frsize
+    free = space_of(directory).free_bytes
     if needed > free:
         raise UnsuitableMachineError(
             "the input tables do not fit",

@@ -1,142 +1,273 @@
-"""Performance notes of SAS logs: what :mod:`mawl.formats.saslog_write` writes, and plain 9.x logs.
+"""SAS logs, as a stream: performance notes of every release and platform, and what tells of their sessions.
 
-Reads STIMER and FULLSTIMER blocks of SAS 9.x (and 8.2 headings): any line but the first may be
-absent; page headers, blank lines and notes may stand between any two lines.  The two-column
-layout of 6.12 and the headings of z/OS are not read here.  What is absent is None, never 0.
+Reads STIMER and FULLSTIMER of SAS 8.2, 9 and Viya, the two columns of 6.12 and the notes of z/OS, also where
+page headers and echo interrupt them (docs/design/sas-log.md).  Memory does not grow with the log.
+What is absent is None, never 0; what looks like a note and is not read is told, with its line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from typing import Literal
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
 
-import msgspec
-
-from mawl.formats.saslog_write import COUNTS
+from mawl.formats.decoding import LONGEST_LINE_BYTES, byte_chunks, text_of
+from mawl.formats.saslog_block import (
+    HEADING,
+    MAINFRAME,
+    RESOURCES,
+    OpenBlock,
+    may_end,
+    names_figure,
+    unreadable_value,
+    value_is_whole,
+)
+from mawl.formats.saslog_notes import fact, like_a_figure, like_a_heading, look_alike, may_go_on, row_counts
+from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote, is_page_header, page_instant
+from mawl.formats.saslog_whole import whole_note, whole_rows
 from mawl.model.usage import Usage
 
-NoteKind = Literal["data", "procedure", "initialization", "session", "view"]
+MOST_LINES_BETWEEN = 100
+"""Lines of echo and page headers that may stand between two lines of a note."""
 
-_HEADING = re.compile(
-    r" ?NOTE: (?:(?P<data>DATA statement)|PROCEDURE (?P<procedure>\S+)|(?P<initialization>SAS initialization)"
-    r"|(?P<session>The SAS System)|View (?P<view>\S+)) used(?: \(Total process time\))?:\s*"
-)
-_TIME = re.compile(r"\s*(real time|user cpu time|system cpu time|cpu time)\s+([0-9:.]{1,20})( seconds)?\s*")
-_MEMORY = re.compile(r"\s*([Mm]emory|OS Memory)\s+([0-9]{1,18}(?:\.[0-9]{1,9})?)k\s*")
-_TIMESTAMP = re.compile(r"\s*Timestamp\s+([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} [AP]M)\s*")
-_STEP_COUNT = re.compile(r"\s*Step Count\s+([0-9]{1,18})  Switch Count\s+([0-9]{1,18})\s*")
-_COUNT = re.compile(r"\s*(" + "|".join(name for name, _ in COUNTS) + r")\s+([0-9]{1,18})\s*")
-_OBSERVATIONS = re.compile(r" ?NOTE: There were ([0-9]{1,18}) observations read from the data set .*")
-_RECORDS = re.compile(r" ?NOTE: ([0-9]{1,18}) records were written to the file .*")
-_COUNT_FIELDS = dict(COUNTS)
-_TIME_FIELDS = {
-    "real time": "real_time_seconds",
-    "user cpu time": "user_cpu_seconds",
-    "system cpu time": "system_cpu_seconds",
-}
+MOST_LINES_OF_A_NOTE = 4
+
+_NOTE = b"NOTE:"
+_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ")
+"""What all lines that matter outside a block contain; a log is searched for them, not split into lines."""
+
+Skip = Callable[[int, str, str], None]
 
 
-class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True):
-    """One block: ``name`` is the procedure's or view's; ``line`` that of the heading, from 1.
+class LogReader:
+    """Reads one log; :meth:`entries` may be taken once."""
 
-    ``cpu_seconds`` stands where the log gives only the sum (STIMER).  ``ended_at`` takes the log's
-    time as UTC: a SAS log does not name its zone, mawl's are UTC.
-    """
+    def __init__(self, stream: BinaryIO, skip: Skip) -> None:
+        """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful."""
+        self._stream, self._skip = stream, skip
+        self._rows: dict[str, int] = {}
+        self._block: OpenBlock | None = None
+        self._between = 0
+        self._blank = False
+        self._page = False
+        self._joined: list[str] = []
+        self._joined_line = 0
+        self._suspect: tuple[int, str] | None = None
+        self._line = 1
 
-    line: int
-    kind: NoteKind
-    usage: Usage
-    name: str | None = None
-    cpu_seconds: float | None = None
-    ended_at: float | None = None
-    step_count: int | None = None
-    switch_count: int | None = None
-    rows_read: int | None = None
-    rows_written: int | None = None
+    def entries(self) -> Iterator[Entry]:
+        """Notes and facts in the order of the log."""
+        rest, dropping = b"", False
+        for chunk in byte_chunks(self._stream):
+            if dropping:
+                _, newline, chunk = chunk.partition(b"\n")
+                if not newline:
+                    continue
+                self._line, dropping = self._line + 1, False
+            content = rest + chunk
+            whole = content.rfind(b"\n") + 1
+            rest = content[whole:]
+            yield from self._content(content[:whole])
+            if len(rest) > LONGEST_LINE_BYTES:
+                self._skip(self._line, f"longer than {LONGEST_LINE_BYTES} bytes: not read", "")
+                rest, dropping = b"", True
+        if rest:
+            yield from self._last_line(text_of(rest))
+        yield from self._end()
 
+    def _content(self, content: bytes) -> Iterator[Entry]:
+        """Whole lines: jump from needle to needle, and go line by line only inside a block."""
+        places = [-1] * (1 + len(_NEEDLES))
+        at = counted = 0
+        length = len(content)
+        while at < length:
+            if self._block is None and not self._joined and self._suspect is None:
+                if not content.startswith(b"NOTE: ", at):
+                    found = self._next(content, at, places)
+                    if found >= length:
+                        break
+                    at = content.rfind(b"\n", at, found) + 1 or at
+                self._line += content.count(b"\n", counted, at)
+                counted = at
+                known = whole_note(content, at, self._line, self._rows)
+                if known is not None:
+                    self._rows = {}
+                    yield known[0]
+                    at = known[1]
+                    continue
+                if (after := whole_rows(content, at, self._rows)) is not None:
+                    at = after
+                    continue
+            end = content.find(b"\n", at)
+            self._line += content.count(b"\n", counted, at)
+            counted = at
+            yield from self._take(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
+            at = end + 1
+        self._line += content.count(b"\n", counted)
 
-class _Open:
-    """A block that is being read."""
+    def _next(self, content: bytes, at: int, places: list[int]) -> int:
+        """The next place of a needle at or after ``at``; the length of the content where there is none.
 
-    def __init__(self, line: int, heading: re.Match[str], rows: dict[str, int]) -> None:
-        kind = next(name for name, text in heading.groupdict().items() if text)
-        self.figures: dict[str, float] = {}
-        self.more: dict[str, object] = {"line": line, "kind": kind, **rows}
-        if kind in ("procedure", "view"):
-            self.more["name"] = heading[kind]
+        ``places`` keeps the next one of the notes, of anything else, and of each other needle.
+        """
+        length = len(content)
+        note = content.find(_NOTE, at)
+        if places[0] < at:
+            for index, needle in enumerate(_NEEDLES, 1):
+                if places[index] < at:
+                    found = content.find(needle, at)
+                    places[index] = length if found < 0 else found
+            places[0] = min(places[1:])
+        return places[0] if note < 0 else min(note, places[0])
 
-    def take(self, line: str) -> None:
-        """Take one line's figure, if it is one that this block does not have yet."""
-        if match := _TIME.fullmatch(line):
-            self._time(match[1], _seconds(match[2]))
-        elif not self.figures:
+    def _take(self, line: str) -> Iterator[Entry]:
+        """One line."""
+        if self._joined:
+            if len(self._joined) < MOST_LINES_OF_A_NOTE and line.startswith("  ") and not names_figure(line):
+                self._joined.append(line.strip())
+                text = " ".join(self._joined)
+                if self._meaning(text):
+                    self._joined = []
+                    yield from self._note(text, self._joined_line)
+                return
+            self._joined = []
+        if self._suspect is not None:
+            number, text = self._suspect
+            self._suspect = None
+            if like_a_figure(line):
+                self._skip(number, look_alike(text), text)
+        text = line[1:] if line.startswith((" NOTE:", " ERROR", " PASS")) else line
+        if text.startswith("NOTE:"):
+            yield from self._note(text.rstrip(), self._line)
             return
-        elif match := _MEMORY.fullmatch(line):
-            field = "os_memory_bytes" if match[1] == "OS Memory" else "memory_bytes"
-            self.figures.setdefault(field, round(float(match[2]) * 1024))
-        elif match := _COUNT.fullmatch(line):
-            self.figures.setdefault(_COUNT_FIELDS[match[1]], int(match[2]))
-        elif match := _STEP_COUNT.fullmatch(line):
-            self.more.setdefault("step_count", int(match[1]))
-            self.more.setdefault("switch_count", int(match[2]))
-        elif match := _TIMESTAMP.fullmatch(line):
-            self.more.setdefault("ended_at", _instant(match[1]))
+        if self._block is not None:
+            yield from self._inside(self._block, line)
+        if self._block is None:
+            yield from self._outside(text)
 
-    def _time(self, name: str, seconds: float | None) -> None:
-        if seconds is None:
+    def _inside(self, block: OpenBlock, line: str) -> Iterator[Entry]:
+        """A line while a block is open: its figures, a page header, echo, or its end."""
+        if not line.strip():
+            self._blank = self._blank or (bool(block.figures) and not self._page)
             return
-        if name == "cpu time":
-            self.more.setdefault("cpu_seconds", seconds)
+        page = is_page_header(line, below_blank=self._blank)
+        if self._blank and not page:
+            yield from self._close()
+            return
+        self._page, self._blank = page, False
+        if page:
+            yield from self._fact(line)
+        elif block.take(line):
+            self._between = 0
+        elif unreadable_value(line):
+            self._skip(self._line, "not a value as SAS writes it", line.strip())
         else:
-            self.figures.setdefault(_TIME_FIELDS[name], seconds)
+            yield from self._fact(line)
+            self._between += 1
+            if self._between > MOST_LINES_BETWEEN:
+                yield from self._close()
 
-    def note(self) -> PerformanceNote:
-        """The block as a record."""
-        return PerformanceNote(usage=Usage(**self.figures), **self.more)  # type: ignore[arg-type]
+    def _outside(self, text: str) -> Iterator[Entry]:
+        if "NOTE: " in text and HEADING.search(text):
+            self._skip(self._line, "quotes a performance note: it does not begin its line", text.strip())
+        else:
+            yield from self._fact(text)
+
+    def _fact(self, text: str) -> Iterator[Entry]:
+        text = text[1:] if text.startswith((" ERROR", " PASS")) else text
+        told = fact(text)
+        if told is not None:
+            yield LogFact(self._line, *told)
+        elif "day, " in text and page_instant(text) is not None:
+            yield LogFact(self._line, "page", text.strip())
+
+    def _meaning(self, text: str) -> bool:
+        """Whether a note is whole: any of those that matter."""
+        return bool(
+            HEADING.fullmatch(text)
+            or MAINFRAME.fullmatch(text)
+            or RESOURCES.fullmatch(text)
+            or row_counts(text)
+            or fact(text)
+        )
+
+    def _note(self, text: str, line: int) -> Iterator[Entry]:
+        """A NOTE: a heading ends the block before it and opens one; the others tell something or nothing."""
+        if heading := (HEADING.fullmatch(text) or RESOURCES.fullmatch(text)):
+            yield from self._close()
+            self._open(line, heading)
+        elif found := MAINFRAME.fullmatch(text):
+            yield from self._close()
+            block = OpenBlock(line, found, self._rows)
+            self._rows = {}
+            usage = Usage(
+                unsplit_cpu_seconds=float(found["cpu"]),
+                memory_bytes=None if found["memory"] is None else int(found["memory"]) * 1024,
+            )
+            block.figures = {
+                name: value
+                for name in ("unsplit_cpu_seconds", "memory_bytes")
+                if (value := getattr(usage, name)) is not None
+            }
+            yield block.note()
+        elif counts := row_counts(text):
+            for field, count in counts.items():
+                self._rows[field] = self._rows.get(field, 0) + count
+        elif told := fact(text):
+            yield from self._close()
+            yield LogFact(line, *told)
+        elif like_a_heading(text):
+            yield from self._close()
+            self._suspect = (line, text)
+        elif may_go_on(text) and not self._joined:
+            self._joined, self._joined_line = [text], line
+
+    def _open(self, line: int, heading: object) -> None:
+        self._block = OpenBlock(line, heading, self._rows)  # type: ignore[arg-type]
+        self._rows, self._between, self._blank, self._page = {}, 0, False, False
+
+    def _close(self, *, cut: bool = False) -> Iterator[PerformanceNote]:
+        """End the open block, if any; a heading without a figure is no note, nor is a mixture of several."""
+        block, self._block = self._block, None
+        if block is None:
+            return
+        if not block.figures:
+            self._skip(block.line, "a heading without figures: cut off, or no performance note", "")
+        elif block.mixed:
+            self._skip(block.line, "two values for one figure: lines of several notes are mixed", "")
+        else:
+            if cut:
+                self._skip(block.line, "the file ends within this note: what is absent is not known", "")
+            yield block.note(cut=cut)
+
+    def _last_line(self, text: str) -> Iterator[Entry]:
+        """A line without an end may be cut: its figure counts only where that shows it whole.
+
+        The note itself is whole where the line is one with which notes end.
+        """
+        if self._block is not None and names_figure(text) and not value_is_whole(text):
+            self._skip(self._line, "the file ends within this line: its figure is left out", text.strip())
+            self._block.may_end = may_end(text)
+        else:
+            yield from self._take(text)
+
+    def _end(self) -> Iterator[Entry]:
+        block = self._block
+        cut = block is not None and not self._blank and not block.may_end
+        yield from self._close(cut=cut)
+
+
+def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
+    """Notes and facts of a log; ``skip`` is told what was left out.  No log whatever raises anything."""
+    return LogReader(stream, skip).entries()
 
 
 def read_notes(lines: Iterable[str]) -> Iterator[PerformanceNote]:
-    """The performance notes of a log, in order; a heading without a figure is none.
+    """The performance notes of a log's lines, in order; a heading without a figure is none.
 
     Row counts of the notes above a block belong to it.
     """
-    current: _Open | None = None
-    rows: dict[str, int] = {}
-    for number, raw in enumerate(lines, 1):
-        line = raw.rstrip("\r\n")
-        heading = _HEADING.fullmatch(line)
-        if heading is not None:
-            if current is not None and current.figures:
-                yield current.note()
-            current, rows = _Open(number, heading, rows), {}
-        elif match := _OBSERVATIONS.fullmatch(line):
-            rows["rows_read"] = rows.get("rows_read", 0) + int(match[1])
-        elif match := _RECORDS.fullmatch(line):
-            rows["rows_written"] = rows.get("rows_written", 0) + int(match[1])
-        elif current is not None:
-            current.take(line)
-    if current is not None and current.figures:
-        yield current.note()
-
-
-def _seconds(text: str) -> float | None:
-    """Seconds from ``0.01``, ``1:02.24`` or ``9:28:12.90``; None for what is none of them."""
-    try:
-        parts = [float(part) for part in text.split(":")]
-    except ValueError:
-        return None
-    if len(parts) > 3:
-        return None
-    hundredths = 0
-    for part in parts:
-        hundredths = hundredths * 60 + round(part * 100)
-    return hundredths / 100
-
-
-def _instant(text: str) -> float | None:
-    try:
-        return datetime.strptime(text, "%m/%d/%Y %I:%M:%S %p").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
+    content = "".join(line.rstrip("\r\n") + "\n" for line in lines).encode("utf-8", "replace")
+    for entry in read_log(io.BytesIO(content), lambda *_: None):
+        if isinstance(entry, PerformanceNote):
+            yield entry

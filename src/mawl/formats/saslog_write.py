@@ -8,6 +8,7 @@ directly above ``real time``, all figures are indented alike, a line of blanks c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -15,6 +16,7 @@ from mawl import __version__
 from mawl.formats.lines import one_line
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
+from mawl.units import format_instant
 
 INDENT = " " * 6
 FIRST_WIDTH = 20
@@ -54,6 +56,7 @@ def _opening(job: JobRecord, platform: str | None) -> Iterator[str]:
     yield f"NOTE: This is {one_line(names)}, outcome {job.outcome}; all times are UTC."
     if platform:
         yield f"NOTE: This session is executing on the {one_line(platform)} platform."
+    yield f"NOTE: It is {place_of(job)}."
     left_out = [
         f"{name} {cpu:.2f}"
         for name, usage in (("start-up", job.startup), ("checking the answer", job.verify))
@@ -62,6 +65,23 @@ def _opening(job: JobRecord, platform: str | None) -> Iterator[str]:
     if left_out:
         yield f"NOTE: Not in the figures below, CPU seconds: {', '.join(left_out)}."
     yield ""
+
+
+def place_of(job: JobRecord) -> str:
+    """What a reader needs to give the run's figures again: :data:`PLACE` reads it back."""
+    answer = "not checked" if job.verified is None else "right" if job.verified else "wrong"
+    start, end = ["unknown" if at is None else format_instant(at) for at in (job.started_at, job.ended_at)]
+    return (
+        f"stage {job.stage}, class {job.program_class}, on node {one_line(job.node)}, "
+        f"from {start} to {end}, answer {answer}, trail-out {'yes' if job.trail_out else 'no'}"
+    )
+
+
+PLACE = re.compile(
+    r"NOTE: It is stage (?P<stage>[0-9]{1,9}), class (?P<class>[a-z]+), on node (?P<node>.+), "
+    r"from (?P<start>\S+) to (?P<end>\S+), answer (?P<answer>right|wrong|not checked), "
+    r"trail-out (?P<trail>yes|no)\."
+)
 
 
 def _step(step: StepRecord) -> Iterator[str]:

@@ -18,9 +18,9 @@ import msgspec
 
 from mawl.launch.inbox import Inbox
 from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
-from mawl.launch.sweep import kill_marked
 from mawl.measure.account import usage_of, usage_of_process
 from mawl.measure.preload.build import Library
+from mawl.measure.processes import kill_marked
 from mawl.model.messages import FromLauncher, LaunchMode, Reaped, ToLauncher, line
 from mawl.model.usage import Usage, difference, total
 

@@ -20,10 +20,10 @@ from typing import NoReturn
 import msgspec
 
 from mawl.errors import MawlError
-from mawl.launch.kernel import die_with_parent
 from mawl.launch.reports import Reporter
 from mawl.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
 from mawl.measure.account import own_usage, resident_bytes
+from mawl.measure.kernel import die_with_parent
 from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach
 from mawl.measure.run_delay import own_run_delay_seconds
@@ -61,7 +61,7 @@ def become(start: Start, doors: Doors, setup: Setup, keeper: int) -> NoReturn:
         die_with_parent(keeper)
         _settle(start.assignment, setup)
         if start.command is not None:
-            _exec_command(start.assignment, start.command, report, doors, began)
+            _exec_command(start, start.command, report, doors, began)
         elif setup.mode == "zygote":
             if start.assignment.counters is not None:
                 attach(start.assignment.counters)
@@ -130,13 +130,14 @@ def _take_stdio(assignment: Assignment, stdio: list[int] | None) -> None:
         os.close(descriptor)
 
 
-def _exec_command(
-    assignment: Assignment, command: list[str], report: Reporter, doors: Doors, began: float
-) -> None:
+def _exec_command(start: Start, command: list[str], report: Reporter, doors: Doors, began: float) -> None:
+    if start.directory is not None:
+        os.chdir(start.directory)
+    os.environ.update(start.environment)
     # What the copy of the keeper holds now would be the command's peak: exec keeps the larger one.
     reset_peak()
     _announce(report, began, resident=False)
-    _pass_gate(assignment, report, doors)
+    _pass_gate(start.assignment, report, doors)
     os.execvp(command[0], command)
 
 
@@ -209,7 +210,7 @@ def main(arguments: list[str]) -> NoReturn:
         for descriptor in (doors.reports, doors.gate):
             if descriptor is not None:
                 os.set_inheritable(descriptor, False)
-        for module in _modules(assignment.program):
+        for module in _modules(assignment):
             importlib.import_module(module)
         status = perform(assignment, report, doors, execute, _process_began())
     except BaseException as error:
@@ -219,11 +220,13 @@ def main(arguments: list[str]) -> NoReturn:
         os._exit(status)
 
 
-def _modules(program: str) -> tuple[str, ...]:
+def _modules(assignment: Assignment) -> tuple[str, ...]:
+    if assignment.entry is not None:
+        return (assignment.entry.partition(":")[0],)
     # Here, not above: the zygote's copies never need the catalogue.
     from mawl.plan.catalogue import CATALOGUE
 
-    declared = CATALOGUE.get(program)
+    declared = CATALOGUE.get(assignment.program)
     return () if declared is None else declared.imports
 
 

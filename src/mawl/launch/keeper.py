@@ -15,12 +15,12 @@ import time
 from typing import NoReturn
 
 from mawl.launch.job import Doors, become
-from mawl.launch.kernel import become_subreaper
 from mawl.launch.reports import Reporter
 from mawl.launch.setup import Setup
-from mawl.launch.sweep import descendants, signal_all
 from mawl.measure.account import OwnIo, io_between, usage_of
+from mawl.measure.kernel import become_subreaper
 from mawl.measure.preload.counters import stamp_reaper
+from mawl.measure.processes import descendants, signal_all
 from mawl.measure.run_delay import first_thread_run_delay_seconds
 from mawl.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.model.usage import Usage, total

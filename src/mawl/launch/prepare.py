@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.launch.kernel import become_subreaper
 from mawl.launch.setup import Setup
+from mawl.measure.kernel import become_subreaper
 
 
 def prepare(setup: Setup) -> None:

@@ -21,8 +21,8 @@ from mawl.launch.keeper import keep
 from mawl.launch.prepare import prepare
 from mawl.launch.reports import Reporter
 from mawl.launch.setup import LAUNCHER_VARIABLE, Setup
-from mawl.launch.sweep import descendants, kill_marked, signal_all
 from mawl.measure.account import own_usage, usage_of
+from mawl.measure.processes import descendants, kill_marked, signal_all
 from mawl.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
 from mawl.model.usage import Usage, total
 

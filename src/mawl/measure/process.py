@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.watched_process import PROC, WatchedProcess
-from mawl.model.looks import LOOKS_BETWEEN_WALKS, MOST_JOBS_READ_AT_ONCE, NEW_LOOKS
+from mawl.model.looks import MOST_JOBS_READ_AT_ONCE
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS_BETWEEN_WALKS = 5
+_YOUNG_LOOKS = 3
+"""A process is walked at each of its first looks."""
+_COUNTERS_OF_IO = 4
+"""The first of a process's figures; CPU and run delay follow."""
 _TICKS_BETWEEN_THREAD_WALKS = 20
 """Children that other threads than the first forked take one file a thread to find."""
 
@@ -99,7 +104,7 @@ class _Tree:
     def sample(self, *, io_only: bool) -> TreeSample | None:
         """The sums now; ``io_only`` leaves the rest as it was read last."""
         # Counters are sums: nothing is lost by rare walks, and they are a third of the cost.
-        walk = self._young or self._ticks % LOOKS_BETWEEN_WALKS == 0
+        walk = self._young or self._ticks % _TICKS_BETWEEN_WALKS == 0
         self._ticks += 1
         # What is gone changes the counters of what reaped it.
         if (walk or not self._read(io_only)) and not self._walk():
@@ -107,6 +112,8 @@ class _Tree:
         sums = self._root.figures
         for process in self._known.values():
             sums = list(map(add, sums, process.figures))
+        if io_only:  # also what a walk has read: a sum out of its turn would be neither of now nor of then
+            sums[_COUNTERS_OF_IO:] = self._highest[_COUNTERS_OF_IO:]
         self._highest = list(map(max, self._highest, sums))
         return self._sample()
 
@@ -134,7 +141,7 @@ class _Tree:
             if process is not self._root:  # whose waiting is mawl's
                 self._known[process.pid] = process
                 process.read_run_delay(look_for_threads=True)
-            self._young = self._young or process.looks < NEW_LOOKS
+            self._young = self._young or process.looks < _YOUNG_LOOKS
             for pid in process.children(every_thread):
                 if pid not in seen:
                     seen.add(pid)

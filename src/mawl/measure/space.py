@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.model.options import Role
+from mawl.model.run import VolumeFacts
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +33,13 @@ def file_systems(
     roles: Mapping[Role, Sequence[Path]],
     needed_bytes: Mapping[Role, int] | None,
     mounts: Path = Path("/proc/self/mountinfo"),
+    *,
+    by_free_space: bool = False,
 ) -> list[FileSystem]:
     """The file systems of all volumes, with free and needed bytes.
+
+    What a role needs is spread evenly over its volumes, or ``by_free_space`` in proportion to what is
+    free on each.
 
     A directory that is not there yet counts with the nearest one above it that is.  Free bytes are
     those an unprivileged user may fill (statvfs(3) ``f_bavail``).
@@ -41,15 +47,18 @@ def file_systems(
     kinds = _kinds(mounts)
     found: dict[int, FileSystem] = {}
     for role, volumes in roles.items():
-        share = None if needed_bytes is None else needed_bytes[role] // len(volumes)
-        for volume in volumes:
+        weights = [space_of(nearest(volume)).free_bytes for volume in volumes] if by_free_space else []
+        if not sum(weights):
+            weights = [1] * len(volumes)
+        for volume, weight in zip(volumes, weights, strict=True):
+            share = None if needed_bytes is None else needed_bytes[role] * weight // sum(weights)
             place = nearest(volume)
             device = place.stat().st_dev
-            space = os.statvfs(place)
+            space = space_of(place)
             here = found.get(device) or FileSystem(
                 kind=kinds.get(f"{os.major(device)}:{os.minor(device)}"),
-                size_bytes=space.f_blocks * space.f_frsize,
-                free_bytes=space.f_bavail * space.f_frsize,
+                size_bytes=space.size_bytes,
+                free_bytes=space.free_bytes,
                 needed_bytes=None if share is None else 0,
                 roles=[],
                 directories=[],
@@ -64,6 +73,55 @@ def file_systems(
                 unwritable=here.unwritable if writable else [*here.unwritable, str(volume)],
             )
     return list(found.values())
+
+
+class Space(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes of a file system as df(1) shows them.
+
+    Free is what an ordinary user may still write (``f_bavail``).
+    What is kept for root is neither used nor free.
+    """
+
+    size_bytes: int
+    used_bytes: int
+    free_bytes: int
+
+    @property
+    def used_ratio(self) -> float:
+        """Used over what used and free bytes are together."""
+        return self.used_bytes / max(self.used_bytes + self.free_bytes, 1)
+
+
+def space_of(directory: str | os.PathLike[str]) -> Space:
+    """The space of the file system that a directory is on (statvfs(3)); raises OSError."""
+    status = os.statvfs(directory)
+    unit = status.f_frsize
+    return Space(
+        size_bytes=status.f_blocks * unit,
+        used_bytes=(status.f_blocks - status.f_bfree) * unit,
+        free_bytes=status.f_bavail * unit,
+    )
+
+
+def with_space(volumes: Sequence[VolumeFacts], *, after: bool) -> list[VolumeFacts]:
+    """The volumes with size, used and free bytes of their file systems now: before the jobs, or after them.
+
+    What cannot be looked at stays None.
+    """
+    return [_with_space(volume, after) for volume in volumes]
+
+
+def _with_space(volume: VolumeFacts, after: bool) -> VolumeFacts:
+    try:
+        space = space_of(volume.directory)
+    except OSError:
+        return volume
+    used, free = space.used_bytes, space.free_bytes
+    if after:
+        return msgspec.structs.replace(volume, used_after_bytes=used, free_after_bytes=free)
+    return msgspec.structs.replace(
+        volume, size_bytes=space.size_bytes, used_before_bytes=used, free_before_bytes=free
+    )
 
 
 def nearest(directory: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import msgspec
 
@@ -12,6 +13,13 @@ from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.measure.snapshot import Snapshot, Snapshots, reset_peak, usage_between
 from mawl.model.records import StepKind, StepRecord
 from mawl.model.role_io import waits_of
+
+
+class DirectBytes(Protocol):
+    """Who counts the bytes of a job's requests that passed by the page cache."""
+
+    read_bytes: int
+    written_bytes: int
 
 
 class RunningStep:
@@ -46,6 +54,9 @@ class StepRecorder:
         self._resident = self._snapshots.memory()[1] if resident_bytes is None else resident_bytes
         self._number = 0
         self._peak: int | None = None
+        self.direct: DirectBytes | None = None
+        """Counts what the program moves past the page cache; None where nobody does."""
+        self._direct_before = (0, 0)
         self.current: str | None = None
         """The name of the running step, or of the last one that raised."""
 
@@ -73,6 +84,7 @@ class StepRecorder:
         has_reset = reset_peak()
         count = None if self._counters is None else self._counters.read()
         delay = self._run_delay_seconds()
+        self._direct_before = self._direct_so_far() or (0, 0)
         start = self._snapshots.take()
         try:
             yield running
@@ -102,6 +114,7 @@ class StepRecorder:
         io = None
         if self._counters is not None and count is not None:
             io = self._counters.note_step(self._number, count)
+        direct = self._direct_so_far()
         waits = waits_of(
             usage.real_time_seconds,
             usage.cpu_seconds,
@@ -120,9 +133,14 @@ class StepRecorder:
                 usage=usage,
                 rows_read=running.rows_read,
                 rows_written=running.rows_written,
+                direct_read_bytes=None if direct is None else direct[0] - self._direct_before[0],
+                direct_written_bytes=None if direct is None else direct[1] - self._direct_before[1],
                 waits=waits,
             )
         )
+
+    def _direct_so_far(self) -> tuple[int, int] | None:
+        return None if self.direct is None else (self.direct.read_bytes, self.direct.written_bytes)
 
     def _run_delay_seconds(self) -> float | None:
         if self._counters is not None:

@@ -19,6 +19,25 @@ from mawl.model.metric import (
 )
 
 _CPU_METRICS: tuple[Metric, ...] = (
+    seconds_metric(
+        "host.known_seconds",
+        "How much of the time from first start to last end samples of the processors cover, of the least "
+        "known node: sums of the host are of that part.",
+        HOST,
+    ),
+    *(
+        seconds_metric(
+            f"host.{part}.*.known_seconds",
+            f"How much of that time samples of the {what} cover: its sums are of that part.",
+            HOST,
+        )
+        for part, what in (
+            ("device", "device"),
+            ("network", "interface"),
+            ("fabric", "port"),
+            ("mount", "mount"),
+        )
+    ),
     ratio_metric(
         "host.cpu_busy_ratio",
         "Share of the time of all processors in user, system and interrupts; raw: logical processors as the "
@@ -43,6 +62,11 @@ _CPU_METRICS: tuple[Metric, ...] = (
     ),
     ratio_metric(
         "host.core_busy_ratio", "core_busy_seconds over physical cores (else cores) times the time.", HOST
+    ),
+    seconds_metric(
+        "host.physical_cpu_seconds",
+        "Time of physical processors that PowerVM partitions used, of imported recordings; raw.",
+        "docs/design/imported-host.md",
     ),
     text_metric("host.core_basis", "What cores counts: physical core, or vCPU on a virtual machine.", HOST),
     count_metric("host.cores", "Cores of all nodes, counted in core_basis.", HOST),
@@ -92,6 +116,15 @@ _MEMORY_METRICS: tuple[Metric, ...] = (
 )
 
 _DEVICE_METRICS: tuple[Metric, ...] = (
+    count_metric("host.device.*.requests", "Requests of both directions that it completed.", HOST_DEVICES),
+    *(
+        seconds_metric(
+            f"host.device.*.await_seconds.{name}",
+            f"Time of requests of both directions over their number{words}.",
+            HOST_DEVICES,
+        )
+        for name, words in (("mean", ""), ("peak", ": the highest window"))
+    ),
     count_metric("host.device.*.reads", "Read requests that the device completed.", HOST_DEVICES),
     count_metric("host.device.*.writes", "Write requests that the device completed.", HOST_DEVICES),
     bytes_metric("host.device.*.read_bytes", "Bytes read from the device, whoever asked.", HOST_DEVICES),

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import Options
+from mawl.model.options import Options, Role, VolumeOrder
 from mawl.model.records import Answer, StepRecord
 from mawl.model.usage import Usage
 
@@ -24,6 +24,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     job: str
     program: str
+    entry: str | None = None
+    """``module:Class`` of a user's program; None for one of the catalogue."""
     scale: float
     seed: int
     replica: int
@@ -37,6 +39,10 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     util: list[str]
     log: str
     """File for the job's standard output and error."""
+    volume_order: VolumeOrder = "rotation"
+    """How the next volume is chosen, for each file that the job makes under work and util."""
+    turns: dict[Role, int] = {}
+    """Where this job begins in each role: its place in the rotation, or in the sequence of points."""
     counters: str | None = None
     """Counter file for I/O by role (mawl.measure.preload); None where it is not measured."""
 
@@ -45,11 +51,14 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     """Make a job's process; with a gate it waits, ready, until the gate is released.
 
     ``command`` is an argument vector for the bare launcher; None for a program of the catalogue.
+    It starts in ``directory`` (None: the launcher's), with ``environment`` over the launcher's.
     """
 
     assignment: Assignment
     gate: str | None = None
     command: list[str] | None = None
+    directory: str | None = None
+    environment: dict[str, str] = {}
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True, tag="release"):

@@ -7,6 +7,7 @@ here; a source that is a page of docs/ names the heading there.
 
 from __future__ import annotations
 
+from mawl.model.compressibility_metrics import COMPRESSIBILITY_METRICS
 from mawl.model.host_metrics import HOST_METRICS, NODE_METRICS
 from mawl.model.judgement_metrics import JUDGEMENT_METRICS
 from mawl.model.metric import (
@@ -27,6 +28,7 @@ from mawl.model.metric import (
     seconds_metric,
     text_metric,
 )
+from mawl.model.probe_metrics import STORAGE_METRICS
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_METRICS, ROLE_SERIES
 from mawl.model.summary_metrics import (
     IO_METRICS,
@@ -35,6 +37,7 @@ from mawl.model.summary_metrics import (
     SIGNATURE_METRICS,
     WINDOW_METRICS,
 )
+from mawl.model.volume_metrics import VOLUME_COLUMNS, VOLUME_METRICS, VOLUME_SERIES
 
 SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
 
@@ -98,6 +101,11 @@ USAGE_METRICS: tuple[Metric, ...] = (
         "(cancelled_write_bytes).",
         PROC_IO,
     ),
+    seconds_metric(
+        "unsplit_cpu_seconds",
+        "User and system CPU time where only their sum is known: SAS logs with STIMER, imported.",
+        "docs/design/importers.md, CPU time of STIMER",
+    ),
 )
 
 RUN_METRICS: tuple[Metric, ...] = (
@@ -130,6 +138,7 @@ RUN_METRICS: tuple[Metric, ...] = (
     ),
     bytes_metric("workload.options.bufsize_bytes", "Size of a sequential request.", OPTIONS),
     count_metric("workload.options.cpucount", "Threads of one job.", OPTIONS),
+    text_metric("workload.options.direct", "Whether direct I/O is used: auto, yes or no.", OPTIONS),
     Metric(
         "workload.options.compress",
         "-",
@@ -183,10 +192,15 @@ METRICS: tuple[Metric, ...] = (
     *WINDOW_METRICS,
     *SIGNATURE_METRICS,
     *JUDGEMENT_METRICS,
+    *STORAGE_METRICS,
     *HOST_METRICS,
     *LATER_METRICS,
+    *COMPRESSIBILITY_METRICS,
     *ROLE_METRICS,
     *ROLE_COLUMNS,
     *SAMPLE_METRICS,
     *ROLE_SERIES,
+    *VOLUME_METRICS,
+    *VOLUME_COLUMNS,
+    *VOLUME_SERIES,
 )

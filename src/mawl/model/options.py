@@ -13,6 +13,10 @@ ROLES: tuple[Role, ...] = ("data", "work", "util")
 StartMode = Literal["zygote", "spawn"]
 OnFailure = Literal["continue", "abort"]
 CacheMode = Literal["cold", "warm"]
+DirectMode = Literal["auto", "yes", "no"]
+DIRECT_MODES: tuple[DirectMode, ...] = ("auto", "yes", "no")
+VolumeOrder = Literal["rotation", "free-space"]
+VOLUME_ORDERS: tuple[VolumeOrder, ...] = ("rotation", "free-space")
 
 MIB = 2**20
 
@@ -35,3 +39,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Meta(description="the table formats' own compression; refused by this version"),
     ] = False
     fullstimer: Annotated[bool, Meta(description="every step's figures in the job's SAS-style log")] = True
+    direct: Annotated[
+        DirectMode,
+        Meta(
+            description="whether random_access and the scan of wide_sort's input pass by the page cache "
+            "(O_DIRECT): auto where the file system allows it, yes or the job fails, no never"
+        ),
+    ] = "auto"

@@ -6,33 +6,39 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.role_io import IoByRole, Waits
+from mawl.model.role_io import IoByRole, VolumeBytes, Waits
 from mawl.model.usage import Usage
 
-ProgramClass = Literal["compute", "memory", "io"]
-StepKind = Literal["startup", "data", "procedure", "verify"]
+ProgramClass = Literal["compute", "memory", "io", "unknown"]
+StepKind = Literal["startup", "data", "procedure", "verify", "view"]
 JobOutcome = Literal["finished", "failed", "timed_out", "stopped", "lost", "not_started"]
 RunOutcome = Literal["running", "completed", "failed", "aborted", "interrupted"]
 Answer = dict[str, float | int | str]
 
 
-class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step"):
+class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", gc=False):
     """One measured part of a job.
 
     ``data`` and ``procedure`` steps (as in SAS) make up the job; ``startup`` (fork or imports) and
     ``verify`` (checking the answer) are recorded but left out of the job's own figures.
-    ``io`` is None where I/O by role was not measured.
+    A ``view`` (imported SAS logs) is read by the step after it, which has its time, too: it is left out,
+    as well.  ``io`` is None where I/O by role was not measured; the times of an imported step are None
+    where its log has no timestamps.  ``direct_*_bytes`` are those of the program's requests that passed
+    by the page cache (O_DIRECT); None where nobody counts them: commands, and runs of formats before 1.2.
     """
 
     job: str
     number: int
     name: str
     kind: StepKind
-    started_at: float
-    ended_at: float
+    started_at: float | None
+    ended_at: float | None
     usage: Usage
     rows_read: int | None = None
     rows_written: int | None = None
+    direct_read_bytes: int | None = None
+    direct_written_bytes: int | None = None
+    variables_written: int | None = None
     io: IoByRole | None = None
     waits: Waits = Waits()
 
@@ -45,7 +51,9 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     release of the job (after the gate) to its end, less ``verify``.
     ``io`` (by role) and ``waits`` are the job's own, too; ``counted_*_bytes`` are all that its calls
     moved by the same counters, whether or not to files: over the kernel's ``application_*`` bytes
-    they are the coverage.  ``io_remark`` says what the counters could not see.
+    they are the coverage.  ``io_remark`` says what the counters could not see.  ``direct_*_bytes`` are
+    the sums of the steps, ``verify`` left out.  ``volume_bytes`` are its bytes of ``io``
+    by volume, numbered as ``RunFacts.volumes``; None where they were not told apart.
     Points in time are seconds since the epoch here and ISO 8601 (UTC) in files.
     """
 
@@ -78,6 +86,9 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     counted_read_bytes: int | None = None
     counted_written_bytes: int | None = None
     io_remark: str | None = None
+    direct_read_bytes: int | None = None
+    direct_written_bytes: int | None = None
+    volume_bytes: VolumeBytes | None = None
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, tag="event"):

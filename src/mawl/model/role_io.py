@@ -77,6 +77,10 @@ LONGEST = {
 
 IoByRole = dict[FileRole, RoleIo]
 
+VolumeBytes = dict[int, tuple[int, int]]
+"""Bytes that calls read and wrote by volume: 1 is the first directory of data, the last one of util's.
+Volumes in which nothing moved are not in it."""
+
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the time of a job or step went, in thread-seconds; None where it is not known.
@@ -157,6 +161,25 @@ def io_between(start: Mapping[FileRole, RoleIo], end: Mapping[FileRole, RoleIo])
     difference's last bucket, so it is right within 1/16 (exact where the longest call came between).
     """
     return {role: _less(end.get(role, RoleIo()), start.get(role, RoleIo())) for role in FILE_ROLES}
+
+
+def volumes_between(start: VolumeBytes, end: VolumeBytes) -> VolumeBytes:
+    """Bytes by volume that moved between two readings of the same counters."""
+    moved: VolumeBytes = {}
+    for volume, (read, written) in end.items():
+        read_before, written_before = start.get(volume, (0, 0))
+        moved[volume] = (max(read - read_before, 0), max(written - written_before, 0))
+    return {volume: both for volume, both in moved.items() if any(both)}
+
+
+def sum_by_volume(parts: Iterable[VolumeBytes]) -> VolumeBytes:
+    """Add up volume by volume."""
+    whole: VolumeBytes = {}
+    for part in parts:
+        for volume, (read, written) in part.items():
+            before = whole.get(volume, (0, 0))
+            whole[volume] = (before[0] + read, before[1] + written)
+    return dict(sorted(whole.items()))
 
 
 def _less(whole: RoleIo, part: RoleIo) -> RoleIo:

@@ -17,6 +17,7 @@ CALLS = f"{ROLE_PAGE}, Which calls count"
 SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
 LATENCY = f"{ROLE_PAGE}, Latency and sizes"
 WAITS = f"{ROLE_PAGE}, Waits"
+DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"
 FALLBACKS = f"{ROLE_PAGE}, Where the library cannot be used"
 
@@ -79,6 +80,8 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
         "counted_written_bytes", "Bytes that all counted calls of a job wrote, files or not.", COVERAGE
     ),
     Metric("io_remark", "text", "text", "What of a job's I/O could not be counted.", COVERAGE),
+    bytes_metric("direct_read_bytes", "Bytes that a program's direct requests (O_DIRECT) read.", DIRECT),
+    bytes_metric("direct_written_bytes", "Bytes that a program's direct requests (O_DIRECT) wrote.", DIRECT),
     *(
         seconds_metric(f"{name}_seconds", f"{words}, in thread-seconds.", WAITS)
         for name, words in (
@@ -154,9 +157,20 @@ ROLE_METRICS: tuple[Metric, ...] = (
         "Bytes that counted calls moved, files or not, over the kernel's account of all jobs that count.",
         COVERAGE,
     ),
+    bytes_metric("io.direct.read_bytes", "Sum of direct_read_bytes over the jobs that know theirs.", DIRECT),
+    bytes_metric(
+        "io.direct.written_bytes", "Sum of direct_written_bytes over the jobs that know theirs.", DIRECT
+    ),
+    Metric("io.direct.programs", "-", "list", "Programs some of whose requests were direct.", DIRECT),
     Metric("io.unseen", "-", "list", "What of the jobs' I/O could not be counted, in sentences.", COVERAGE),
     object_metric("wait", "Where the time of the jobs that count went, in thread-seconds.", WAITS),
     seconds_metric("wait.on_cpu_seconds", "On a CPU.", WAITS),
+    seconds_metric(
+        "wait.blocked_at_most_seconds",
+        "Real time less CPU time and, where it is known, run queue, job by job and never below 0: the most "
+        "that jobs of one thread can have been blocked.",
+        WAITS,
+    ),
     seconds_metric("wait.run_queue_seconds", "Waiting for a CPU.", WAITS),
     *(
         Metric(f"wait.blocked_seconds.{role}", "seconds", "float", f"Blocked in {words}.", WAITS)

@@ -10,7 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode
+from mawl.model.compressibility import Compressibility
+from mawl.model.inventory import Inventory
+from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.usage import Usage
 
@@ -66,7 +68,9 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``disks`` those at the bottom, ``layers`` all from the former to the latter, top first: names as in
     the series ``device.NAME.*``.  ``network``: the file system's storage is another machine's.
     ``shared_with`` are the other roles in the same file system or on one of the same disks.
-    ``reason`` says why there is no device.
+    ``reason`` says why there is no device.  Sizes are of the file system (statvfs(3), as df shows
+    them), so that directories on one file system have the same; ``before`` is after the inputs were made
+    and before the first job, ``after`` when the last one had ended and its temporary files were gone.
     """
 
     role: Role
@@ -81,6 +85,11 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     disks: list[str] = []
     shared_with: list[Role] = []
     reason: str | None = None
+    size_bytes: int | None = None
+    used_before_bytes: int | None = None
+    used_after_bytes: int | None = None
+    free_before_bytes: int | None = None
+    free_after_bytes: int | None = None
 
 
 class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +187,33 @@ class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):
     system_cpu_seconds: float | None = None
 
 
+class Skipped(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of an imported file that was left out or is doubtful; ``line`` is None for the whole file."""
+
+    file: str
+    line: int | None
+    reason: str
+    text: str | None = None
+
+
+class SourceFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was imported.
+
+    ``blocks`` are performance notes of a log, records of other files.  ``zone_known`` is None where
+    the file gave no time, False where its times had no zone and ``zone`` was taken for it.
+    ``skipped`` are the first lines that were left out, ``skipped_lines`` is how many there are.
+    """
+
+    file: str
+    kind: str
+    size_bytes: int
+    blocks: int
+    zone_known: bool | None = None
+    zone: str | None = None
+    skipped_lines: int = 0
+    skipped: list[Skipped] = []
+
+
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Identity, workload, options, nodes, software, settings, phase times and outcome of a run.
 
@@ -201,8 +237,13 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     planned_jobs: list[PlannedJob] = []
     software: dict[str, str | None] = {}
     settings: dict[str, Setting] = {}
+    inventories: dict[str, Inventory] = {}
+    """Node to its settings that matter, as they were before the first job (docs/design/tuning.md)."""
     roles: dict[Role, list[str]] = {}
     volumes: list[VolumeFacts] = []
+    """The directories of the roles, node by node: the numbers of ``volume_bytes`` and of the series
+    ``volume.N.*`` count them from 1 on each node."""
+    volume_order: VolumeOrder | None = None
     cache: CacheFacts | None = None
     phases: Phases = Phases()
     launcher: Usage = Usage()
@@ -211,6 +252,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     alone: list[Alone] = []
     load_before: LoadBefore | None = None
     free_space: list[FreeSpace] = []
+    compressibility: Compressibility | None = None
+    """What compression would save on the roles (``mawl run --compressibility yes``)."""
+    sources: list[SourceFacts] = []
+    """The files of an imported run."""
     repeats: int = 1
     """Runs of the same workload made for one answer, this one included."""
     missing: dict[str, str] = {}

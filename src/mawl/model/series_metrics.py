@@ -11,6 +11,7 @@ _STALLS = f"{SERIES}; Linux Documentation/accounting/psi.rst"
 _BLOCK = f"{SERIES}; Linux Documentation/admin-guide/iostats.rst"
 _NETWORK = "proc_pid_net(5)"
 _MOUNT = SERIES
+_IMPORTED = "docs/design/imported-host.md"
 _GROUP = f"{SERIES}; Linux Documentation/admin-guide/cgroup-v2.rst"
 
 HOST_SERIES: tuple[Metric, ...] = (
@@ -30,6 +31,12 @@ HOST_SERIES: tuple[Metric, ...] = (
         "Time in which physical cores were busy; cumulative, since the first look where cores have threads.",
         SERIES,
     ),
+    seconds_metric(
+        "host.physical_cpu_seconds",
+        "Time of physical processors that a PowerVM partition used, idle time it did not give away included; "
+        "cumulative, of imported recordings.",
+        _IMPORTED,
+    ),
     count_metric("host.runnable", "Runnable tasks at that second.", _CPU),
     count_metric("host.blocked_processes", "Tasks blocked in I/O at that second.", _CPU),
     count_metric("host.context_switches", "Context switches; cumulative.", _CPU),
@@ -37,6 +44,7 @@ HOST_SERIES: tuple[Metric, ...] = (
         bytes_metric(f"host.memory_{name}_bytes", f"{words} at that second.", _MEMORY)
         for name, words in (
             ("available", "Memory that could be had without swapping"),
+            ("free", "Memory without any use, of imported recordings"),
             ("cached", "Page cache"),
             ("dirty", "Page cache not written yet"),
             ("writeback", "Page cache being written"),
@@ -73,6 +81,12 @@ HOST_SERIES: tuple[Metric, ...] = (
 PART_SERIES: tuple[Metric, ...] = (
     count_metric("device.*.reads", "Read requests completed; cumulative.", _BLOCK),
     count_metric("device.*.writes", "Write requests completed; cumulative.", _BLOCK),
+    count_metric(
+        "device.*.requests",
+        "Requests completed, of imported recordings, which may not tell reads from writes; cumulative.",
+        _IMPORTED,
+    ),
+    seconds_metric("device.*.request_seconds", "Time of these requests; cumulative.", _IMPORTED),
     bytes_metric("device.*.read_bytes", "Bytes read; cumulative.", _BLOCK),
     bytes_metric("device.*.written_bytes", "Bytes written; cumulative.", _BLOCK),
     seconds_metric(
@@ -118,6 +132,16 @@ PART_SERIES: tuple[Metric, ...] = (
     count_metric("mount.*.retransmissions", "Requests of NFS sent again; cumulative.", _MOUNT),
     count_metric("mount.*.opens", "Opens on Spectrum Scale; cumulative.", _MOUNT),
     count_metric("mount.*.closes", "Closes on Spectrum Scale; cumulative.", _MOUNT),
+    Metric(
+        "file_system.*.used_ratio",
+        "-",
+        "float",
+        "Used share of a mounted file system at that second, of imported recordings.",
+        _IMPORTED,
+    ),
+    seconds_metric(
+        "gpu.*.busy_seconds", "Time a GPU was busy; cumulative, of imported recordings.", _IMPORTED
+    ),
     bytes_metric("group.memory_bytes", "Memory of the jobs' control group, page cache included.", _GROUP),
     count_metric("group.memory_limit_hits", "Times it met its memory limit; cumulative.", _GROUP),
     count_metric(

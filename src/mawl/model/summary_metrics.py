@@ -83,6 +83,11 @@ JOB_METRICS: tuple[Metric, ...] = (
     seconds_metric(
         "time.real_time_seconds", "Sum of the jobs' real time: the papers' workload response time.", REAL
     ),
+    seconds_metric(
+        "time.cpu_seconds",
+        "Sum of the jobs' CPU time, user and system, also where only both are known.",
+        COUNTED,
+    ),
     seconds_metric("time.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
     seconds_metric("time.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),
     seconds_metric(
@@ -104,6 +109,7 @@ JOB_METRICS: tuple[Metric, ...] = (
     seconds_metric("programs.*.real_time_seconds.median", "Median real time of a job that counts.", REAL),
     seconds_metric("programs.*.real_time_seconds.min", "Shortest real time of a job that counts.", REAL),
     seconds_metric("programs.*.real_time_seconds.max", "Longest real time of a job that counts.", REAL),
+    seconds_metric("programs.*.cpu_seconds", "Sum of the jobs' user and system CPU time.", COUNTED),
     seconds_metric("programs.*.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
     seconds_metric("programs.*.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),
     bytes_metric("programs.*.application_read_bytes", "Sum of the jobs' application bytes read."),
@@ -156,12 +162,19 @@ IO_METRICS: tuple[Metric, ...] = (
         "io.application.written_bytes", "Bytes that programs wrote, into the cache or further.", BYTES
     ),
     bytes_metric(
-        "io.device.read_bytes", "Bytes fetched from block devices: sum of device_read_bytes.", BYTES
+        "io.device.read_bytes", "Bytes fetched from block devices, by the account of bytes_source.", BYTES
     ),
     bytes_metric(
         "io.device.written_bytes",
-        "Bytes charged to block devices less those cancelled before they were written: sum of "
-        "device_written_bytes less sum of cancelled_written_bytes, not below 0.",
+        "Bytes written to block devices, by the account of bytes_source; charged ones less those cancelled "
+        "before they were written: sum of device_written_bytes less sum of cancelled_written_bytes, "
+        "not below 0.",
+        BYTES,
+    ),
+    text_metric(
+        "io.device.bytes_source",
+        "Whose account the bytes of io.device are: what the kernel charged to the jobs' processes; the block "
+        "devices, whoever asked, where that is missing (imports) or from before compression (btrfs).",
         BYTES,
     ),
     *(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
+class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one step or job used.
 
     ``os_memory_bytes`` is the peak resident size; ``memory_bytes`` is that less the resident size
@@ -21,6 +21,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     pipes and terminals included); ``device_*`` are bytes fetched from or charged to a block device
     (``read_bytes``, ``write_bytes``), ``cancelled_written_bytes`` those never written because the
     file was removed first.
+    ``unsplit_cpu_seconds`` is user plus system CPU time where only the sum is known (SAS logs with
+    STIMER, imported); None everywhere else.
     """
 
     real_time_seconds: float | None = None
@@ -42,12 +44,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     device_read_bytes: int | None = None
     device_written_bytes: int | None = None
     cancelled_written_bytes: int | None = None
+    unsplit_cpu_seconds: float | None = None
 
     @property
     def cpu_seconds(self) -> float | None:
-        """User plus system CPU seconds, or None where either is missing."""
+        """User plus system CPU seconds, their sum where only that is known, or None."""
         if self.user_cpu_seconds is None or self.system_cpu_seconds is None:
-            return None
+            return self.unsplit_cpu_seconds
         return self.user_cpu_seconds + self.system_cpu_seconds
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
-from mawl.plan.workload import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 
 FEWEST_SESSIONS = 5
 """Below it the gate would release fewer jobs (2N - 5) than there are sessions."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from mawl.model.options import ROLES, Role
+from mawl.plan.command import undeclared
+from mawl.plan.entry import program_of
 from mawl.plan.programs import Direction, Program
 from mawl.plan.workload import JobPlan, Plan
 
@@ -34,6 +36,9 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What a plan needs; ``moved`` are application bytes by role and direction."""
 
     tables: tuple[TableNeed, ...]
+    undeclared: tuple[str, ...] = ()
+    """Programs whose bytes and space nobody declared; memory has their memsize, no other sum has them."""
+    declared_jobs: int = 0
     moved: dict[Role, dict[Direction, int]]
     space_bytes: dict[Role, int]
     """Disk at most: input tables and all results under data, tables of jobs side by side elsewhere."""
@@ -53,12 +58,24 @@ def tables_of(plan: Plan, catalogue: Mapping[str, Program]) -> tuple[TableNeed, 
     return tuple(sorted(needed))
 
 
+def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Program]:
+    """The catalogue, what users' programs of the plan declare, and an empty declaration of each command."""
+    commands = {
+        job.program: undeclared(job.program, job.program_class or "unknown")
+        for job in plan.jobs()
+        if job.command is not None
+    }
+    users = {job.program: program_of(job.entry) for job in plan.jobs() if job.entry is not None}
+    return {**catalogue, **commands, **users}
+
+
 def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) -> Needs:
     """Add up what a plan needs.
 
     Jobs side by side are bounded by each session's widest stage (in the quantity at hand), since
     sessions do not wait for each other.  ``spawn``: jobs start as new interpreters.
     """
+    catalogue = with_commands(plan, catalogue)
     tables = tables_of(plan, catalogue)
     moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
     for job in plan.jobs():
@@ -78,6 +95,10 @@ def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) 
     )
     return Needs(
         tables=tables,
+        undeclared=tuple(
+            sorted({job.program for job in plan.jobs() if not catalogue[job.program].is_declared})
+        ),
+        declared_jobs=sum(catalogue[job.program].is_declared for job in plan.jobs()),
         moved=moved,
         space_bytes=space,
         memory_bytes=memory + (0 if spawn else ZYGOTE_BYTES),

@@ -88,6 +88,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     memory_floor_bytes: int
     memory_per_memsize: float = 0.0
     memory_per_sortsize: float = 0.0
+    is_declared: bool = True
+    """False for commands and programs of users: what they move and keep is not known, and never 0."""
 
     @property
     def imports(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.model.options import Options
+from mawl.plan.command import Command
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
 
 
@@ -17,6 +18,7 @@ class JobKind(NamedTuple):
     program: str
     scale: float
     options: Options
+    command: Command | None = None
 
 
 def kinds(plan: Plan) -> dict[JobKind, list[str]]:
@@ -29,7 +31,7 @@ def kinds(plan: Plan) -> dict[JobKind, list[str]]:
 
 def kind_of(job: JobPlan) -> JobKind:
     """The kind of a job."""
-    return JobKind(job.program, job.scale, job.options)
+    return JobKind(job.program, job.scale, job.options, job.command)
 
 
 def solo_plan(plan: Plan, wanted: Collection[JobKind]) -> Plan:

@@ -14,8 +14,13 @@ from mawl.config import toml
 from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.options import Options
+from mawl.model.records import ProgramClass
+from mawl.plan.command import Command, default_name
+from mawl.plan.command_keys import check_commands, command_of, users_entry, with_command
+from mawl.plan.entry import program_of
 from mawl.plan.programs import Program
 from mawl.plan.scale import scaled_options
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.width import widest
 
 Number = TypeVar("Number", int, float)
@@ -24,51 +29,6 @@ SHIPPED = Path(__file__).parent.parent / "workloads"
 START_GATE = "start"
 DEFAULT_SEED = 1
 DEFAULT_SAVING = 0.90
-
-
-class JobSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A job in a workload file; the short form is the program's name alone.
-
-    ``size`` multiplies the scale for this job; ``after`` names jobs that must have ended well;
-    ``start_delay_seconds`` counts from the moment its stage opens.
-    """
-
-    program: str
-    name: str | None = None
-    replica: int | None = None
-    size: float = 1.0
-    options: dict[str, int | str | bool] = {}
-    after: list[str] = []
-    start_delay_seconds: float = 0.0
-    timeout_seconds: float | None = None
-    trail_out: bool = False
-
-
-class SessionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A session in a workload file: stages run one after another, the jobs of a stage side by side."""
-
-    name: str
-    stages: list[list[str | JobSpec]]
-    start_delay_seconds: float = 0.0
-    trail_out: bool = False
-
-
-class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A workload file.
-
-    ``scale`` fixes the scale (nano does), ``seed`` and ``saving`` the input tables; else the command
-    line chooses.  ``scale_options = false`` gives jobs the memory options as they stand instead of
-    shrinking them with the scale; the ``plan.toml`` of a run says so, and is itself a workload file.
-    """
-
-    name: str
-    sessions: list[SessionSpec]
-    title: str = ""
-    scale: float | None = None
-    seed: int | None = None
-    saving: float | None = None
-    scale_options: bool = True
-    options: dict[str, int | str | bool] = {}
 
 
 class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +46,11 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     trail_out: bool = False
     gate: str | None = None
+    command: Command | None = None
+    program_class: ProgramClass | None = None
+    """Of a command; the catalogue has those of its programs."""
+    entry: str | None = None
+    """``module:Class`` of a user's program."""
 
 
 class SessionPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,12 +145,13 @@ def make_plan(
             f"key name: expected letters, digits, -, _ and ., at most 80 of them, found {spec.name[:100]!r}",
             where=where,
         )
+    check_commands(spec.commands, catalogue, where)
     if not spec.sessions:
         raise InvalidFileError("key sessions: expected at least one session, found none", where=where)
     twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
     if twice:
         raise InvalidFileError(f"key sessions: two sessions are called {twice[0]!r}", where=where)
-    expansion = _Expansion(where, catalogue, scale, base, spec.scale_options)
+    expansion = _Expansion(where, catalogue, scale, base, spec)
     plan = Plan(
         workload=spec.name,
         title=spec.title,
@@ -214,12 +180,13 @@ class _Expansion:
         catalogue: Mapping[str, Program],
         scale: float,
         options: Options,
-        scale_options: bool,
+        spec: WorkloadSpec,
     ) -> None:
         self.where, self.catalogue, self.scale, self.options = where, catalogue, scale, options
-        self.scale_options = scale_options
+        self.scale_options, self.commands = spec.scale_options, spec.commands
         self.names: set[str] = set()
         self.lanes: dict[str, dict[tuple[int, int], int]] = {}
+        self.classes: dict[str, ProgramClass] = {}
 
     def session(self, number: int, spec: SessionSpec) -> SessionPlan:
         key = f"sessions[{number}]"
@@ -234,24 +201,32 @@ class _Expansion:
             jobs = []
             for position, given in enumerate(stage):
                 job = JobSpec(program=given) if isinstance(given, str) else given
-                seen[job.program] += 1
+                job = with_command(job, self.commands)
+                key_of_job = f"{key}.stages[{stage_number}][{position}]"
+                program = self.program(key_of_job, job)
+                seen[program] += 1
                 jobs.append(
                     self.job(
-                        f"{key}.stages[{stage_number}][{position}]",
+                        key_of_job,
                         job,
+                        program,
                         spec,
                         stage_number + 1,
-                        lane=(number, seen[job.program]),
+                        lane=(number, seen[program]),
                     )
                 )
             stages.append(tuple(jobs))
         return SessionPlan(name=spec.name, stages=tuple(stages), start_delay_seconds=spec.start_delay_seconds)
 
     def job(
-        self, key: str, spec: JobSpec, session: SessionSpec, stage: int, lane: tuple[int, int]
+        self,
+        key: str,
+        spec: JobSpec,
+        program: str,
+        session: SessionSpec,
+        stage: int,
+        lane: tuple[int, int],
     ) -> JobPlan:
-        if spec.program not in self.catalogue:
-            raise self.wrong(f"{key}.program", f"one of {', '.join(self.catalogue)}", repr(spec.program))
         if not 0.0 < spec.size <= 1000.0:
             raise self.wrong(f"{key}.size", "a factor above 0 and at most 1000", f"{spec.size:g}")
         if spec.replica is not None and spec.replica < 1:
@@ -259,7 +234,7 @@ class _Expansion:
         if spec.timeout_seconds is not None and not spec.timeout_seconds > 0:
             raise self.wrong(f"{key}.timeout_seconds", "a number above 0", f"{spec.timeout_seconds:g}")
         self.not_negative(f"{key}.start_delay_seconds", spec.start_delay_seconds)
-        lanes = self.lanes.setdefault(spec.program, {})
+        lanes = self.lanes.setdefault(program, {})
         replica = spec.replica or lanes.setdefault(lane, len(lanes) + 1)
         scale = self.scale * spec.size
         try:
@@ -273,8 +248,8 @@ class _Expansion:
             and session.start_delay_seconds == 0
         )
         return JobPlan(
-            job=self.name(key, spec, session.name, stage),
-            program=spec.program,
+            job=self.name(key, spec, program, session.name, stage),
+            program=program,
             session=session.name,
             stage=stage,
             replica=replica,
@@ -285,9 +260,42 @@ class _Expansion:
             timeout_seconds=spec.timeout_seconds,
             trail_out=spec.trail_out or session.trail_out,
             gate=START_GATE if at_gate else None,
+            command=command_of(spec, self.where, key),
+            entry=None if spec.command or spec.program is None else self.entry(key, spec.program),
+            program_class=spec.program_class or ("unknown" if spec.command else None),
         )
 
-    def name(self, key: str, spec: JobSpec, session: str, stage: int) -> str:
+    def entry(self, key: str, program: str) -> str | None:
+        """``module:Class`` of a user's program; None where it is the catalogue's, or nobody's."""
+        taken = (*self.catalogue, *self.commands)
+        return None if program in self.catalogue else users_entry(program, taken, self.where, key)
+
+    def program(self, key: str, spec: JobSpec) -> str:
+        """The program's name: the catalogue's, or what a command's jobs are called."""
+        if spec.command is None:
+            entry = None if spec.program is None else self.entry(key, spec.program)
+            if entry is not None:
+                return program_of(entry).name
+            if spec.program is None or spec.program not in self.catalogue:
+                found = "no program and no command" if spec.program is None else repr(spec.program)
+                known = ", ".join((*self.catalogue, *self.commands))
+                raise self.wrong(f"{key}.program", f"one of {known}", found)
+            return spec.program
+        if not spec.command or not spec.command[0]:
+            raise self.wrong(f"{key}.command", "the command's file and its arguments", "none")
+        name = spec.program or default_name(spec.command)
+        if not _plain(name) or name in self.catalogue:
+            raise self.wrong(
+                f"{key}.program", "a name for the command that no program of mawl has", repr(name)
+            )
+        found_class = self.classes.setdefault(name, spec.program_class or "unknown")
+        if found_class != (spec.program_class or "unknown"):
+            raise self.wrong(
+                f"{key}.program_class", f"{found_class}, as before for {name}", repr(spec.program_class)
+            )
+        return name
+
+    def name(self, key: str, spec: JobSpec, program: str, session: str, stage: int) -> str:
         if spec.name is not None:
             if not _plain(spec.name):
                 raise self.wrong(f"{key}.name", "letters, digits, -, _ and .", repr(spec.name))
@@ -295,7 +303,7 @@ class _Expansion:
                 raise self.wrong(f"{key}.name", "a name of its own", f"{spec.name!r} a second time")
             name = spec.name
         else:
-            stem = name = f"{session}.{stage}.{spec.program}"
+            stem = name = f"{session}.{stage}.{program}"
             number = 1
             while name in self.names:
                 number += 1

@@ -7,6 +7,7 @@ from typing import Any
 import tomli_w
 
 from mawl.model.options import Options
+from mawl.plan.command import Command
 from mawl.plan.workload import JobPlan, Plan
 
 HEADER = (
@@ -39,13 +40,16 @@ def plan_toml(plan: Plan) -> str:
 
 def _job(job: JobPlan, plan: Plan) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "program": job.program,
+        "program": job.entry or job.program,
         "name": job.job,
         "replica": job.replica,
         "size": job.scale / plan.scale,
         "options": _options(job.options),
         "trail_out": job.trail_out,
     }
+    if job.command is not None:
+        entry |= _command(job.command)
+        entry["program_class"] = job.program_class
     if job.after:
         entry["after"] = list(job.after)
     if job.start_delay_seconds:
@@ -55,7 +59,19 @@ def _job(job: JobPlan, plan: Plan) -> dict[str, Any]:
     return entry
 
 
-def _options(options: Options) -> dict[str, int | bool]:
+def _command(command: Command) -> dict[str, Any]:
+    keys: dict[str, Any] = {
+        "command": list(command.argv),
+        "check": list(command.check),
+        "environment": dict(command.environment),
+        "success_exit_codes": list(command.success_exit_codes),
+        "log": command.log,
+        "log_format": command.log_format,
+    }
+    return {key: value for key, value in keys.items() if value not in (None, [], {})}
+
+
+def _options(options: Options) -> dict[str, int | bool | str]:
     return {
         "memsize": options.memsize_bytes,
         "sortsize": options.sortsize_bytes,
@@ -63,4 +79,5 @@ def _options(options: Options) -> dict[str, int | bool]:
         "cpucount": options.cpucount,
         "compress": options.compress,
         "fullstimer": options.fullstimer,
+        "direct": options.direct,
     }

@@ -11,9 +11,11 @@ import pyarrow as pa
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Assignment
-from mawl.model.options import Options
+from mawl.model.options import Options, Role
 from mawl.tables.arrow import TableWriter, read_batches
+from mawl.tables.direct import DirectIo
 from mawl.tables.manifest import Manifest, check_sizes, read_manifest
+from mawl.volumes import choose
 
 
 class JobTable(msgspec.Struct, frozen=True):
@@ -30,7 +32,10 @@ class JobContext:
         self.assignment = assignment
         self.steps = steps
         self.options: Options = assignment.options
-        self._turn = {"work": 0, "util": 0}
+        self.direct = DirectIo(self.options.direct)
+        """What passes by the page cache: given to readers that may, it counts their bytes by step."""
+        steps.direct = self.direct
+        self._turn: dict[Role, int] = {role: assignment.turns.get(role, 0) for role in ("work", "util")}
 
     def table(self, name: str) -> JobTable:
         """An input table, its files present and of the right size.
@@ -45,11 +50,11 @@ class JobContext:
         return JobTable(directory, manifest)
 
     def work(self, name: str) -> Path:
-        """A path for a temporary table, on the next volume of work in turn."""
+        """A path for a temporary table, on the volume of work whose turn it is."""
         return self._next("work", self.assignment.work) / name
 
     def util(self, name: str) -> Path:
-        """A path for a spill file, on the next volume of util in turn."""
+        """A path for a spill file, on the volume of util whose turn it is."""
         return self._next("util", self.assignment.util) / name
 
     def read(self, table: Path, total: Callable[[int, int], None] | None = None) -> Iterator[pa.RecordBatch]:
@@ -59,14 +64,24 @@ class JobContext:
         """
         return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, total=total)
 
+    def scan(self, table: Path) -> Iterator[pa.RecordBatch]:
+        """The same pass by the page cache, as far as the option ``direct`` gets that."""
+        return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, direct=self.direct)
+
     def writer(self, table: Path, schema: pa.Schema, *, checksum: bool = False) -> TableWriter:
         """A new temporary table, written in requests of bufsize."""
         return TableWriter(table, schema, bufsize_bytes=self.options.bufsize_bytes, checksum=checksum)
 
-    def _next(self, role: str, directories: list[str]) -> Path:
+    def _next(self, role: Role, directories: list[str]) -> Path:
+        """The job's directory on the volume whose turn it is.
+
+        Raises OSError, with that volume's directory, where it is not there and cannot be made.
+        """
         turn = self._turn[role]
         self._turn[role] = turn + 1
-        return Path(directories[turn % len(directories)])
+        place = Path(directories[choose(self.assignment.volume_order, directories, turn)])
+        place.mkdir(mode=0o700, exist_ok=True)
+        return place
 
 
 def check(is_right: bool, what: str, *, found: object, expected: object) -> None:

@@ -12,6 +12,7 @@ from mawl.measure.preload.job import JobCounters
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.model.records import Answer, StepRecord
+from mawl.plan.entry import load
 from mawl.programs.context import JobContext
 from mawl.programs.failures import sentence
 from mawl.programs.limits import limit_threads, release_memory
@@ -56,6 +57,10 @@ def remove_places(assignment: Assignment) -> None:
 
 def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
     limit_threads(assignment.options.cpucount)
-    program = importlib.import_module(f"mawl.programs.{assignment.program}")
+    program = (
+        importlib.import_module(f"mawl.programs.{assignment.program}")
+        if assignment.entry is None
+        else load(assignment.entry)()
+    )
     answer: Answer = program.run(JobContext(assignment, steps))
     return answer

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,23 +14,28 @@ import numpy as np
 from mawl.errors import DamagedTableError
 from mawl.plan.catalogue.random_access import BLOCK_BYTES, PAGE_BYTES
 from mawl.programs.rows import Words
+from mawl.tables.direct import DirectIo
 
 PAGE_WORDS = PAGE_BYTES // 8
 _BLOCK_WORDS = BLOCK_BYTES // 8
-_REFUSED = (errno.EINVAL, errno.EOPNOTSUPP)
+POINTS = 128
+"""Pages that :meth:`PageFile.read_many` reads at most: a MiB, which a processor's cache still holds."""
 
 
 class PageFile:
     """A file of pages, opened for writing (``create``) or for reading and updating in place.
 
-    ``direct`` says whether requests bypass the page cache (O_DIRECT).  Sequential requests are of
-    ``bufsize`` bytes in whole pages; the buffers are from mmap, since direct ones must be aligned.
+    ``io`` decides and counts what passes by the page cache (O_DIRECT); ``direct`` says whether requests
+    do.  Sequential requests are of ``bufsize`` bytes in whole pages; the buffers are from mmap, since
+    direct ones must be aligned.
     """
 
-    def __init__(self, path: Path, *, bufsize_bytes: int, create: bool = False) -> None:
+    def __init__(self, path: Path, io: DirectIo, *, bufsize_bytes: int, create: bool = False) -> None:
         self.path = path
+        self._io = io
         flags = os.O_RDWR | os.O_CLOEXEC | ((os.O_CREAT | os.O_EXCL) if create else 0)
-        self._descriptor, self.direct = _open(path, flags)
+        self._descriptor, self.direct = io.open(path, flags)
+        self._points: tuple[Words, list[list[memoryview]]] | None = None
         self._request = mmap.mmap(-1, max(bufsize_bytes // PAGE_BYTES, 1) * PAGE_BYTES)
         self._page = mmap.mmap(-1, PAGE_BYTES)
         self._page_view = memoryview(self._page)
@@ -76,6 +79,26 @@ class PageFile:
         self._read(self._page_view, number * PAGE_BYTES)
         return self.page
 
+    def read_many(self, numbers: Sequence[int]) -> Words:
+        """Read some pages, at most POINTS, a request each, as (pages, words); valid until the next."""
+        if self._points is None:
+            space = mmap.mmap(-1, POINTS * PAGE_BYTES)
+            view = memoryview(space)
+            targets = [[view[at : at + PAGE_BYTES]] for at in range(0, len(view), PAGE_BYTES)]
+            self._points = np.frombuffer(space, np.uint64).reshape(POINTS, PAGE_WORDS), targets
+        pages, targets = self._points
+        if not numbers:
+            return pages[:0]
+        # The first finds out whether the device takes direct requests; the others are only made.
+        self._read(targets[0][0], numbers[0] * PAGE_BYTES)
+        preadv, descriptor = os.preadv, self._descriptor
+        for target, number in zip(targets[1:], numbers[1:], strict=False):
+            if preadv(descriptor, target, number * PAGE_BYTES) != PAGE_BYTES:
+                raise self._short()
+        if self.direct:
+            self._io.read_bytes += (len(numbers) - 1) * PAGE_BYTES
+        return pages[: len(numbers)]
+
     def write_block(self, number: int, word: int) -> None:
         """Write back the block of page ``number`` that holds a word of :attr:`page`."""
         start = word // _BLOCK_WORDS * BLOCK_BYTES
@@ -94,28 +117,18 @@ class PageFile:
         self.close()
 
     def _read(self, view: memoryview, offset: int) -> None:
-        if os.preadv(self._descriptor, [view], offset) != len(view):
-            raise DamagedTableError("ends inside a page", where=str(self.path))
+        got, self.direct = self._io.read(self._descriptor, view, offset, is_direct=self.direct)
+        if got != len(view):
+            raise self._short()
+
+    def _short(self) -> DamagedTableError:
+        return DamagedTableError("ends inside a page", where=str(self.path))
 
     def _write(self, view: memoryview, offset: int) -> None:
         try:
-            done = os.pwritev(self._descriptor, [view], offset)
+            done, self.direct = self._io.write(self._descriptor, view, offset, is_direct=self.direct)
             if done != len(view):
                 # Of a request only a part fitted: the next one gets the reason.
                 os.pwritev(self._descriptor, [view[done // BLOCK_BYTES * BLOCK_BYTES :]], offset + done)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
-
-
-def _open(path: Path, flags: int) -> tuple[int, bool]:
-    """A descriptor, and whether it is a direct one; a file system may refuse that."""
-    try:
-        return os.open(path, flags | os.O_DIRECT, 0o600), True
-    except OSError as error:
-        if error.errno not in _REFUSED:
-            raise
-        # Some file systems make the file before they refuse.
-        if flags & os.O_EXCL:
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
-        return os.open(path, flags, 0o600), False

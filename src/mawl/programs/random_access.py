@@ -22,7 +22,7 @@ from mawl.plan.catalogue.random_access import (
     PageTable,
 )
 from mawl.programs.context import JobContext, check_equal
-from mawl.programs.pages import PAGE_WORDS, PageFile
+from mawl.programs.pages import PAGE_WORDS, POINTS, PageFile
 from mawl.programs.rows import Words
 
 _KEY, _ROW, _VERSION, _BALANCE, _FIRST_TEXT = range(5)
@@ -32,7 +32,8 @@ _BLOCKS = PAGE_BYTES // BLOCK_BYTES
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 _INDEX_ROW_BYTES = 90
 """Of each row of the three tables together: two finished indexes, one while it is sorted, and slack."""
-_BATCH = 1024
+_SAMPLED_EVERY = 8 * POINTS
+"""Look-ups of which one row is kept whole, to be made again."""
 _BALANCE_SHIFT = np.uint64(44)
 
 
@@ -86,6 +87,7 @@ class _Table:
         self.updates, self.reads = int(rows * UPDATE_SHARE), int(rows * READ_SHARE)
         self.found_sum = self.versions = self.balances = 0
         self._path = context.work(f"{table.name}.pages")
+        self.io = context.direct
         self._bufsize = context.options.bufsize_bytes
         self._source = (job.seed, job.replica, "random_access", table.name)
         self._per_page = table.rows_per_page
@@ -111,7 +113,7 @@ class _Table:
 
     def write(self) -> None:
         """Write all rows, page after page."""
-        with PageFile(self._path, bufsize_bytes=self._bufsize, create=True) as file:
+        with PageFile(self._path, self.io, bufsize_bytes=self._bufsize, create=True) as file:
             self.direct &= file.direct
             size = file.request_pages * self._per_page
             for start in range(0, self.rows, size):
@@ -129,11 +131,13 @@ class _Table:
     def update(self) -> None:
         """Add to the balance and the version of random rows, each in place."""
         chosen, amounts = self._chosen()
-        with PageFile(self._path, bufsize_bytes=self._bufsize) as file:
-            for row, amount in zip(chosen.tolist(), amounts, strict=True):
-                number, place = divmod(row, self._per_page)
+        with PageFile(self._path, self.io, bufsize_bytes=self._bufsize) as file:
+            numbers, within = np.divmod(chosen, self._per_page)
+            words = self._words(within).tolist()
+            for row, number, word, amount in zip(
+                chosen.tolist(), numbers.tolist(), words, amounts, strict=True
+            ):
                 page = file.read(number)
-                word = self._word(place)
                 if page[word + _ROW] != row:
                     raise WrongAnswerError(f"page {number} of {self.name} holds another row than {row}")
                 page[word + _VERSION] += np.uint64(1)
@@ -144,7 +148,7 @@ class _Table:
         """One pass over all pages: keys in order, each with its row's place; sums for the checks."""
         keys, places = [], []
         start = 0
-        with PageFile(self._path, bufsize_bytes=self._bufsize) as file:
+        with PageFile(self._path, self.io, bufsize_bytes=self._bufsize) as file:
             for pages in file.chunks():
                 self.found_sum = (self.found_sum + int(np.add.reduce(pages, axis=None))) & _WORD
                 rows = self._in_rows(pages).reshape(-1, self.words)[: self.rows - start]
@@ -169,17 +173,20 @@ class _Table:
         """Read rows by random keys, a page each, and compare what is found with what was asked."""
         chosen = hashes(key(*self._source, "look-ups"), 0, self.reads) % np.uint64(len(self._keys))
         wanted = self._keys[chosen.astype(np.intp)]
-        found = np.empty((_BATCH, _FIRST_TEXT), np.uint64)
-        with PageFile(self._path, bufsize_bytes=self._bufsize) as file:
-            for start in range(0, self.reads, _BATCH):
-                some = wanted[start : start + _BATCH]
+        columns = np.arange(_FIRST_TEXT)
+        with PageFile(self._path, self.io, bufsize_bytes=self._bufsize) as file:
+            for start in range(0, self.reads, POINTS):
+                some = wanted[start : start + POINTS]
                 places = self._places[np.searchsorted(self._keys, some)]
-                for number, place in enumerate(places.tolist()):
-                    page, within = divmod(place, self._per_page)
-                    word = self._word(within)
-                    found[number] = file.read(page)[word : word + _FIRST_TEXT]
-                self._sampled.append((place, file.page[word : word + self.words].copy()))
-                self._check_found(found[: len(some)], some, places)
+                numbers, within = np.divmod(places, self._per_page)
+                pages = file.read_many(numbers.tolist())
+                starts = self._words(within)
+                found = pages[np.arange(len(some))[:, None], starts[:, None] + columns]
+                if start % _SAMPLED_EVERY == 0:
+                    first = int(starts[0])
+                    self._sampled.append((int(places[0]), pages[0, first : first + self.words].copy()))
+                self._check_found(found, some, places)
+            self.direct &= file.direct
 
     def verify(self) -> None:
         """What was found against what was written and updated; raises for a difference."""
@@ -211,7 +218,8 @@ class _Table:
         blocks = pages.reshape(len(pages) * _BLOCKS, PAGE_WORDS // _BLOCKS)
         return blocks[:, : self._per_block * self.words].reshape(-1, self._per_block, self.words, copy=False)
 
-    def _word(self, place: int) -> int:
-        """The word of a page at which its row number ``place`` begins."""
-        block, row = divmod(place, self._per_block)
-        return block * (PAGE_WORDS // _BLOCKS) + row * self.words
+    def _words(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The words of a page at which its rows number ``places`` begin."""
+        blocks, rows = np.divmod(places, self._per_block)
+        words: NDArray[np.int64] = blocks * (PAGE_WORDS // _BLOCKS) + rows * self.words
+        return words

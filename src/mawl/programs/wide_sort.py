@@ -86,7 +86,7 @@ class _WideSort:
                 sample.add(*(arrow.numbers(batch.column(key)) for key in BY_ACCOUNT))
             ranges = KeyRanges(sample, partitions)
             done = distribute(
-                self.context, self.context.read(self.input.directory), self.wide, BY_ACCOUNT, ranges, "wide"
+                self.context, self.context.scan(self.input.directory), self.wide, BY_ACCOUNT, ranges, "wide"
             )
             step.rows_read = step.rows_written = int(done.rows.sum())
             return done.paths

@@ -74,7 +74,7 @@ def cell(value: object) -> str:
 
 
 def _stored(name: str) -> Callable[[Run, Block], Table]:
-    """A table of the run folder without its histograms."""
+    """A table of the run folder without its maps (histograms, bytes by volume)."""
 
     def table(run: Run, _: Block) -> Table:
         held: pa.Table = getattr(run, name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 ABSENT = "-"
 
@@ -32,6 +33,8 @@ def format_plain(value: float) -> str:
     return text
 
 
-def counted_noun(count: int, noun: str) -> str:
-    """``1 CPU``, ``2 CPUs``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def cpu_parts(block: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Label and field of the CPU times of a block: user and system, or both in one where that is all."""
+    if block["user_cpu_seconds"] is None and block["cpu_seconds"] is not None:
+        return (("CPU", "cpu_seconds"),)
+    return (("user CPU", "user_cpu_seconds"), ("system CPU", "system_cpu_seconds"))

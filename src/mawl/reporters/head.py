@@ -7,8 +7,8 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import ABSENT, counted_noun, figure, format_count, format_plain
-from mawl.units import format_memory, format_ratio, format_seconds
+from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
+from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 
 LABEL_WIDTH = 10
 
@@ -21,9 +21,10 @@ def labelled(name: str, text: str) -> list[str]:
 
 
 def workload_text(workload: Block) -> str:
-    """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``."""
+    """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
     sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
-    return f"{workload['name']} at scale {_scale(workload)}: {sizes}"
+    scale = "" if workload["scale"] is None else f" at scale {_scale(workload)}"
+    return f"{workload['name']}{scale}: {sizes}"
 
 
 def _scale(workload: Block) -> str:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from mawl.formats.lines import encodable
+
 
 def render(summary: dict[str, Any]) -> str:
     """The summary of :func:`mawl.advice.judge.judged` as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(summary, order="sorted"), indent=2).decode()
+    return msgspec.json.format(msgspec.json.encode(_encodable(summary), order="sorted"), indent=2).decode()
+
+
+def _encodable(value: Any) -> Any:
+    """The value with names of files that are not UTF-8 escaped."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, Mapping):
+        return {_encodable(key): _encodable(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(part) for part in value]
+    return value

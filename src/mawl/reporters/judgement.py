@@ -7,8 +7,8 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import ABSENT, counted_noun, figure
-from mawl.units import format_ratio
+from mawl.reporters.figure import ABSENT, figure
+from mawl.units import counted_noun, format_ratio
 
 MOST_FINDINGS = 6
 

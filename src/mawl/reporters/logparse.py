@@ -13,6 +13,7 @@ from mawl.formats.saslog_write import procedure_name
 from mawl.model.records import StepRecord
 from mawl.reporters.csv import Row, Table, written
 from mawl.store import Run
+from mawl.store.layout import OWN_LOG
 
 COLUMNS = (
     "logfile", "stepname", "stepcnt", "realtime", "usertime", "systime", "cputime", "memused", "osmem",
@@ -40,7 +41,7 @@ def _rows(run: Run) -> Iterator[Row]:
 def _step(step: StepRecord) -> Row:
     usage = step.usage
     return {
-        "logfile": f"{step.job}.saslog",
+        "logfile": f"{step.job}{OWN_LOG}",
         "stepname": "DATA" if step.kind == "data" else procedure_name(step.name),
         "stepcnt": step.number,
         "realtime": _hundredths(usage.real_time_seconds),
@@ -58,6 +59,7 @@ def _step(step: StepRecord) -> Row:
         "bkoutput": usage.block_output_operations,
         "obsin": step.rows_read,
         "obsout": step.rows_written,
+        "varsout": step.variables_written,
     }
 
 
@@ -70,6 +72,8 @@ def _kilobytes(size_bytes: int | None) -> float | None:
     return None if size_bytes is None else round(size_bytes / 1024, 2)
 
 
-def _datetime(at: float) -> str:
+def _datetime(at: float | None) -> str | None:
     """SAS's DATETIME18.: ``01JAN2026:08:00:01``, in UTC."""
+    if at is None:
+        return None
     return f"{datetime.fromtimestamp(at, UTC):%d%b%Y:%H:%M:%S}".upper()

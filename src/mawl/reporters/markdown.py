@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mawl.reporters.figure import Form, figure, figures, format_count
+from mawl.reporters import demand
+from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
+from mawl.reporters.figure import Form, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.volumes import HEAD, cells, shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
@@ -27,7 +30,10 @@ def render(summary: Block) -> str:
         table(("time", "value"), _times(summary)),
         _throughput(summary["io"]),
         _roles(summary["io"]["by_role"] or {}),
-        _folded("Programs", _programs(summary["programs"])),
+        _demand(summary),
+        _compressibility(summary),
+        _folded("Volumes", _volumes(summary)),
+        _folded("Programs", _programs(summary)),
         _folded("Findings", _findings(summary["validity"])),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -39,8 +45,7 @@ def _times(summary: Block) -> list[tuple[str, str]]:
         ("elapsed", time["elapsed_seconds"], format_seconds),
         ("active phase", time["active_seconds"], format_seconds),
         ("real time, sum over jobs", time["real_time_seconds"], format_seconds),
-        ("user CPU", time["user_cpu_seconds"], format_seconds),
-        ("system CPU", time["system_cpu_seconds"], format_seconds),
+        *((label, time[field], format_seconds) for label, field in cpu_parts(time)),
         ("CPU/real of the sums", ratio["of_sums"], format_ratio),
         ("memory, sum over jobs", time["memory_bytes"], format_memory),
         ("jobs that count", jobs["counted"], format_count),
@@ -87,7 +92,32 @@ def _roles(by_role: Block) -> list[str]:
     return table(("role", "read", "written", "share", "sequential", *latencies), rows)
 
 
-def _programs(programs: Block) -> list[str]:
+def _demand(summary: Block) -> list[str]:
+    """Demand against capability, where the run holds a probe."""
+    if summary["storage"] is None:
+        return []
+    return [
+        *table(demand.HEAD, demand.rows(summary["storage"])),
+        "",
+        *(f"- {escaped(note)}" for note in demand.notes(summary)),
+    ]
+
+
+def _volumes(summary: Block) -> list[str]:
+    rows = [(volume["role"], code(volume["directory"]), *cells(volume)) for volume in shown_volumes(summary)]
+    if not rows:
+        return []
+    return [*table(("role", "directory", *HEAD[1:]), rows), "", escaped(spread_text(summary))]
+
+
+def _compressibility(summary: Block) -> list[str]:
+    rows = [[escaped(cell) for cell in row] for row in table_in_a_run(summary)]
+    notes = [escaped(note) for note in notes_in_a_run(summary)]
+    return [*table(rows[0], rows[1:]), "", *notes] if rows else []
+
+
+def _programs(summary: Block) -> list[str]:
+    programs, cpu = summary["programs"], cpu_parts(summary["time"])
     rows = []
     for name, program in programs.items():
         real = program["real_time_seconds"]
@@ -95,13 +125,13 @@ def _programs(programs: Block) -> list[str]:
             (real["median"], format_seconds),
             (real["min"], format_seconds),
             (real["max"], format_seconds),
-            (program["user_cpu_seconds"], format_seconds),
-            (program["system_cpu_seconds"], format_seconds),
+            *((program[field], format_seconds) for _, field in cpu),
             (program["memory_bytes"], format_memory),
             (program["stretch"], format_ratio),
         )
         rows.append((code(name), str(program["jobs"]), *cells))
-    head = ("program", "jobs", "real median", "min", "max", "user CPU", "system CPU", "memory", "stretch")
+    labels = [label for label, _ in cpu]
+    head = ("program", "jobs", "real median", "min", "max", *labels, "memory", "stretch")
     return table(head, rows)
 
 

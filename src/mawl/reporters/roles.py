@@ -44,7 +44,7 @@ def roles(summary: Block) -> list[str]:
                 ),
             )
         )
-    return [*aligned(rows), *_sizes(by_role), *_coverage(summary["io"])]
+    return [*aligned(rows), *_sizes(by_role), *_direct(summary["io"]), *_coverage(summary["io"])]
 
 
 def _sizes(by_role: Block) -> list[str]:
@@ -58,6 +58,17 @@ def _sizes(by_role: Block) -> list[str]:
         ]
         shown += [f"{name} {', '.join(medians)}"] if medians else []
     return wrap(f"median request: {'; '.join(shown)}", LINE_WIDTH, subsequent_indent="  ") if shown else []
+
+
+def _direct(io: Block) -> list[str]:
+    """What passed by the page cache; nothing where nothing did."""
+    block = io["direct"]
+    if not block["programs"]:
+        return []
+    read, written = figures((block["read_bytes"], format_bytes), (block["written_bytes"], format_bytes))
+    programs = ", ".join(one_line(program) for program in block["programs"])
+    text = f"direct I/O (past the page cache): {read} read, {written} written by {programs}"
+    return wrap(text, LINE_WIDTH, subsequent_indent="  ")
 
 
 def _instead(summary: Block) -> list[str]:
@@ -88,11 +99,21 @@ def _coverage(io: Block) -> list[str]:
     return wrap("; ".join(sentences), LINE_WIDTH)
 
 
+def bounded_waits(wait: Block) -> str:
+    """What is known where the run queue is not (imported logs): CPU time, and the most that was blocked."""
+    used, most = figures(
+        (wait["on_cpu_seconds"], format_seconds), (wait["blocked_at_most_seconds"], format_seconds)
+    )
+    return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
+
+
 def waits(summary: Block) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
     block = summary["wait"]
     if block is None:
         return []
+    if block["run_queue_seconds"] is None:
+        return wrap(f"waits     {bounded_waits(block)}", LINE_WIDTH, subsequent_indent=" " * 10)
     parts = [
         ("on CPU", block["on_cpu_seconds"]),
         ("waiting for a CPU", block["run_queue_seconds"]),

@@ -14,7 +14,7 @@ from mawl.analysis.outline import Outline
 from mawl.analysis.summary import DAMAGED
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import counted_noun, figure, figures, format_count
+from mawl.reporters.figure import cpu_parts, figure, figures, format_count
 from mawl.reporters.head import (
     LABEL_WIDTH,
     jobs_text,
@@ -25,10 +25,10 @@ from mawl.reporters.head import (
     workload_text,
 )
 from mawl.reporters.judgement import headlines
-from mawl.reporters.roles import roles
+from mawl.reporters.roles import bounded_waits, roles
 from mawl.reporters.screen_tables import course_lines, programs, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
-from mawl.units import format_memory, format_ratio, format_seconds
+from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 
 MOST_LINES = 45
 MOST_HEADLINES = 3
@@ -100,11 +100,10 @@ def _head(summary: Block, style: Style) -> list[str]:
     peak, mean = figures((jobs["peak_concurrent"], format_count), (jobs["mean_concurrent"], format_ratio))
     sums = figures(
         (time["real_time_seconds"], format_seconds),
-        (time["user_cpu_seconds"], format_seconds),
-        (time["system_cpu_seconds"], format_seconds),
         (ratio["of_sums"], format_ratio),
         (time["memory_bytes"], format_memory),
     )
+    cpu = ", ".join(f"{label} {figure(time[field], format_seconds)}" for label, field in cpu_parts(time))
     phases = figures(*((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail")))
     lines = [
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
@@ -115,10 +114,12 @@ def _head(summary: Block, style: Style) -> list[str]:
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
         ("elapsed", "{} = {} active + {} tail".format(*phases)),
         (
-            f"{jobs['counted']} jobs",
-            "real time {} in sum, user CPU {}, system CPU {}, CPU/real {}, memory {}".format(*sums),
+            counted_noun(jobs["counted"], "job"),
+            f"real time {sums[0]} in sum, {cpu}, CPU/real {sums[1]}, memory {sums[2]}",
         ),
     ]
+    if summary["kind"] == "imported" and not jobs["total"]:  # recordings alone
+        lines[-3:] = [] if time["elapsed_seconds"] is None else [("recorded", f"{phases[0]} of the host")]
     head = [
         line
         for name, text in lines
@@ -138,6 +139,8 @@ def _waits(summary: Block, style: Style) -> list[str]:
     wait = summary["wait"]
     if wait is None:
         return []
+    if wait["run_queue_seconds"] is None:
+        return _plain("waits", bounded_waits(wait), style)
     seconds = [
         ("on CPU", wait["on_cpu_seconds"]),
         ("run queue", wait["run_queue_seconds"]),

@@ -9,8 +9,8 @@ from typing import Any
 from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import counted_noun, figures
-from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
+from mawl.reporters.figure import cpu_parts, figures
+from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
 MOSTLY = 0.5
@@ -27,20 +27,21 @@ Block = dict[str, Any]
 def times(summary: Block) -> list[str]:
     """Sums over the jobs that count, who does not and why, CPU over real time, and the phases."""
     time, ratio, jobs = summary["time"], summary["cpu_real_ratio"], summary["jobs"]
+    cpu = cpu_parts(time)
     lines = aligned(
         [
-            ("", "real time", "user CPU", "system CPU", "memory"),
+            ("", "real time", *(label for label, _ in cpu), "memory"),
             (
                 f"sum over {counted_noun(jobs['counted'], 'job')}",
                 *figures(
                     (time["real_time_seconds"], format_seconds),
-                    (time["user_cpu_seconds"], format_seconds),
-                    (time["system_cpu_seconds"], format_seconds),
+                    *((time[field], format_seconds) for _, field in cpu),
                     (time["memory_bytes"], format_memory),
                 ),
             ),
         ]
     )
+    lines += lacking(summary)
     left_out = [f"{number} {name.replace('_', ' ')}" for name, number in jobs["left_out"].items() if number]
     if left_out:
         lines.append(f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}")
@@ -55,12 +56,28 @@ def times(summary: Block) -> list[str]:
     return lines
 
 
+def lacking(summary: Block) -> list[str]:
+    """Which sums over the jobs are missing because some of these lack the figure, and how many do."""
+    reasons = {
+        name: summary["missing"].get(path, "")
+        for name, path in (
+            ("real time", "time.real_time_seconds"),
+            ("CPU", "time.cpu_seconds"),
+            ("CPU/real of the sums", "cpu_real_ratio.of_sums"),
+            ("user and system CPU in the CPU account", "cpu_account.jobs.user_cpu_seconds"),
+        )
+    }
+    told = [f"no sum, {name}: {why}" for name, why in reasons.items() if " of the " in why]
+    return [line for text in told for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
+
+
 def programs(summary: Block) -> list[str]:
     """A row per program: real time of its jobs that count, their CPU in sum, the largest memory."""
     if not summary["programs"]:
         return []
+    cpu = cpu_parts(summary["time"])
     rows: list[Sequence[str]] = [
-        ("program", "jobs", "counted", "real median", "min", "max", "user CPU", "system CPU", "memory")
+        ("program", "jobs", "counted", "real median", "min", "max", *(label for label, _ in cpu), "memory")
     ]
     for name, program in summary["programs"].items():
         real = program["real_time_seconds"]
@@ -73,8 +90,7 @@ def programs(summary: Block) -> list[str]:
                     (real["median"], format_seconds),
                     (real["min"], format_seconds),
                     (real["max"], format_seconds),
-                    (program["user_cpu_seconds"], format_seconds),
-                    (program["system_cpu_seconds"], format_seconds),
+                    *((program[field], format_seconds) for _, field in cpu),
                     (program["memory_bytes"], format_memory),
                 ),
             )

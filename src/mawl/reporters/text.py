@@ -8,7 +8,8 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import counted_noun
+from mawl.reporters.compressibility import in_a_run
+from mawl.reporters.demand import demand
 from mawl.reporters.head import (
     concurrency_text,
     jobs_text,
@@ -24,10 +25,23 @@ from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.reporters.throughput import throughput
+from mawl.reporters.volumes import volumes
 from mawl.reporters.waits import program_waits
+from mawl.units import counted_noun
 
 MOST_FAILURES = 5
-NO_FIGURES = ("nodes", "volumes", "outcome_reason", "signature", "windows", "inputs.mode", "inputs.reason")
+NO_FIGURES = (
+    "nodes",
+    "volumes",
+    "roles",
+    "volume_order",
+    "outcome_reason",
+    "signature",
+    "compressibility",
+    "windows",
+    "inputs.mode",
+    "inputs.reason",
+)
 """Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 Block = dict[str, Any]
@@ -45,7 +59,10 @@ def render(summary: Block) -> str:
         program_waits(summary),
         io(summary),
         roles(summary),
+        volumes(summary),
+        in_a_run(summary),
         throughput(summary),
+        demand(summary),
         host(summary),
         signature(summary),
         cpu_account(summary),

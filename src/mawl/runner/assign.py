@@ -9,16 +9,26 @@ from mawl.model.messages import Assignment
 from mawl.model.options import Role
 from mawl.plan.workload import JobPlan
 from mawl.runner.request import RunRequest
+from mawl.volumes import choose
 
 
 def assignment(
-    request: RunRequest, job: JobPlan, places: Mapping[Role, Sequence[Path]], counters: str | None = None
+    request: RunRequest,
+    job: JobPlan,
+    places: Mapping[Role, Sequence[Path]],
+    turns: Mapping[Role, int],
+    counters: str | None = None,
 ) -> Assignment:
-    """The assignment of one job of a run; ``places`` are its directories on each volume of a role."""
+    """The assignment of one job of a run; ``places`` are its directories on each volume of a role.
+
+    Its results lie on one volume of data: ``turns`` say where the job begins.
+    """
+    results = choose(request.volume_order, [place.parent for place in places["data"]], turns.get("data", 0))
     return Assignment(
         run_id=request.run_id,
         job=job.job,
         program=job.program,
+        entry=job.entry,
         scale=job.scale,
         seed=request.plan.seed,
         replica=job.replica,
@@ -27,9 +37,11 @@ def assignment(
             table.name: str(request.inputs[table.name, job.scale, job.replica])
             for table in request.catalogue[job.program].inputs
         },
-        results=str(places["data"][0]),
+        results=str(places["data"][results]),
         work=[str(place) for place in places["work"]],
         util=[str(place) for place in places["util"]],
         log=str((request.folder / "logs" / f"{job.job}.log").absolute()),
+        volume_order=request.volume_order,
+        turns=dict(turns),
         counters=counters,
     )

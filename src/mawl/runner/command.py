@@ -16,7 +16,7 @@ import msgspec
 from mawl.errors import MawlError, NotStartedError
 from mawl.launch.client import Launcher
 from mawl.launch.job import EXIT_NOT_STARTED
-from mawl.launch.sweep import descendants, signal_all
+from mawl.measure.processes import descendants, signal_all
 from mawl.model.messages import Assignment, Failed, Forked, Ready, Reaped, Start, Started
 from mawl.model.options import Options, Role
 from mawl.model.records import JobRecord

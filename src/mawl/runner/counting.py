@@ -12,11 +12,12 @@ import msgspec
 
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import Library, library
-from mawl.measure.preload.counters import CounterFile, create
+from mawl.measure.preload.counters import MOST_VOLUMES, CounterFile, create
 from mawl.measure.preload.layout import FILE_BYTES
 from mawl.measure.preload.ledger import Entry, Ledger, ledger_of
+from mawl.measure.space import space_of
 from mawl.model.options import Role
-from mawl.model.role_io import IoByRole
+from mawl.model.role_io import IoByRole, VolumeBytes
 from mawl.volumes import claim_directory, leftovers_under, remove_leftover, run_of
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -45,6 +46,8 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     stdio_unseen: int
     entries: dict[int, Entry]
     damaged: bool = False
+    volumes: VolumeBytes | None = None
+    """None where there are more directories than are told apart."""
 
 
 DAMAGED = JobCount(
@@ -80,6 +83,7 @@ class Counting:
         self.library: Library = library(environment)
         self.reason = self.library.reason
         self._roles = roles
+        self._told_apart = sum(len(places) for places in roles.values()) <= MOST_VOLUMES
         self._files: dict[str, CounterFile] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._directory: Path | None = None
@@ -129,7 +133,7 @@ class Counting:
             return None
         path = self._directory / f"{job}.counters"
         entries = self._ledgers.pop(job).entries()
-        count = _count(file, entries) if file.whole else DAMAGED
+        count = _count(file, entries, self._told_apart) if file.whole else DAMAGED
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
         return count, file.live()
@@ -144,10 +148,11 @@ class Counting:
             self._directory = None
 
 
-def _count(file: CounterFile, entries: dict[int, Entry]) -> JobCount:
+def _count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -> JobCount:
     return JobCount(
         io=file.by_role(),
         moved_bytes=file.moved_bytes(),
+        volumes=file.by_volume() if told_apart else None,
         run_delay_seconds=file.run_delay_seconds,
         one_thread=file.one_thread,
         images=file.header("images"),
@@ -176,7 +181,7 @@ def leftover_counters(
 
 def _has_room(place: Path, files: int) -> bool:
     try:
-        space = os.statvfs(place)
+        free = space_of(place).free_bytes
     except OSError:
         return False
-    return os.access(place, os.W_OK | os.X_OK) and space.f_bavail * space.f_frsize >= files * FILE_BYTES
+    return os.access(place, os.W_OK | os.X_OK) and free >= files * FILE_BYTES

@@ -140,8 +140,15 @@ class JobRun:
             steps=len(self.steps),
             leftover_processes=reaped.leftover_processes,
             answer=self.answered.answer if self.answered else {},
+            direct_read_bytes=self._direct("direct_read_bytes"),
+            direct_written_bytes=self._direct("direct_written_bytes"),
             **{name: getattr(own, name) for name in own.__struct_fields__},
         )
+
+    def _direct(self, name: str) -> int | None:
+        """The job's own bytes past the page cache; None where no step knows its own."""
+        known = [getattr(step, name) for step in self.steps if step.kind != "verify"]
+        return None if not known or None in known else sum(known)
 
     def _startup(self) -> Usage:
         """Up to the release; its real time up to Ready, since waiting at a gate is no start-up."""
@@ -153,7 +160,8 @@ class JobRun:
     def _verified(self, outcome: JobOutcome) -> bool | None:
         """True: the answer was right; False: it was wrong; None: nobody got as far as checking."""
         if outcome == "finished":
-            return True
+            # Whether a user's program checks its answer is not known to anybody here.
+            return True if self.plan.entry is None else None
         return False if self.failed is not None and self.failed.wrong_answer else None
 
     def _own_usage(self, reaped: Reaped, startup: Usage, verify: Usage) -> Usage:

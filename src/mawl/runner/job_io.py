@@ -6,11 +6,21 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.measure.preload.ledger import START
+from mawl.measure.preload.ledger import START, Entry
 from mawl.model.messages import Reaped
 from mawl.model.options import ROLES
 from mawl.model.records import StepRecord
-from mawl.model.role_io import IoByRole, Waits, io_between, sum_by_role, sum_of, waits_of
+from mawl.model.role_io import (
+    IoByRole,
+    VolumeBytes,
+    Waits,
+    io_between,
+    sum_by_role,
+    sum_by_volume,
+    sum_of,
+    volumes_between,
+    waits_of,
+)
 from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
 from mawl.units import format_bytes
@@ -33,6 +43,7 @@ class OwnIo(msgspec.Struct, frozen=True, kw_only=True):
     counted_read_bytes: int | None = None
     counted_written_bytes: int | None = None
     io_remark: str | None = None
+    volume_bytes: VolumeBytes | None = None
 
 
 def run_delay_of(reaped: Reaped, count: JobCount | None, sampled_seconds: float) -> float | None:
@@ -85,7 +96,15 @@ def own_io(
         counted_read_bytes=read,
         counted_written_bytes=written,
         io_remark=_remark(count, io, usage, read + written),
+        volume_bytes=_by_volume(count, apart),
     )
+
+
+def _by_volume(count: JobCount, apart: Sequence[Entry]) -> VolumeBytes | None:
+    """The job's own bytes by volume."""
+    if count.volumes is None:
+        return None
+    return volumes_between(sum_by_volume(entry.volumes for entry in apart), count.volumes)
 
 
 def _remark(count: JobCount, io: IoByRole, usage: Usage, counted: int) -> str | None:

@@ -23,13 +23,16 @@ from mawl.model.messages import (
 )
 from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
+from mawl.plan.rotation import turns
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.runner.assign import assignment
+from mawl.runner.command_job import CommandRun, made_run
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
-from mawl.runner.request import Listener, RunRequest, Status
-from mawl.runner.sampling import Sampling
+from mawl.runner.request import Listener, RunRequest
+from mawl.runner.sampling import Sampling, status_of
 from mawl.store.folder import RunWriter
+from mawl.store.layout import OWN_LOG
 from mawl.volumes import Volumes
 
 STOP_GRACE_SECONDS = 2.0
@@ -68,6 +71,8 @@ class RunLoop:
         self.monotonic = monotonic
         self.now = now
         self.progress = Progress(request.plan, request.on_failure)
+        counts = {role: len(places) for role, places in volumes.directories.items()}
+        self.turns = turns(request.plan, request.catalogue, counts, request.volume_order)
         self.jobs: dict[str, JobRun] = {}
         self.ended: list[JobRecord] = []
         self.hello: Hello | None = None
@@ -208,15 +213,23 @@ class RunLoop:
                 self._event("job_failed", job=name, detail=sentence)
             case _ if hasattr(message, "step"):
                 self.writer.step(message.step)
-            case _:
-                pass
 
     def _reaped(self, message: Reaped) -> None:
         run = self.jobs.get(message.job)
         if run is None or message.job not in self.progress.running:
             return
-        count = self.sampling.roles.take(message.job)
-        record = run.record(message, count, self.sampling.last_run_delay_seconds(message.job))
+        if isinstance(run, CommandRun):
+            record = run.reaped(message, self.sampling, may_check=self.lost is None)
+            if isinstance(record, Start):
+                self.launcher.send(record)
+                return
+            for step in run.steps:
+                self.writer.step(step)
+            if record.outcome == "finished" and record.reason is not None:
+                self.listener.notice(f"{record.job}: {record.reason}")
+        else:
+            count = self.sampling.roles.take(message.job)
+            record = run.record(message, count, self.sampling.last_run_delay_seconds(message.job))
         self.sampling.roles.job_ended(record.total.cpu_seconds, run.run_delay_seconds)
         self._job_ended(run, record)
 
@@ -226,7 +239,7 @@ class RunLoop:
         self.sampling.remove(name, record.total)
         self.progress.end(name, well=record.outcome == "finished")
         if self.request.plan.options.fullstimer and record.started_at is not None:
-            log = self.request.folder / "logs" / f"{name}.saslog"
+            log = self.request.folder / "logs" / f"{name}{OWN_LOG}"
             log.touch(mode=0o600)
             log.write_text(job_log(record, run.steps, platform=self.platform), encoding="utf-8")
         self._keep(record)
@@ -241,16 +254,20 @@ class RunLoop:
 
     def _start(self, job: JobPlan) -> None:
         program = self.request.catalogue[job.program]
-        run = self.jobs[job.job] = JobRun(job, program, self.node)
+        run = self.jobs[job.job] = made_run(job, program, self.node)
         self.progress.start(job.job)
         try:
             places = self.volumes.make_job(job.job)
+            counters = self.sampling.roles.counters(job.job)
+            told = assignment(self.request, job, places, self.turns[job.job], counters)
+            start = Start(gate=job.gate, assignment=told)
+            if isinstance(run, CommandRun):
+                start = run.starts(told, self.volumes.directories["data"])
         except OSError as error:
             # A full or broken role costs the jobs that need it, and nothing else.
             self._job_ended(run, run.not_made(self._no_place(error), self.now()))
             return
-        told = assignment(self.request, job, places, self.sampling.roles.counters(job.job))
-        self.launcher.send(Start(gate=job.gate, assignment=told))
+        self.launcher.send(start)
 
     def _no_place(self, error: OSError) -> str:
         role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"
@@ -321,21 +338,8 @@ class RunLoop:
         now = self.now()
         rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
         self.look_at_host(now)
-        states = list(self.progress.state.values())
-        self.listener.status(
-            Status(
-                elapsed_seconds=self._elapsed(),
-                sessions=len(self.request.plan.sessions),
-                open_sessions=self.progress.open_sessions,
-                jobs=len(states),
-                waiting=states.count("waiting"),
-                running=states.count("running"),
-                ended=len(self.ended),
-                failed=sum(record.outcome != "finished" for record in self.ended),
-                read_bytes_per_second=rates.read_bytes_per_second,
-                written_bytes_per_second=rates.written_bytes_per_second,
-            )
-        )
+        failed = sum(record.outcome != "finished" for record in self.ended)
+        self.listener.status(status_of(self.progress, self._elapsed(), len(self.ended), failed, rates))
 
     def _event(
         self, name: str, *, at: float | None = None, job: str | None = None, detail: str | None = None

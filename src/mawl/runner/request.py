@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.options import CacheMode, OnFailure, StartMode
+from mawl.model.options import CacheMode, OnFailure, StartMode, VolumeOrder
 from mawl.model.records import JobRecord
 from mawl.model.run import Alone, FreeSpace, LoadBefore
 from mawl.plan.programs import Program
@@ -34,8 +34,12 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     memory_limit_bytes: int | None = None
     timeout_seconds: float | None = None
     """Per-job time limit for jobs whose plan names none."""
+    volume_order: VolumeOrder = "rotation"
+    """How the volumes of a role take turns."""
     cache: CacheMode | None = None
     """What becomes of the input tables in the page cache before the start; None: nothing."""
+    compressibility: bool = False
+    """Whether to look at what compression would save on the roles."""
     drop_caches: bool = False
     """With ``cold``: drop the caches of the whole machine, too (root)."""
     alone: tuple[Alone, ...] = ()

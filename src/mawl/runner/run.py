@@ -15,12 +15,17 @@ import msgspec
 from mawl import __version__
 from mawl.errors import MawlError
 from mawl.launch.client import Launcher
+from mawl.launch.interface import JobLauncher
+from mawl.launch.launchers import Launchers
 from mawl.launch.sweep import kill_run
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.process import ProcessSampler
+from mawl.measure.settings.inventory import inventory_of
+from mawl.measure.space import with_space
 from mawl.measure.topology import read_topology
+from mawl.model.messages import LaunchMode
 from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
 from mawl.model.run import (
@@ -36,6 +41,7 @@ from mawl.model.usage import Usage
 from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_inputs
+from mawl.runner.compressibility import RunCompressibility
 from mawl.runner.counting import Counting
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
@@ -84,19 +90,12 @@ def carry_out(
             request.run_id, volumes.directories, request.folder, jobs=request.plan.peak_concurrent
         )
         cleanup.callback(counting.close)
-        launcher = Launcher(
-            request.start_mode,
-            run_id=request.run_id,
-            modules=_modules(request),
-            cpus=request.cpus,
-            log=request.folder / "logs" / "launcher.log",
-            cgroups=restriction.groups,
-            library=counting.library,
-        )
+        launcher = _launcher(request, restriction, counting)
         cleanup.callback(_end_launcher, launcher, request.run_id)
         collector = _collector(facts, restriction)
         cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
+        sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
         loop = RunLoop(
             request,
             node=node,
@@ -104,17 +103,23 @@ def carry_out(
             launcher=launcher,
             writer=writer,
             volumes=volumes,
-            sampling=Sampling(node, ProcessSampler(), RoleSampling(counting)),
+            sampling=sampling,
             look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,
         )
+        looking = None
+        if request.compressibility:
+            looking = RunCompressibility(volumes, request.inputs.values(), request.plan.seed)
+            cleanup.callback(looking.close)
         try:
             loop.run()
             launcher_usage = _end_launcher(launcher, request.run_id)
+            ended = time.monotonic()
             outside = restriction.account()
             facts = msgspec.structs.replace(
-                _facts_after(facts, loop, began, time.monotonic()),
+                _facts_after(facts, loop, began, ended),
+                compressibility=looking.finish() if looking is not None else None,
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
@@ -124,6 +129,30 @@ def carry_out(
         except OSError as error:
             raise _folder_error(error, request.folder) from None
     return facts
+
+
+def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
+    """The launcher of the plan's programs, the bare one of its commands, or both as one."""
+
+    def made(mode: LaunchMode) -> Launcher:
+        return Launcher(
+            mode,
+            run_id=request.run_id,
+            modules=() if mode == "bare" else _modules(request),
+            cpus=request.cpus,
+            log=request.folder / "logs" / "launcher.log",
+            cgroups=restriction.groups,
+            library=counting.library,
+        )
+
+    commands = {job.command is not None for job in request.plan.jobs()}
+    if commands == {True}:
+        return made("bare")
+    return (
+        made(request.start_mode)
+        if True not in commands
+        else Launchers(made(request.start_mode), made("bare"))
+    )
 
 
 def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
@@ -158,7 +187,7 @@ def _modules(request: RunRequest) -> list[str]:
     return list(names)
 
 
-def _end_launcher(launcher: Launcher, run_id: str) -> Usage:
+def _end_launcher(launcher: JobLauncher, run_id: str) -> Usage:
     """End the launcher and all below it; a lost launcher's remains are found by the run's mark."""
     lost = launcher.lost is not None
     usage = launcher.close()
@@ -177,6 +206,7 @@ def _facts_before(
     generate_seconds: float | None,
 ) -> RunFacts:
     plan, topology = request.plan, read_topology()
+    held = volume_facts(volumes.directories, node)
     jobs = list(plan.jobs())
     return RunFacts(
         run_id=request.run_id,
@@ -227,7 +257,9 @@ def _facts_before(
             "saving_ratio": plan.saving,
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
-        volumes=volume_facts(volumes.directories, node),
+        volumes=with_space(held, after=False),
+        inventories={node: inventory_of(machine, held, plan.options)},
+        volume_order=request.volume_order,
         cache=cache,
         alone=list(request.alone),
         load_before=request.load_before,
@@ -257,12 +289,10 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
 
 
 def _software() -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    found: dict[str, str | None] = dict.fromkeys(SOFTWARE)
     for package in SOFTWARE:
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
     return found
 
 
@@ -274,6 +304,7 @@ def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> 
         outcome=outcome,
         outcome_reason=reason,
         ended_at=time.time(),
+        volumes=with_space(facts.volumes, after=True),
         phases=msgspec.structs.replace(
             facts.phases,
             startup_seconds=startup,
@@ -300,9 +331,8 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
     """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     hello = loop.hello.usage if loop.hello else Usage()
-    startup = None
-    if loop.cpu_at_release is not None:
-        startup = loop.cpu_at_release - generate_cpu_seconds + (hello.cpu_seconds or 0.0)
+    early = loop.cpu_at_release
+    startup = None if early is None else early - generate_cpu_seconds + (hello.cpu_seconds or 0.0)
     return Overhead(
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
+from mawl.measure.occupancy import Occupancy
 from mawl.measure.process import ProcessSampler, TreeSample
 from mawl.model.usage import Usage
+from mawl.plan.progress import Progress
+from mawl.runner.request import Status
 from mawl.runner.role_sampling import RoleSampling
 from mawl.store.folder import RunWriter
 
@@ -34,10 +39,17 @@ class Sampling:
     ends, which is never smaller.
     """
 
-    def __init__(self, node: str, sampler: ProcessSampler, roles: RoleSampling | None = None) -> None:
+    def __init__(
+        self,
+        node: str,
+        sampler: ProcessSampler,
+        roles: RoleSampling | None = None,
+        places: Sequence[Path] = (),
+    ) -> None:
         self.node = node
         self.sampler = sampler
         self.roles = roles or RoleSampling()
+        self.occupancy = Occupancy(places)
         self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
         self._ended: dict[str, int] = dict.fromkeys(COUNTERS, 0)
@@ -84,6 +96,7 @@ class Sampling:
             **totals,
         }
         figures.update(self.roles.series(live))
+        figures.update(self.occupancy.series(monotonic))
         writer.figures(self.node, now, figures)
         return rates
 
@@ -97,6 +110,23 @@ class Sampling:
 
     def _rate(self, totals: dict[str, int], name: str, seconds: float | None) -> float:
         return (totals[name] - self._last[name]) / seconds if seconds else 0.0
+
+
+def status_of(progress: Progress, elapsed_seconds: float, ended: int, failed: int, rates: Rates) -> Status:
+    """What whoever watches the run is told now."""
+    states = list(progress.state.values())
+    return Status(
+        elapsed_seconds=elapsed_seconds,
+        sessions=len(progress.plan.sessions),
+        open_sessions=progress.open_sessions,
+        jobs=len(states),
+        waiting=states.count("waiting"),
+        running=states.count("running"),
+        ended=ended,
+        failed=failed,
+        read_bytes_per_second=rates.read_bytes_per_second,
+        written_bytes_per_second=rates.written_bytes_per_second,
+    )
 
 
 def _own_cpu_seconds() -> float:

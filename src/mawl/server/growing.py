@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from mawl.analysis.blocks import Block
-from mawl.reporters.figure import counted_noun
 from mawl.server.folders import grows
 from mawl.server.rendering import Columns, Renderers
 from mawl.server.work import Worker
 from mawl.store import Run
 from mawl.store.tail import Tail
-from mawl.units import format_seconds
+from mawl.units import counted_noun, format_seconds
 
 Result = TypeVar("Result")
 

@@ -8,7 +8,8 @@ answer is JSON text.  docs/design/run-folder.md lists every column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +32,9 @@ PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "t
 """Field of a job that holds a usage, to the prefix of its columns."""
 
 HISTOGRAM = pa.map_(pa.int64(), pa.int64())
-"""Lower bound of a bucket to calls."""
+"""Lower bound of a bucket to calls; of ``volume_*``, number of a volume to bytes."""
+
+VOLUME_COLUMNS = ("volume_read_bytes", "volume_written_bytes")
 
 
 def _usage(prefix: str) -> list[pa.Field]:
@@ -80,17 +83,23 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("counted_read_bytes", pa.int64()),
         pa.field("counted_written_bytes", pa.int64()),
         pa.field("io_remark", pa.string()),
+        pa.field("direct_read_bytes", pa.int64()),
+        pa.field("direct_written_bytes", pa.int64()),
+        *(pa.field(name, HISTOGRAM) for name in VOLUME_COLUMNS),
     ),
     "steps": _schema(
         _required("job", pa.string()),
         _required("number", pa.int64()),
         _required("name", pa.string()),
         _required("kind", pa.string()),
-        _required("started_at", INSTANT),
-        _required("ended_at", INSTANT),
+        pa.field("started_at", INSTANT),
+        pa.field("ended_at", INSTANT),
         *_usage(""),
         pa.field("rows_read", pa.int64()),
         pa.field("rows_written", pa.int64()),
+        pa.field("direct_read_bytes", pa.int64()),
+        pa.field("direct_written_bytes", pa.int64()),
+        pa.field("variables_written", pa.int64()),
         *_io(),
     ),
     "events": _schema(
@@ -121,6 +130,26 @@ def to_table(name: str, records: Iterable[msgspec.Struct]) -> pa.Table:
     )
 
 
+def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
+    """:func:`to_table` of steps without I/O by role and waits (imported ones), column by column."""
+    schema = SCHEMAS["steps"]
+    count = len(records)
+    usages = [record.usage for record in records]
+    columns: list[pa.Array] = []
+    for field in schema:
+        if field.name in FIELDS:
+            values = list(map(attrgetter(field.name), usages))
+        elif field.name in StepRecord.__struct_fields__:
+            values = list(map(attrgetter(field.name), records))
+            if is_instant(field.name):
+                values = [None if value is None else round(value * 1e6) for value in values]
+        else:
+            columns.append(pa.nulls(count, field.type))
+            continue
+        columns.append(pa.array(values, field.type))
+    return pa.table(columns, schema=schema)
+
+
 def _flat(record: msgspec.Struct) -> Row:
     row: Row = {}
     for name in record.__struct_fields__:
@@ -133,6 +162,9 @@ def _flat(record: msgspec.Struct) -> Row:
             row.update((field, getattr(value, field)) for field in WAIT_FIELDS)
         elif name == "io":
             row.update(_flat_io(value))
+        elif name == "volume_bytes":
+            for place, column in enumerate(VOLUME_COLUMNS):
+                row[column] = None if value is None else [(key, both[place]) for key, both in value.items()]
         else:
             row[name] = msgspec.json.encode(value, order="sorted").decode() if name == "answer" else value
     return row
@@ -173,6 +205,7 @@ def _nested(row: Row, instants: list[str], kind: type) -> Row:
         row["waits"] = {field: row.pop(field) for field in WAIT_FIELDS}
         row["io"] = _nested_io(row)
     if kind is JobRecord:
+        row["volume_bytes"] = _nested_volumes(row)
         row["answer"] = msgspec.json.decode(row["answer"])
     return row
 
@@ -186,6 +219,15 @@ def _nested_io(row: Row) -> dict[str, Row] | None:
         if known:
             io[role] = {name: dict(value) if name in HISTOGRAMS else value for name, value in known.items()}
     return io or None
+
+
+def _nested_volumes(row: Row) -> dict[int, tuple[int, int]] | None:
+    """Bytes by volume out of their two columns."""
+    read, written = (row.pop(name) for name in VOLUME_COLUMNS)
+    if read is None or written is None:
+        return None
+    reads, writes = dict(read), dict(written)
+    return {volume: (reads.get(volume, 0), writes.get(volume, 0)) for volume in sorted({*reads, *writes})}
 
 
 def _in_calendar(column: pa.ChunkedArray) -> bool:

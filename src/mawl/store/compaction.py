@@ -42,7 +42,7 @@ class Journal(msgspec.Struct, kw_only=True):
     def last_at(self) -> float | None:
         """The last point in time that any record names."""
         times = [event.happened_at for event in self.events]
-        times += [step.ended_at for step in self.steps]
+        times += [step.ended_at for step in self.steps if step.ended_at is not None]
         times += [job.ended_at for job in self.jobs if job.ended_at is not None]
         return max(times, default=None)
 
@@ -93,7 +93,8 @@ def complete(facts: RunFacts, journal: Journal) -> list[JobRecord]:
     step_counts: dict[str, int] = {}
     for step in journal.steps:
         step_counts[step.job] = step_counts.get(step.job, 0) + 1
-        started.setdefault(step.job, step.started_at)
+        if step.started_at is not None:
+            started.setdefault(step.job, step.started_at)
     recorded = {job.job for job in journal.jobs}
     jobs = list(journal.jobs)
     for planned in facts.planned_jobs:

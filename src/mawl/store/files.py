@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a power cut, finds the old content or the new, whole."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    """Write a file so that a reader, or a power cut, finds the old content or the new, whole.
+
+    What is written meanwhile has a name that nothing had before (O_EXCL), with the file's own in it.
+    """
+    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

@@ -31,7 +31,7 @@ class RunWriter:
         holds something.
         """
         self.path = path.absolute()
-        _make(self.path)
+        make_folder(self.path)
         journal = self.path / JOURNAL
         for directory in (journal, self.path / LOGS):
             directory.mkdir(mode=0o700)
@@ -81,7 +81,8 @@ class RunWriter:
             appender.close()
 
 
-def _make(path: Path) -> None:
+def make_folder(path: Path) -> None:
+    """An empty folder (0700): UsageError where it holds files, else UnsuitableMachineError."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(path.iterdir()):

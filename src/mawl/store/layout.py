@@ -4,6 +4,11 @@ History of the format
   1.0  first: run.json, plan.toml, journal/, jobs, steps, events and samples as Parquet
   1.1  jobs and steps: I/O by role, waits; jobs: counted bytes, io_remark;
        run.json: volumes, cache, sockets and threads of nodes; samples: series of the host
+  1.2  jobs and steps: direct_read_bytes, direct_written_bytes; jobs: bytes by volume;
+       run.json: option direct, volume_order, space of the volumes, compressibility; samples: their used bytes
+       imported runs: run.json: sources; jobs and steps: unsplit_cpu_seconds; steps: variables_written,
+       kind view, times may be null (a log without timestamps); jobs: class unknown;
+       run.json: inventories
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -11,11 +16,14 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "1.1"
+FORMAT_VERSION = "1.2"
 
 FACTS = "run.json"
 PLAN = "plan.toml"
 LOGS = "logs"
+OWN_LOG, KEPT_LOG = ".saslog", ".sas.log"
+"""After a job's name in logs: the log that mawl writes of it, and the log of a command that is SAS."""
+PROBE = "probe.json"
 LATEST = "latest"
 
 JOURNAL = "journal"

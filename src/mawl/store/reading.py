@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.columns import SCHEMAS, Record, to_records
@@ -18,6 +19,7 @@ from mawl.store.facts import read_facts
 from mawl.store.files import try_lock
 from mawl.store.layout import FACTS, JOURNAL, LATEST
 from mawl.store.parquet import read_parquet
+from mawl.store.probe import probe_of
 from mawl.store.upgrades import Upgrade
 
 ATTEMPTS = 3
@@ -55,6 +57,11 @@ class Run:
     def samples(self) -> pa.Table:
         """One row per node, second and series."""
         return self._load("samples")
+
+    @cached_property
+    def probe(self) -> Probe | None:
+        """What the storage can do, where a probe was put into the folder; else None."""
+        return probe_of(self.path)
 
     def job_records(self) -> list[JobRecord]:
         """The rows of ``jobs`` as records; made once, since several readers of a run ask for them."""

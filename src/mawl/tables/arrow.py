@@ -8,7 +8,6 @@ A table is a directory of ``part-NNNNN.arrow`` files, or one such file.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,11 +19,15 @@ from numpy.typing import NDArray
 from pyarrow import ipc
 
 from mawl.errors import DamagedTableError
+from mawl.tables.direct import AlignedMemory, DirectIo
+from mawl.tables.source import DirectSource, Source, sum_of_words
 
 BATCH_BYTES = 2**20
 """Target size of a record batch: small beside any memory limit, large beside its metadata."""
 
 Sums = dict[str, int]
+
+_ONE_THREAD = ipc.IpcReadOptions(use_threads=False)
 
 
 def batch_rows(row_bytes: int) -> int:
@@ -165,66 +168,6 @@ class TableWriter:
                 self._sink.close()
 
 
-class _Source:
-    """A file object for Arrow that splits reads into requests of ``bufsize`` bytes.
-
-    ``summing``: after a read, ``sum`` is that of its eight-byte words, or None where they are not
-    whole.  Each request is added up while the processor's cache still holds it (half the cost).
-    """
-
-    def __init__(self, path: Path, bufsize_bytes: int, *, summing: bool = False) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._bufsize = bufsize_bytes
-        self._position = 0
-        self._size = os.fstat(self._descriptor).st_size
-        self._summing = summing
-        self.sum: int | None = None
-        self.closed = False
-
-    def read(self, count: int = -1) -> pa.Buffer:
-        if count < 0:
-            count = self._size - self._position
-        count = max(min(count, self._size - self._position), 0)
-        buffer = pa.allocate_buffer(count)
-        view = memoryview(buffer)
-        done = 0
-        self.sum = 0 if self._summing and count % 8 == 0 else None
-        while done < count:
-            got = os.preadv(self._descriptor, [view[done : done + self._bufsize]], self._position + done)
-            if got == 0:
-                break
-            if self.sum is not None:
-                # A short read may end inside a word; then the sum is left to who has the whole.
-                self.sum = None if got % 8 else self.sum + _sum(buffer, got, done)
-            done += got
-        self._position += done
-        return buffer if done == count else buffer.slice(0, done)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._position = offset + (0, self._position, self._size)[whence]
-        return self._position
-
-    def tell(self) -> int:
-        return self._position
-
-    def size(self) -> int:
-        return self._size
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            os.close(self._descriptor)
-
-
 def parts(table: Path) -> list[Path]:
     """The files of a table: itself, or the parts of its directory in order."""
     if table.is_file():
@@ -237,18 +180,30 @@ def parts(table: Path) -> list[Path]:
 
 
 def read_batches(
-    table: Path, *, bufsize_bytes: int, total: Callable[[int, int], None] | None = None
+    table: Path,
+    *,
+    bufsize_bytes: int,
+    total: Callable[[int, int], None] | None = None,
+    direct: DirectIo | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Every record batch of a table in order, from files opened afresh.
 
     ``total`` is called with the rows and the :func:`body_sum` of each batch before it is yielded.
+    ``direct``: past the page cache, as far as that gets it; the memory of a batch is used again when
+    nobody refers to the batch any more.
 
     Raises :class:`~mawl.errors.DamagedTableError` where a file is truncated or is no Arrow file.
     """
+    memory = AlignedMemory()
     for path in parts(table):
-        source = _Source(path, bufsize_bytes, summing=total is not None)
+        summing = total is not None
+        source = (
+            Source(path, bufsize_bytes, summing=summing)
+            if direct is None
+            else DirectSource(path, bufsize_bytes, direct, memory, summing=summing)
+        )
         try:
-            with ipc.open_file(pa.PythonFile(source, mode="r")) as reader:
+            with ipc.open_file(pa.PythonFile(source, mode="r"), options=_ONE_THREAD) as reader:
                 width = row_bytes(reader.schema)
                 for number in range(reader.num_record_batches):
                     batch = reader.get_batch(number)
@@ -276,7 +231,7 @@ def sample_batches(
         position = (number + 0.5) / batches * len(found)
         chosen.setdefault(int(position), []).append(position % 1.0)
     for part, places in chosen.items():
-        source = _Source(found[part], bufsize_bytes)
+        source = Source(found[part], bufsize_bytes)
         try:
             schema = ipc.open_file(pa.PythonFile(source, mode="r")).schema
             options = ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in columns])
@@ -304,11 +259,7 @@ def _sum_as_read(batch: pa.RecordBatch, width: int, sum_read: int | None) -> int
         or body.address + size != read.address + read.size
     ):
         return body_sum(batch, width)
-    return (sum_read - _sum(read, read.size - size, 0)) & 0xFFFF_FFFF_FFFF_FFFF
-
-
-def _sum(buffer: pa.Buffer, size: int, offset: int) -> int:
-    return int(np.add.reduce(np.frombuffer(buffer, np.uint64, count=size // 8, offset=offset)))
+    return (sum_read - sum_of_words(read, read.size - size, 0)) & 0xFFFF_FFFF_FFFF_FFFF
 
 
 def read_schema(table: Path) -> pa.Schema:

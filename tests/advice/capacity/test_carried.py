@@ -127,7 +127,7 @@ def test_bytes_of_others_do_not_meet_the_gate(own: float, met: bool | None) -> N
     assert capacity["gate"]["met"] is met and capacity["carried"] is met
     if met is None:
         assert (
-            "others used the devices, too: the block devices sdb moved 350 MB/s"
+            "others used the devices, too: the block device sdb moved 350 MB/s"
             in missing["capacity.gate.met"]
         )
 

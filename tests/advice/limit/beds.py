@@ -12,13 +12,15 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mawl.model.options import ROLES, Role
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 DIRECTIONS = ("read", "write")
 IMAGE_BYTES = 2 * 2**30
+AMPLE_BYTES_PER_SECOND = 400 * 10**6
+"""The cap of devices that are to limit nothing, and that are relaxed with everything else."""
 DIRTY_BYTES = 8 * 2**20
 """More than this may not wait to be written to a device: else a temporary file ends before it is written."""
 
@@ -57,12 +59,18 @@ class Volume:
                 file = stack.enter_context(delayed(self._image, delay_milliseconds))
             self.device = stack.enter_context(looped(file))
             stack.enter_context(mounted(self.device, self.place))
-            stack.enter_context(hardly_dirty(self._number()))
+            self._writeback = stack.enter_context(Writeback(self._number()))
+            self._writeback.hold(delay_milliseconds > 0)
             stack.callback(self.cap, 0)
             self._closing = stack.pop_all()
 
     def cap(self, bytes_per_second: int) -> None:
-        """Cap reads and writes at this rate each, also of writeback (the root group).  0: no cap."""
+        """Cap reads and writes at this rate each, also of writeback (the root group).  0: no cap.
+
+        Writers are held back early where the cap is what limits them: an ample device would look slow, as the
+        kernel takes its time to learn how fast it is.
+        """
+        self._writeback.hold(0 < bytes_per_second < AMPLE_BYTES_PER_SECOND)
         for direction in DIRECTIONS:
             rule = BLKIO / f"blkio.throttle.{direction}_bps_device"
             rule.write_text(f"{self._number()} {bytes_per_second}")
@@ -139,34 +147,43 @@ def mounted(device: str, place: Path) -> Iterator[None]:
         command("umount", str(place))
 
 
-@contextmanager
-def hardly_dirty(number: str) -> Iterator[None]:
-    """Hold writers of a device back as soon as :data:`DIRTY_BYTES` wait to be written to it."""
-    bdi = Path("/sys/class/bdi", number)
-    before = {name: (bdi / name).read_text() for name in ("strict_limit", "max_ratio")}
-    _set(bdi, {"strict_limit": "1", "max_bytes": str(DIRTY_BYTES)})
-    try:
-        yield
-    finally:
-        _set(bdi, before)
+class Writeback:
+    """How much may wait to be written to a device; as it was before, afterwards."""
 
+    def __init__(self, number: str) -> None:
+        self._bdi = Path("/sys/class/bdi", number)
+        self._before = {name: (self._bdi / name).read_text() for name in ("strict_limit", "max_ratio")}
 
-def _set(bdi: Path, values: Mapping[str, str]) -> None:
-    for name, value in values.items():
-        (bdi / name).write_text(value)
+    def hold(self, held: bool) -> None:
+        """Hold writers back as soon as :data:`DIRTY_BYTES` wait, or let them go."""
+        self._set({"strict_limit": "1", "max_bytes": str(DIRTY_BYTES)} if held else self._before)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hold(False)
+
+    def _set(self, values: Mapping[str, str]) -> None:
+        for name, value in values.items():
+            (self._bdi / name).write_text(value)
 
 
 @contextmanager
 def delayed(image: Path, delay_milliseconds: int) -> Iterator[Path]:
-    """An image as a file of which each request takes longer: nbdkit's delay filter, mounted by nbdfuse."""
+    """An image as a file of which each request takes longer: nbdkit's delay filter."""
+    delays = [f"{direction}delay={delay_milliseconds}ms" for direction in ("r", "w")]
+    with served(image, "--filter=delay", "file", str(image), *delays) as file:
+        yield file
+
+
+@contextmanager
+def served(image: Path, *words: str) -> Iterator[Path]:
+    """An image as a file behind nbdkit with these words, mounted by nbdfuse."""
     socket, pid, file = (image.with_suffix(f".{kind}") for kind in ("socket", "pid", "slow"))
     file.touch()
     with ExitStack() as stack:
-        delays = [f"{direction}delay={delay_milliseconds}ms" for direction in ("r", "w")]
-        command(
-            *("nbdkit", "-P", str(pid), "-t", "16", "-U", str(socket), "--filter=delay"),
-            *("file", str(image), *delays),
-        )
+        command("nbdkit", "-P", str(pid), "-t", "16", "-U", str(socket), *words)
         stack.callback(socket.unlink, missing_ok=True)
         stack.callback(_end, pid)
         fuse = subprocess.Popen(
@@ -180,7 +197,7 @@ def delayed(image: Path, delay_milliseconds: int) -> Iterator[Path]:
             if f" {file} fuse" in Path("/proc/mounts").read_text():
                 break
             time.sleep(0.1)
-        assert file.stat().st_size == IMAGE_BYTES, "nbdfuse did not mount"
+        assert file.stat().st_size == image.stat().st_size, "nbdfuse did not mount"
         stack.callback(command, "umount", str(file))
         yield file
 

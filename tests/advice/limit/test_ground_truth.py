@@ -7,16 +7,14 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mawl.measure.noise import NoiseWatch
 from mawl.model.options import ROLES, Role
-from tests.advice.limit.beds import Bed, lacking, run
+from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, lacking, run
 from tests.advice.limit.draws import (
     COMPUTING,
     generator,
@@ -27,16 +25,11 @@ from tests.advice.limit.draws import (
     slowed_by_delay,
     slowed_by_rate,
 )
+from tests.lab.quiet import quiet_machine
 
 pytestmark = pytest.mark.lab
 
-AMPLE_BYTES_PER_SECOND = 400 * 10**6
-"""The cap of devices that are to limit nothing, and that are relaxed with everything else."""
-
 STORAGE_SCALE = 0.002
-
-LOOKS = 15
-"""So often, every other second, the machine may be found busy before a test gives up."""
 
 HELPS, HELPS_NOT = 0.8, 0.95
 """What relaxing twofold leaves of the elapsed time: at most so much where it is the limit, else at least."""
@@ -75,14 +68,7 @@ def idle_machine() -> None:
     """Run-queue waits that others cause are real, so these tests need two processors for themselves."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two processors, of which the first run gets one")
-    busy = None
-    for _ in range(LOOKS):
-        watch = NoiseWatch()
-        time.sleep(2.0)
-        busy = watch.look().busy_ratio
-        if busy is not None and busy <= 0.1:
-            return
-    pytest.skip(f"needs an idle machine; processors are busy for {busy or 0.0:.0%} of the time")
+    quiet_machine()
 
 
 @pytest.fixture

@@ -190,7 +190,7 @@ def test_bytes_at_the_device_that_no_job_asked_for() -> None:
     device: dict[str, Rate] = {"device.sdb.read_bytes": 300e6, "device.sdb.written_bytes": 45e6}
     found = only(run_of(good_facts(volumes=volumes), device))
     assert found.rule == "competition"
-    assert "block devices sdb moved 345 MB/s, of which the jobs asked for 135 MB/s" in found.sentence
+    assert "block device sdb moved 345 MB/s, of which the jobs asked for 135 MB/s" in found.sentence
 
 
 def test_gaps_between_samples() -> None:

@@ -264,3 +264,31 @@ def test_without_a_counter_file_the_library_does_nothing(counted: Counted) -> No
     done = subprocess.run(["dd", "if=/dev/zero", "count=1"], env=environment, capture_output=True)
     assert done.returncode == 0
     assert not any(Path(wrong).read_bytes())
+
+
+def test_bytes_by_volume_are_those_of_their_role(counted: Counted) -> None:
+    counted.roles = {
+        "data": [counted.folder / "data"],
+        "work": [counted.folder / "work" / name for name in ("one", "two", "three")],
+        "util": [counted.folder / "util"],
+    }
+    for place in counted.roles["work"]:
+        place.mkdir()
+    counters = counted.python(
+        "import os, threading\n"
+        "open('work/one/f', 'wb').write(bytes(1000)); open('work/two/f', 'wb').write(bytes(20))\n"
+        "open('work/one/f', 'rb').read(); open('work/loose', 'wb').write(bytes(7))\n"
+        "open('util/f', 'wb').write(bytes(5)); open('elsewhere', 'wb').write(bytes(9))\n"
+        "a, b = os.open('work/one/f', os.O_RDONLY), os.open('work/three', os.O_RDONLY)\n"
+        "c = os.open('f', os.O_WRONLY | os.O_CREAT, dir_fd=b)\n"
+        "os.copy_file_range(a, c, 300, 0)\n"
+        "def write():\n"
+        "    for _ in range(1000): os.pwrite(c, bytes(10), 0)\n"
+        "threads = [threading.Thread(target=write) for _ in range(4)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\n"
+        "if os.fork() == 0: os.write(c, bytes(3)); os._exit(0)\n"
+        "os.wait()\n"
+    )
+    assert counters.by_volume() == {2: (1300, 1000), 3: (0, 20), 4: (0, 300 + 40_000 + 3), 5: (0, 5)}
+    work = counters.by_role()["work"]
+    assert (work.read_bytes, work.written_bytes) == (1300, 1000 + 20 + 40_303), "the sum over its volumes"

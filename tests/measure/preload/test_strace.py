@@ -80,7 +80,7 @@ def note(found: Found, counted: Counted, name: str, paths: Sequence[str], result
         add(paths[0], "reads" if "read" in name else "writes")
 
 
-def agree(counted: Counted, *command: str) -> None:
+def assert_agreement(counted: Counted, *command: str) -> None:
     """Every figure of every role is the same on both sides, and there is something to compare."""
     counters, found = traced(counted, *command)
     ours = {
@@ -94,16 +94,16 @@ def agree(counted: Counted, *command: str) -> None:
 
 
 def test_dd_and_cp(counted: Counted) -> None:
-    agree(counted, "dd", "if=/dev/zero", "of=data/a", "bs=64k", "count=50", "conv=fsync")
-    agree(counted, "dd", "if=data/a", "of=work/a", "bs=10000", "oflag=append", "conv=notrunc")
-    agree(counted, "cp", "data/a", "util/b")
-    agree(counted, "cp", "--reflink=never", "--sparse=always", "data/a", "util/c")
+    assert_agreement(counted, "dd", "if=/dev/zero", "of=data/a", "bs=64k", "count=50", "conv=fsync")
+    assert_agreement(counted, "dd", "if=data/a", "of=work/a", "bs=10000", "oflag=append", "conv=notrunc")
+    assert_agreement(counted, "cp", "data/a", "util/b")
+    assert_agreement(counted, "cp", "--reflink=never", "--sparse=always", "data/a", "util/c")
 
 
 def test_gnu_sort_with_spills(counted: Counted) -> None:
     (counted.folder / "data" / "n").write_text("".join(f"{i * 7919 % 300007}\n" for i in range(300_000)))
-    agree(counted, "sort", "-S", "1M", "-T", "util", "-o", "work/sorted", "data/n")
-    agree(
+    assert_agreement(counted, "sort", "-S", "1M", "-T", "util", "-o", "work/sorted", "data/n")
+    assert_agreement(
         counted,
         "sh",
         "-c",
@@ -171,7 +171,7 @@ c.sql("CHECKPOINT")
 def test_python_and_its_engines(code: str, module: str | None, counted: Counted) -> None:
     if module is not None:
         pytest.importorskip(module)
-    agree(counted, sys.executable, "-c", code)
+    assert_agreement(counted, sys.executable, "-c", code)
 
 
 PREPARED = "mkdir data/t; for i in $(seq 30); do head -c $((i * 1000)) /dev/urandom >data/t/$i; done"
@@ -211,14 +211,14 @@ for i in range(5): subprocess.run(["sh", "-c", "echo hi"], stdout=open(f"util/{i
 )
 def test_programs_that_do_it_their_own_way(command: tuple[str, ...], counted: Counted) -> None:
     subprocess.run(PREPARED, shell=True, cwd=counted.folder, check=True)
-    agree(counted, *command)
+    assert_agreement(counted, *command)
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 @pytest.mark.parametrize("engine", ["sync", "psync", "vsync", "pvsync", "pvsync2"])
 def test_fio(engine: str, counted: Counted) -> None:
     (counted.folder / "data" / "f").write_bytes(bytes(8 << 20))
-    agree(
+    assert_agreement(
         counted,
         *("fio", "--name=x", "--filename=data/f", "--size=8m", "--rw=randrw", "--bs=16k", "--fsync=50"),
         f"--ioengine={engine}",

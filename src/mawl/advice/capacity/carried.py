@@ -9,8 +9,11 @@ from mawl.advice.capacity.gate import gate_block
 from mawl.advice.capacity.stretch import stretch_block
 from mawl.advice.evidence import Reading
 from mawl.analysis.blocks import Missing
+from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
 from mawl.units import format_rate, format_ratio
+
+NONE_ALONE = "the imported files do not tell which jobs ran alone"
 
 
 def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, Any]:
@@ -18,13 +21,17 @@ def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[s
 
     ``carried`` is false where any of the three speaks against it, null where none does but one is
     not known, and true where all are known and well.  Of a run that did not go through, or not yet,
-    only a job that failed speaks: stretch and throughput are of a part of its load.
+    only a job that failed speaks: stretch and throughput are of a part of its load.  Recordings of hosts
+    without jobs carried nobody knows what.
     ``reasons`` has a sentence for each of them.
     """
     stretch = stretch_block(reading.jobs, reading.facts.alone, bounds.most_stretch, missing)
+    if stretch["median"] is None and reading.facts.kind == "imported":
+        missing |= {f"capacity.stretch.{name}": NONE_ALONE for name in ("median", "p90", "longest")}
     gate = gate_block(reading, bounds, missing)
     tests = [_jobs(reading), _stretch(stretch, missing), _gate(gate, missing)]
-    known = [well for well, _ in (tests[:1] if reading.facts.outcome in CUT else tests)]
+    alone = reading.facts.outcome in CUT or tests[0][1] == NO_JOBS
+    known = [well for well, _ in (tests[:1] if alone else tests)]
     missing["capacity.carried"] = "; ".join(sentence for well, sentence in tests if well is None)
     return {
         "carried": False if False in known else None if None in known else True,
@@ -38,7 +45,11 @@ def _jobs(reading: Reading) -> tuple[bool | None, str]:
     jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
     if reading.facts.outcome in CUT:
         return _cut_short(reading)
+    if not jobs["total"] and reading.facts.kind == "imported":
+        return None, NO_JOBS
     bad = max(jobs["total"], planned) - jobs["counted"]
+    if bad and reading.facts.kind == "imported":
+        return False, f"{bad} of {jobs['total']} imported jobs failed or are cut short"
     if bad:
         return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
     return True, "its 1 job finished" if jobs["total"] == 1 else f"all {jobs['total']} jobs finished"

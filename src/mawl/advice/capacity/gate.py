@@ -32,13 +32,7 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
             f"capacity.gate.{name}": reason for name in ("bytes_per_second_per_core", "standing", "met")
         }
     else:
-        standing = (
-            "good"
-            if value >= bounds.good_bytes_per_second_per_core
-            else "warn"
-            if value >= bounds.warn_bytes_per_second_per_core
-            else "below"
-        )
+        standing = standing_of(value, bounds)
         met = standing != "below"
         if not met and cached_directions(reading.summary["io"]):
             met = None
@@ -59,3 +53,10 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
         "standing": standing,
         "met": met,
     }
+
+
+def standing_of(bytes_per_second_per_core: float, bounds: Bounds) -> Standing:
+    """Where a throughput per core stands between the two bounds."""
+    if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
+        return "good"
+    return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"

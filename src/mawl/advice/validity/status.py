@@ -15,6 +15,7 @@ from mawl.advice.validity import (
     drift,
     duration,
     frequency,
+    imported,
     jobs,
     overhead,
     reach,
@@ -83,7 +84,8 @@ def validity_block(reading: Reading) -> dict[str, Any]:
 
 def _apart(reading: Reading) -> tuple[list[Finding], list[Unmeasured]]:
     """What the rules found, the gravest first, and what they could not tell, in their order."""
-    said = [one for check in RULES.values() for one in check(reading)]
+    rules = imported.RULES if reading.facts.kind == "imported" else RULES
+    said = [one for check in rules.values() for one in check(reading)]
     found = [one for one in said if isinstance(one, Finding)]
     found.sort(key=lambda finding: ORDER.index(finding.severity))
     return found, [one for one in said if isinstance(one, Unmeasured)]

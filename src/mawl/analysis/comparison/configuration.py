@@ -27,6 +27,7 @@ OWN: tuple[tuple[str, Reader], ...] = (
     ("kernel", lambda run: ", ".join(node.kernel or "-" for node in run.facts.nodes)),
     ("file systems", lambda run: _file_systems(run)),
     ("directories", lambda run: _directories(run)),
+    ("volume order", lambda run: run.facts.volume_order),
     ("cache before the start", lambda run: run.facts.cache.mode if run.facts.cache else None),
     ("start of jobs", lambda run: run.facts.start_mode),
     ("mawl", lambda run: run.facts.mawl_version),

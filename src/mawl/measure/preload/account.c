@@ -10,14 +10,15 @@ static inline unsigned bucket(u64 value, unsigned count) {
     return index < count ? index : count - 1;
 }
 
-void tap_account(int class_, int kind, int64_t result, u64 bytes, int continues, u64 began) {
-    int shard = tap_shard();
+void tap_account(int place, int kind, int64_t result, u64 bytes, int continues, u64 began) {
+    int shard = tap_shard(), class_ = CLASS_OF(place);
     u64 *sums = tap_sums(shard, kind, class_);
     ADD(sums[SUM_CALLS], 1);
     if (UNLIKELY(result < 0)) ADD(sums[SUM_ERRORS], 1);
     else if (bytes) {
         if (!continues) ADD(sums[SUM_SCATTERED_BYTES], bytes);
         ADD(sums[SUM_BYTES], bytes);
+        if (VOLUME_OF(place) && kind <= KIND_WRITE) ADD(*tap_volume(shard, VOLUME_OF(place), kind), bytes);
     }
     if (!began) return;
     u64 now = tap_now(), lasted = now - began;

@@ -22,17 +22,19 @@ void tap_resolve(void) {
 #undef RESOLVE
 }
 
-/* The class of a path: of the role whose directory is the longest beginning of it. */
-int tap_role_of(const char *path) {
-    int best = CLASS_OTHER;
+/* The place of a path: role and volume whose directory is the longest beginning of it. */
+int tap_place_of(const char *path) {
+    int best = CLASS_OTHER, volume = 0;
     size_t longest = 0;
     const char *entry = (const char *)tap_file + ROLES_AT, *end = (const char *)(tap_file + HEADER_WORDS);
     while (entry < end && *entry) {
         const char *root = entry + 1;
+        volume++;
         size_t length = strlen(root);
         if (length > longest && !strncmp(path, root, length) &&
             (path[length] == '/' || path[length] == 0 || path[length] == ' ')) {
-            best = entry[0] - '0';
+            int class_ = entry[0] - '0';
+            best = PLACE(class_, class_ < CLASS_OTHER && volume < VOLUMES ? volume : 0);
             longest = length;
         }
         entry = root + length + 1;

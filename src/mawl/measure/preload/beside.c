@@ -13,7 +13,7 @@
 
 /* -- asynchronous: counted when asked for; how long they take is not seen ------------------------- */
 
-static void submitted(int fd, int kind, u64 bytes) { tap_account(tap_class(fd), kind, 0, bytes, 0, 0); }
+static void submitted(int fd, int kind, u64 bytes) { tap_account(tap_place(fd), kind, 0, bytes, 0, 0); }
 
 #define AIO(name, type, kind) \
     EXPORT int name(struct type *request) { \
@@ -86,7 +86,7 @@ EXPORT void *mmap(void *address, size_t length, int protection, int flags, int f
     long result = with_errno(raw(SYS_mmap, (long)address, (long)length, protection, flags, fd, offset));
     if (tap_file && fd >= 0 && !(flags & MAP_ANONYMOUS)) {
         int kept = errno;
-        tap_account(tap_class(fd), KIND_MAP, result == -1 ? -1 : 0, result == -1 ? 0 : length, 0, 0);
+        tap_account(tap_place(fd), KIND_MAP, result == -1 ? -1 : 0, result == -1 ? 0 : length, 0, 0);
         errno = kept;
     }
     return (void *)result;

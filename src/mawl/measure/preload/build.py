@@ -74,7 +74,7 @@ def library(environment: Mapping[str, str]) -> Library:
 
 
 def _library(environment: Mapping[str, str]) -> Library:
-    path = _cache(environment) / f"counters-{_hash()}.so"
+    path = cache(environment) / f"counters-{_hash()}.so"
     if not path.exists():
         compiler = find_compiler(environment)
         if compiler is None:
@@ -89,7 +89,7 @@ def _library(environment: Mapping[str, str]) -> Library:
     return made if wrong is None else Library(None, wrong)
 
 
-def _cache(environment: Mapping[str, str]) -> Path:
+def cache(environment: Mapping[str, str]) -> Path:
     """The user's cache directory (XDG base directories), for nobody else to write."""
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
     cache = Path(base).expanduser().absolute() / "mawl"

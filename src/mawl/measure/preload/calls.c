@@ -11,11 +11,11 @@
  * called beside it leaves errno as it was. */
 #define MOVE(kind, fd, offset, call) \
     if (UNLIKELY(!tap_file)) return call; \
-    int class_ = tap_class(fd); \
+    int place = tap_place(fd); \
     u64 began = tap_call_begins(); \
     ssize_t result = call; \
     u64 moved = result > 0 ? (u64)result : 0; \
-    tap_account(class_, kind, result, moved, class_ < CLASS_STREAM && tap_continues(fd, kind, offset, moved), began); \
+    tap_account(place, kind, result, moved, IS_FILE(place) && tap_continues(fd, kind, offset, moved), began); \
     return result;
 
 EXPORT ssize_t read(int fd, void *b, size_t n) { MOVE(KIND_READ, fd, NOWHERE, REAL(read)(fd, b, n)) }
@@ -52,19 +52,19 @@ EXPORT off_t lseek64(int fd, off_t o, int whence) { return lseek(fd, o, whence);
 /* A call that moves no bytes: a sync, which counts, or one whose time alone is wanted. */
 #define WAIT(kind, fd, call) \
     if (UNLIKELY(!tap_file)) return call; \
-    int class_ = tap_class(fd); \
+    int place = tap_place(fd); \
     u64 began = tap_call_begins(); \
     int result = call, kept = errno; \
-    if (kind == KIND_SYNC) tap_account(class_, kind, result, 0, 0, began); \
-    else tap_timed(class_, began); \
+    if (kind == KIND_SYNC) tap_account(place, kind, result, 0, 0, began); \
+    else tap_timed(place, began); \
     errno = kept; \
     return result;
 
 /* Time of an open, a close or a change of length, which is no call of its own in the figures. */
-static void tap_timed(int class_, u64 began) {
+static void tap_timed(int place, u64 began) {
     u64 now = tap_now();
-    ADD(tap_sums(tap_shard(), KIND_OPEN, class_)[SUM_NANOSECONDS], now - began);
-    tap_call_ended(class_, KIND_OPEN, now - began, now);
+    ADD(tap_sums(tap_shard(), KIND_OPEN, CLASS_OF(place))[SUM_NANOSECONDS], now - began);
+    tap_call_ended(CLASS_OF(place), KIND_OPEN, now - began, now);
 }
 
 EXPORT int fsync(int fd) { WAIT(KIND_SYNC, fd, REAL(fsync)(fd)) }
@@ -81,10 +81,10 @@ EXPORT int ftruncate64(int fd, off_t n) { return ftruncate(fd, n); }
 /* Copies within the kernel: bytes are read from the one and written to the other, in the same time,
  * of which each gets half where waiting is shared out. */
 static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 began) {
-    int kept = errno, read_class = tap_class(in), write_class = tap_class(out);
+    int kept = errno, read_place = tap_place(in), write_place = tap_place(out);
     u64 moved = result > 0 ? (u64)result : 0, halfway = began + (tap_now() - began) / 2;
-    tap_account(read_class, KIND_READ, result, moved, read_class < CLASS_STREAM && tap_continues(in, 0, from, moved), halfway);
-    tap_account(write_class, KIND_WRITE, result, moved, write_class < CLASS_STREAM && tap_continues(out, 1, to, moved), halfway);
+    tap_account(read_place, KIND_READ, result, moved, read_place < CLASS_STREAM && tap_continues(in, 0, from, moved), halfway);
+    tap_account(write_place, KIND_WRITE, result, moved, write_place < CLASS_STREAM && tap_continues(out, 1, to, moved), halfway);
     errno = kept;
     return result;
 }
@@ -106,7 +106,7 @@ static int opened(int fd, u64 began) {
     if (!tap_file) return fd;
     int kept = errno;
     if (fd >= 0) tap_forget(fd);
-    if (fd >= 0) tap_account(tap_class(fd), KIND_OPEN, fd, 0, 0, began);
+    if (fd >= 0) tap_account(tap_place(fd), KIND_OPEN, fd, 0, 0, began);
     errno = kept;
     return fd;
 }
@@ -163,12 +163,12 @@ TEMPORARY(mkostemps64, (char *t, int n, int f), (t, n, f))
 /* A close may write out what a network file system holds back, so its time counts. */
 EXPORT int close(int fd) {
     if (UNLIKELY(!tap_file)) return REAL(close)(fd);
-    int class_ = tap_class_if_known(fd);
+    int place = tap_place_if_known(fd);
     tap_forget(fd);
-    if (class_ == CLASS_STREAM) return REAL(close)(fd);
+    if (place == CLASS_STREAM) return REAL(close)(fd);
     u64 began = opening();
     int result = REAL(close)(fd), kept = errno;
-    tap_timed(class_, began);
+    tap_timed(place, began);
     errno = kept;
     return result;
 }

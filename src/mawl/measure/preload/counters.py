@@ -27,15 +27,20 @@ from mawl.measure.preload.layout import (
     SUMS,
     TIMED_KINDS,
     VERSION,
+    VOLUMES,
+    VOLUMES_AT_WORD,
     histogram_word,
     lower_bound,
     sum_word,
 )
 from mawl.model.options import Role
-from mawl.model.role_io import FILE_ROLES, FileRole, Histogram, IoByRole, RoleIo
+from mawl.model.role_io import FILE_ROLES, FileRole, Histogram, IoByRole, RoleIo, VolumeBytes
 
 COUNTERS_VARIABLE = "MAWL_COUNTERS"
 """Names the file in the environment of a program that shall count into it."""
+
+MOST_VOLUMES = VOLUMES - 1
+"""Directories of all roles together whose bytes are told apart."""
 
 _HEADER_WORDS = HEADER_BYTES // 8
 _SHARDS_USED = HEADER.index("shards_used")
@@ -146,6 +151,18 @@ class CounterFile:
         """All that is known of the files of each role, histograms included."""
         sums = self._sums()
         return {role: self._role(role, sums) for role in FILE_ROLES}
+
+    def by_volume(self) -> VolumeBytes:
+        """Bytes of each volume in which any moved; volumes are numbered from 1 in the order of the roles'
+        directories, and those past :data:`MOST_VOLUMES` are not told apart."""
+        first, last = VOLUMES_AT_WORD, VOLUMES_AT_WORD + 2 * VOLUMES
+        rows = [self._words[at + first : at + last].tolist() for at in self._shards()]
+        sums = [sum(column) for column in zip(*rows, strict=True)] or [0] * (last - first)
+        return {
+            volume: (sums[2 * volume], sums[2 * volume + 1])
+            for volume in range(1, VOLUMES)
+            if sums[2 * volume] or sums[2 * volume + 1]
+        }
 
     def _shards(self) -> list[int]:
         used = self._words[_SHARDS_USED]

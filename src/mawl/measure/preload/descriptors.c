@@ -1,4 +1,4 @@
-/* Descriptors: whose role they are (asked of /proc once), where they stand, and their last streams.
+/* Descriptors: whose role and volume they are (asked of /proc once), where they stand, and their last streams.
  *
  * What is remembered is forgotten at every close and when a descriptor is made by a call that is seen,
  * so links, relative paths, inherited and duplicated descriptors need no special case.  Threads may
@@ -14,7 +14,7 @@
 #define STREAMS 16
 
 struct descriptor {
-    uint32_t known; /* class + 1; 0: not asked yet */
+    uint32_t known; /* place + 1; 0: not asked yet */
     u64 position;   /* where it stands + 1; 0: not known */
     u64 last[FAMILIES]; /* end of the stream that was used last: most requests need no other cache line */
     u64 ends[FAMILIES][STREAMS - 1];
@@ -38,14 +38,14 @@ static int ask(int asked) {
     if (!strncmp(path, "/dev/", 5)) {
         struct stat status;
         if (fstat(asked, &status) || !S_ISREG(status.st_mode)) {
-            int class_ = tap_role_of(path);
-            return class_ == CLASS_OTHER ? CLASS_STREAM : class_;
+            int place = tap_place_of(path);
+            return place == CLASS_OTHER ? CLASS_STREAM : place;
         }
     }
-    return tap_role_of(path);
+    return tap_place_of(path);
 }
 
-int tap_class(int fd) {
+int tap_place(int fd) {
     if (UNLIKELY((unsigned)fd >= DESCRIPTORS)) return fd < 0 ? CLASS_STREAM : ask(fd);
     uint32_t known = LOAD(table[fd].known);
     if (UNLIKELY(!known)) {
@@ -60,8 +60,8 @@ int tap_class(int fd) {
     return (int)known - 1;
 }
 
-/* The class without asking for it: a stream's for a descriptor that nothing was done with. */
-int tap_class_if_known(int fd) {
+/* The place without asking for it: a stream's for a descriptor that nothing was done with. */
+int tap_place_if_known(int fd) {
     uint32_t known = (unsigned)fd < DESCRIPTORS ? LOAD(table[fd].known) : 0;
     return known ? (int)known - 1 : CLASS_STREAM;
 }

@@ -8,7 +8,7 @@ import os
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile
 from mawl.measure.preload.ledger import START, Entry, write
 from mawl.measure.run_delay import own_run_delay_seconds
-from mawl.model.role_io import IoByRole, io_between
+from mawl.model.role_io import IoByRole, VolumeBytes, io_between, volumes_between
 
 
 def attach(path: str) -> bool:
@@ -27,6 +27,7 @@ class Reading:
     def __init__(self, file: CounterFile) -> None:
         self.io: IoByRole = file.by_role()
         self.moved = file.moved_bytes()
+        self.volumes = file.by_volume()
 
 
 class JobCounters:
@@ -57,17 +58,19 @@ class JobCounters:
     def begin(self) -> None:
         """Write down what came before the job's release, to be taken off."""
         now = self.read()
-        self._write(START, now.io, now.moved)
+        self._write(START, now.io, now.moved, now.volumes)
 
     def note_step(self, number: int, start: Reading) -> IoByRole:
         """Write down what came since ``start``, and return it by role."""
         end = self.read()
         io = io_between(start.io, end.io)
         moved = (end.moved[0] - start.moved[0], end.moved[1] - start.moved[1])
-        self._write(number, io, moved)
+        self._write(number, io, moved, volumes_between(start.volumes, end.volumes))
         return io
 
-    def _write(self, number: int, io: IoByRole, moved: tuple[int, int]) -> None:
+    def _write(self, number: int, io: IoByRole, moved: tuple[int, int], volumes: VolumeBytes) -> None:
+        read, written = moved
         write(
-            self._path, Entry(number=number, io=io, moved_read_bytes=moved[0], moved_written_bytes=moved[1])
+            self._path,
+            Entry(number=number, io=io, moved_read_bytes=read, moved_written_bytes=written, volumes=volumes),
         )

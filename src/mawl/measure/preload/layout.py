@@ -2,7 +2,8 @@
 
 All words are 64-bit, of the machine's byte order: a header of :data:`HEADER_BYTES`, then
 :data:`SHARDS` shards.  A shard holds sums (kind by kind, class by class, :data:`SUMS` each) and
-after them the histograms of the file classes, latency and sizes, of reads and of writes.
+after them bytes by volume, and the histograms of the file classes, latency and sizes, of reads and of
+writes.
 :func:`c_header` is what the library is compiled with.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from mawl.model.role_io import FILE_ROLES, SUB_BUCKETS
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 2
+VERSION = 3
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -54,7 +55,11 @@ HEADER = (
 
 HEADER_BYTES = 16384
 ROLES_AT = 256
-"""Where the directories of the roles stand: ``0/path``, NUL, ...; the digit is the class."""
+"""Where the directories of the roles stand: ``0/path``, NUL, ...; the digit is the class.  The first is
+volume 1, and so on; what lies in none is volume 0."""
+
+VOLUMES = 96
+"""Volume 0, whose bytes are not counted by volume, and the 95 whose are: they fill the page of the sums."""
 
 LATENCY_OCTAVES = 40
 SIZE_OCTAVES = 32
@@ -72,6 +77,8 @@ HISTOGRAM_WORDS = LATENCY_BUCKETS + SIZE_BUCKETS
 SUM_WORDS = len(KINDS) * len(CLASSES) * len(SUMS)
 SUMS_WORDS_PADDED = 512
 """The histograms begin on a page of their own."""
+VOLUMES_AT_WORD = SUMS_WORDS_PADDED - 2 * VOLUMES
+"""Bytes read and bytes written of each volume, one behind the other."""
 SHARD_WORDS = -(-(SUMS_WORDS_PADDED + len(FILE_ROLES) * 2 * HISTOGRAM_WORDS) // 512) * 512
 FILE_BYTES = HEADER_BYTES + SHARDS * SHARD_WORDS * 8
 
@@ -90,6 +97,11 @@ def sum_word(kind: str, class_name: str, name: str = "calls") -> int:
     return row * len(SUMS) + SUMS.index(name)
 
 
+def volume_word(volume: int, direction: str) -> int:
+    """Index of the bytes of a volume within its shard."""
+    return VOLUMES_AT_WORD + 2 * volume + ("read", "write").index(direction)
+
+
 def histogram_word(class_name: str, direction: str) -> int:
     """Index of a latency histogram within its shard; the sizes follow it."""
     row = CLASSES.index(class_name) * 2 + ("read", "write").index(direction)
@@ -104,6 +116,8 @@ def c_header() -> str:
         "SHARDS": SHARDS,
         "HEADER_WORDS": HEADER_BYTES // 8,
         "ROLES_AT": ROLES_AT,
+        "VOLUMES": VOLUMES,
+        "VOLUMES_AT": VOLUMES_AT_WORD,
         "SUB_BITS": SUB_BUCKETS.bit_length() - 1,
         "LATENCY_BUCKETS": LATENCY_BUCKETS,
         "SIZE_BUCKETS": SIZE_BUCKETS,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.model.role_io import IoByRole
+from mawl.model.role_io import IoByRole, VolumeBytes
 
 START = 0
 """The number of the line that says what came before the job's release; steps count from 1."""
@@ -28,6 +28,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     io: IoByRole
     moved_read_bytes: int
     moved_written_bytes: int
+    volumes: VolumeBytes = {}
 
 
 def ledger_of(counters: str | os.PathLike[str]) -> Path:

@@ -17,24 +17,24 @@ static off_t (*jump_seek)(FILE *, off_t, int);
 static int (*jump_close)(FILE *);
 
 static ssize_t stream_read(FILE *stream, void *buffer, ssize_t bytes) {
-    int fd = fileno(stream), class_ = tap_class(fd);
+    int fd = fileno(stream), place = tap_place(fd);
     u64 began = tap_call_begins();
     ssize_t result = jump_read(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
-    tap_account(class_, KIND_READ, result, moved, class_ < CLASS_STREAM && tap_continues(fd, 0, NOWHERE, moved), began);
+    tap_account(place, KIND_READ, result, moved, IS_FILE(place) && tap_continues(fd, 0, NOWHERE, moved), began);
     errno = kept;
     return result;
 }
 
 /* glibc's _IO_file_write writes all of a block with as many calls as that takes: mostly one. */
 static ssize_t stream_write(FILE *stream, const void *buffer, ssize_t bytes) {
-    int fd = fileno(stream), class_ = tap_class(fd);
+    int fd = fileno(stream), place = tap_place(fd);
     u64 began = tap_call_begins();
     ssize_t result = jump_write(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
-    tap_account(class_, KIND_WRITE, result, moved, class_ < CLASS_STREAM && tap_continues(fd, 1, NOWHERE, moved), began);
+    tap_account(place, KIND_WRITE, result, moved, IS_FILE(place) && tap_continues(fd, 1, NOWHERE, moved), began);
     errno = kept;
     return result;
 }
@@ -46,11 +46,11 @@ static off_t stream_seek(FILE *stream, off_t offset, int whence) {
 }
 
 static int stream_close(FILE *stream) {
-    int fd = fileno(stream), class_ = tap_class_if_known(fd);
+    int fd = fileno(stream), place = tap_place_if_known(fd);
     tap_forget(fd);
     u64 began = tap_call_begins();
     int result = jump_close(stream), kept = errno;
-    tap_call_ended(class_, KIND_OPEN, tap_now() - began, tap_now());
+    tap_call_ended(CLASS_OF(place), KIND_OPEN, tap_now() - began, tap_now());
     errno = kept;
     return result;
 }

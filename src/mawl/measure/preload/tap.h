@@ -23,11 +23,17 @@ typedef uint64_t u64;
 
 /* attach.c: the counter file of this job; NULL makes the library inert. */
 extern HIDDEN u64 *tap_file;
-HIDDEN int tap_role_of(const char *path);
+HIDDEN int tap_place_of(const char *path);
 
-/* descriptors.c: whose a descriptor is, where it stands, and whether a request goes on from another. */
-HIDDEN int tap_class(int fd);
-HIDDEN int tap_class_if_known(int fd);
+/* A place is a class and, of a file in a role, the number of the volume that holds it. */
+#define PLACE(class_, volume) ((class_) | (volume) << 8)
+#define CLASS_OF(place) ((place) & 0xff)
+#define VOLUME_OF(place) ((place) >> 8)
+#define IS_FILE(place) (CLASS_OF(place) < CLASS_STREAM)
+
+/* descriptors.c: the place of a descriptor, where it stands, and whether a request goes on from another. */
+HIDDEN int tap_place(int fd);
+HIDDEN int tap_place_if_known(int fd);
 HIDDEN void tap_forget(int fd);
 HIDDEN void tap_moved(int fd, u64 position);
 HIDDEN int tap_continues(int fd, int family, u64 offset, u64 bytes);
@@ -42,7 +48,7 @@ HIDDEN void tap_forked(void);
 HIDDEN int tap_shard(void);
 
 /* account.c */
-HIDDEN void tap_account(int class_, int kind, int64_t result, u64 bytes, int continues, u64 began);
+HIDDEN void tap_account(int place, int kind, int64_t result, u64 bytes, int continues, u64 began);
 
 /* stdio.c */
 HIDDEN void tap_patch_stdio(void);
@@ -55,6 +61,10 @@ static inline u64 tap_now(void) {
 
 static inline u64 *tap_sums(int shard, int kind, int class_) {
     return tap_file + HEADER_WORDS + (size_t)shard * SHARD_WORDS + ((size_t)kind * CLASSES + class_) * SUMS;
+}
+
+static inline u64 *tap_volume(int shard, int volume, int kind) {
+    return tap_file + HEADER_WORDS + (size_t)shard * SHARD_WORDS + VOLUMES_AT + (size_t)volume * FAMILIES + kind;
 }
 
 /* Real functions; the C library's own are reached through these only. */

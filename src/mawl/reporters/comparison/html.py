@@ -11,7 +11,6 @@ from mawl.reporters.comparison.charts import effect_charts, matrix_charts
 from mawl.reporters.comparison.courses import course_charts, course_lines
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
-from mawl.reporters.figure import counted_noun
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
@@ -20,6 +19,7 @@ from mawl.reporters.html.sections.course import chart_of
 from mawl.reporters.html.sections.definitions import definitions
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
+from mawl.units import counted_noun
 
 TONES = {"slower": "bad", "faster": "good", "not told apart": "", "not judged": "warn"}
 ANSWERS = {

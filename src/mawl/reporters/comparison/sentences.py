@@ -8,8 +8,7 @@ from mawl.analysis.comparison.compare import Comparison, Pair, SideFacts
 from mawl.analysis.comparison.programs import Programs, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval
-from mawl.reporters.figure import counted_noun
-from mawl.units import format_change, format_ratio
+from mawl.units import counted_noun, format_change, format_ratio
 
 Line = tuple[str, str]
 """A short name and a sentence."""

@@ -12,7 +12,7 @@ from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import OWN_INTERVALS, Table, matrix_tables, tables
-from mawl.reporters.figure import counted_noun
+from mawl.units import counted_noun
 
 SCREEN_LINES = 45
 FEWEST_PROGRAMS, MOST_PROGRAMS = 6, 10

@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mawl.reporters.figure import counted_noun
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.material import material
 from mawl.reporters.html.page import page
+from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.course import chart_of, course
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
@@ -22,11 +22,13 @@ from mawl.reporters.html.sections.programs import programs
 from mawl.reporters.html.sections.roles import roles
 from mawl.reporters.html.sections.signature import signature
 from mawl.reporters.html.sections.slowest import slowest
+from mawl.reporters.html.sections.storage import storage
 from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.store import Run
+from mawl.units import counted_noun
 
 Block = dict[str, Any]
 
@@ -35,6 +37,8 @@ SECTIONS = (
     ("summary", "Summary"),
     ("findings", "Findings"),
     ("roles", "Roles"),
+    ("storage", "Storage"),
+    ("compressibility", "Compression"),
     ("programs", "Programs"),
     ("signature", "Signature"),
     ("slowest", "Slowest jobs"),
@@ -64,6 +68,8 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         performance(figures),
         findings(figures),
         roles(figures, apart["latency_distribution"]),
+        storage(figures),
+        compressibility(figures),
         programs(figures, apart["cpu_real"]),
         signature(figures),
         slowest(figures, run, found.jobs),

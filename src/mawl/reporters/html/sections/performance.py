@@ -24,6 +24,7 @@ TIMES: tuple[Row, ...] = (
     ("jobs at once, peak", "jobs.peak_concurrent", format_count),
     ("jobs at once, mean", "jobs.mean_concurrent", format_ratio),
     ("workload response time (sum of real time)", "time.real_time_seconds", format_seconds),
+    ("CPU time", "time.cpu_seconds", format_seconds),
     ("user CPU time", "time.user_cpu_seconds", format_seconds),
     ("system CPU time", "time.system_cpu_seconds", format_seconds),
     ("elapsed: first start to last end", "time.elapsed_seconds", format_seconds),

@@ -15,6 +15,7 @@ COLUMNS: dict[str, tuple[tuple[str, ...], Form]] = {
     "min": (("real_time_seconds", "min"), format_seconds),
     "max": (("real_time_seconds", "max"), format_seconds),
     "stretch": (("stretch",), format_ratio),
+    "CPU": (("cpu_seconds",), format_seconds),
     "user CPU": (("user_cpu_seconds",), format_seconds),
     "system CPU": (("system_cpu_seconds",), format_seconds),
     "read": (("application_read_bytes",), format_bytes),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.reporters.figure import format_count
+from mawl.reporters.figure import Form, format_count
 from mawl.reporters.html.figures import Figures, paragraph, section, table
-from mawl.units import format_bytes, format_latency, format_ratio
+from mawl.reporters.volumes import shown_volumes, spread_text
+from mawl.units import format_bytes, format_latency, format_memory, format_ratio
 
 LATENCIES = ("mean", "p50", "p99", "max", "peak")
 
@@ -16,9 +17,53 @@ def roles(figures: Figures, distribution: Markup) -> Markup:
     by_role = figures.value("io", "by_role")
     if by_role is None:
         why = paragraph(f"Not measured: {figures.reason(('io', 'by_role'))}.", "why")
-        return section("roles", "I/O by role", why, distribution)
+        return section("roles", "I/O by role", why, volumes(figures), distribution)
     names = [name for name, role in by_role.items() if name != "other" or role["reads"] or role["writes"]]
-    return section("roles", "I/O by role", _bytes(figures, names), _latency(figures, names), distribution)
+    return section(
+        "roles",
+        "I/O by role",
+        _bytes(figures, names),
+        _latency(figures, names),
+        volumes(figures),
+        distribution,
+    )
+
+
+VOLUME_COLUMNS: dict[str, tuple[str, Form]] = {
+    "size": ("size_bytes", format_memory),
+    "used before": ("used_before_bytes", format_memory),
+    "used after": ("used_after_bytes", format_memory),
+    "free after": ("free_after_bytes", format_memory),
+    "read": ("read_bytes", format_bytes),
+    "written": ("written_bytes", format_bytes),
+    "share": ("share_ratio", format_ratio),
+    "device read": ("device_read_bytes", format_bytes),
+    "device written": ("device_written_bytes", format_bytes),
+    "peak of the run's files": ("peak_used_bytes", format_memory),
+}
+
+
+def volumes(figures: Figures) -> Markup:
+    """A row per volume of the roles that have several, and how evenly their bytes lay."""
+    shown = {volume["directory"] for volume in shown_volumes(figures.summary)}
+    if not shown:
+        return Markup()
+    head = (
+        "role",
+        "directory",
+        *(figures.term(label, f"volumes.*.{field}") for label, (field, _) in VOLUME_COLUMNS.items()),
+    )
+    rows = [
+        (
+            volume["role"],
+            volume["directory"],
+            *(figures.show(form, "volumes", place, field) for field, form in VOLUME_COLUMNS.values()),
+        )
+        for place, volume in enumerate(figures.summary["volumes"])
+        if volume["directory"] in shown
+    ]
+    note = paragraph(spread_text(figures.summary), "quiet")
+    return table("Volumes of the roles that have several", head, rows, texts=(1,)) + note
 
 
 def _bytes(figures: Figures, names: list[str]) -> Markup:

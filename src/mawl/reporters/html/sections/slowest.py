@@ -17,10 +17,17 @@ from mawl.store.columns import to_records
 from mawl.units import format_bytes, format_memory, format_seconds
 
 MOST_JOBS = 10
+MOST_STEPS = 100
+"""Steps of one job that are shown: a log may have many thousands."""
+
+TERMS = {"cpu_seconds": "time.cpu_seconds"}
+"""Field of a usage that is worked out, to the name that its definition has."""
+
 NO_FIGURE = "the step has no such figure"
 
 COLUMNS: dict[str, tuple[str, Form]] = {
     "real": ("real_time_seconds", format_seconds),
+    "CPU": ("cpu_seconds", format_seconds),
     "user CPU": ("user_cpu_seconds", format_seconds),
     "system CPU": ("system_cpu_seconds", format_seconds),
     "read": ("application_read_bytes", format_bytes),
@@ -45,7 +52,7 @@ def slowest(figures: Figures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
     head = (
         "step",
         "kind",
-        *(figures.term(label, field) for label, (field, _) in COLUMNS.items()),
+        *(figures.term(label, TERMS.get(field, field)) for label, (field, _) in COLUMNS.items()),
         "read and written by role",
     )
     parts = [folded(_title(job), _table(job, steps.get(job.job, []), head)) for job in longest]
@@ -69,6 +76,8 @@ def _title(job: JobRecord) -> str:
 def _table(job: JobRecord, steps: Sequence[StepRecord], head: Sequence[Cell]) -> Markup:
     if not steps:
         return paragraph("It left no record of a step.", "why")
+    shown = sorted(steps, key=lambda step: -(step.usage.real_time_seconds or 0.0))[:MOST_STEPS]
+    shown.sort(key=lambda step: step.number)
     rows = [
         (
             f"{step.number} {step.name}",
@@ -76,9 +85,14 @@ def _table(job: JobRecord, steps: Sequence[StepRecord], head: Sequence[Cell]) ->
             *(_cell(getattr(step.usage, field), form) for field, form in COLUMNS.values()),
             _roles(step),
         )
-        for step in steps
+        for step in shown
     ]
-    return table(f"Steps of {job.job}", head, rows, words=(len(head) - 1,), texts=(1,))
+    title = (
+        f"Steps of {job.job}"
+        if len(shown) == len(steps)
+        else (f"The {len(shown)} longest of {len(steps)} steps of {job.job}")
+    )
+    return table(title, head, rows, words=(len(head) - 1,), texts=(1,))
 
 
 def _cell(value: float | None, form: Form) -> Cell:

@@ -1,0 +1,90 @@
+"""The estimator against compressing everything: 10 GB, one codec and block size, bounds of 2 points.
+
+The tree is ten sets of files of five kinds; the truth is every block compressed, once.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from bench.harness import Result, at_least, at_most, spread
+from mawl.model.compressibility import Estimate
+from mawl.probe.compressibility.codecs import ZSTD_1
+from mawl.probe.compressibility.estimate import Found, estimate
+from mawl.probe.compressibility.population import Population
+from mawl.probe.compressibility.storage import KIB, Figure
+from tests.probe.compressibility.pieces import write_mixture
+
+NAME = "compressibility"
+TREE_BYTES = 10 * 10**9
+PIECE_BYTES = 10**9
+SEEDS = 200
+FEWEST_INSIDE = 184
+FIGURES = (Figure("plain", ZSTD_1, 128 * KIB),)
+MOST_CPU_RATIO = 0.05
+
+
+def run() -> list[Result]:
+    """CPU seconds of both, and how far the estimates lay from the truth."""
+    with tempfile.TemporaryDirectory(prefix="mawl-bench-", dir=os.environ.get("MAWL_BENCH_DIR")) as directory:
+        tree = Path(directory)
+        for number in range(TREE_BYTES // PIECE_BYTES):
+            piece = tree / f"piece{number}"
+            piece.mkdir()
+            write_mixture(piece, PIECE_BYTES, Random(number))
+        truth, all_seconds = _look(tree, 0, read_all_bytes=2**60)
+        looks = [_look(tree, seed, read_all_bytes=0) for seed in range(SEEDS)]
+    exact = _saving(truth)
+    seconds = [used for _, used in looks]
+    errors = [abs(_saving(found) - exact) for found, _ in looks]
+    inside = sum(
+        error <= (_first(found).half_width_ratio or 0.0)
+        for error, (found, _) in zip(errors, looks, strict=True)
+    )
+    what = f"zstd-1 at 128 KiB on {TREE_BYTES / 1e9:g} GB"
+    draws = [float(_first(found).draws) for found, _ in looks]
+    return [
+        at_most(
+            "estimate over compressing all, CPU",
+            sorted(seconds)[SEEDS // 2] / all_seconds,
+            "",
+            MOST_CPU_RATIO,
+            f"{what}: {spread(seconds, 's')} against {all_seconds:.3g} s; {spread(draws, 'blocks')}",
+        ),
+        at_least(
+            "estimates within their bound",
+            inside,
+            f"of {SEEDS}",
+            FEWEST_INSIDE,
+            f"truth {exact:.4f}; off by {spread(errors)}",
+        ),
+    ]
+
+
+def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[Found, float]:
+    before = time.process_time()
+    population = Population()
+    population.add(tree)
+    found = estimate(
+        population,
+        FIGURES,
+        confidence=0.95,
+        half_width=0.02,
+        random=Random(seed),
+        read_all_bytes=read_all_bytes,
+    )
+    return found, time.process_time() - before
+
+
+def _first(found: Found) -> Estimate:
+    return found.estimates[0]
+
+
+def _saving(found: Found) -> float:
+    saving = _first(found).saving_ratio
+    assert saving is not None, found.reason
+    return saving

@@ -1,0 +1,120 @@
+"""What a run asked of the storage of each role."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from mawl.analysis.blocks import counted
+from mawl.errors import MawlError
+from mawl.model.options import ROLES, Role
+from mawl.model.records import JobRecord
+from mawl.model.role_io import RoleIo, sum_by_role
+from mawl.model.run import RunFacts, VolumeFacts
+
+
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
+    """One role in a run; bytes are the application's, of the jobs that count.
+
+    ``device_*_bytes`` are those at the role's devices, where each role has its own, else the
+    application's times the run's reach, which does not tell roles apart; None where reach is not known.
+    ``blocked_seconds`` are the jobs' in this role, of ``real_time_seconds`` in all.  ``streams`` are the
+    calls in flight at a time, on average while the run lasted.
+    """
+
+    role: Role
+    read_bytes: int
+    written_bytes: int
+    share_ratio: float | None
+    read_ratio: float | None
+    device_read_bytes: float | None
+    device_written_bytes: float | None
+    device_measured: bool
+    sequential_read_ratio: float | None
+    sequential_write_ratio: float | None
+    read_request_bytes: int | None
+    write_request_bytes: int | None
+    read_latency_seconds: float | None
+    write_latency_seconds: float | None
+    blocked_seconds: float
+    blocked_ratio: float | None
+    streams: float
+    peak_used_bytes: int | None
+    volumes: list[VolumeFacts]
+
+    @property
+    def moved(self) -> tuple[float, float]:
+        """Bytes read and written that the storage has to carry: at the device, where that is known."""
+        if self.device_read_bytes is None or self.device_written_bytes is None:
+            return float(self.read_bytes), float(self.written_bytes)
+        return self.device_read_bytes, self.device_written_bytes
+
+
+def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: dict[str, Any]) -> dict[Role, Demand]:
+    """The demand of every role.
+
+    Raises :class:`~mawl.errors.MawlError` for a run that did not measure I/O and waits by role.
+    """
+    good = counted(jobs)
+    by_role, wait = summary["io"]["by_role"], summary["wait"]
+    blocked = wait["blocked_seconds"] if wait else {}
+    if by_role is None or any(blocked.get(role) is None for role in ROLES):
+        missing = summary["missing"]
+        raise MawlError(
+            "the run does not tell what its roles asked of the storage",
+            where=facts.run_id,
+            why=missing.get("io.by_role") or missing.get("wait") or "some of its jobs have no waits by role",
+            cure="run it again where I/O by role can be measured (mawl doctor)",
+        )
+    sums = sum_by_role(job.io for job in good if job.io is not None)
+    return {role: _demand(role, facts, sums[role], summary) for role in ROLES}
+
+
+def _demand(role: Role, facts: RunFacts, io: RoleIo, summary: dict[str, Any]) -> Demand:
+    block, time = summary["io"]["by_role"][role], summary["time"]
+    blocked = summary["wait"]["blocked_seconds"][role]
+    inside = io.read_seconds + io.write_seconds + io.sync_seconds + io.open_seconds
+    elapsed, real = time["elapsed_seconds"], time["real_time_seconds"]
+    measured = _at_devices(role, summary)
+    read, written = measured or _by_reach(io, summary)
+    return Demand(
+        role=role,
+        read_bytes=io.read_bytes,
+        written_bytes=io.written_bytes,
+        share_ratio=block["share_ratio"],
+        read_ratio=_ratio(io.read_bytes, io.read_bytes + io.written_bytes),
+        device_read_bytes=read,
+        device_written_bytes=written,
+        device_measured=measured is not None,
+        sequential_read_ratio=_ratio(io.sequential_read_bytes, io.read_bytes),
+        sequential_write_ratio=_ratio(io.sequential_written_bytes, io.written_bytes),
+        read_request_bytes=block["read_request_bytes"]["p50"],
+        write_request_bytes=block["write_request_bytes"]["p50"],
+        read_latency_seconds=block["read_latency_seconds"]["mean"],
+        write_latency_seconds=block["write_latency_seconds"]["mean"],
+        blocked_seconds=blocked,
+        blocked_ratio=_ratio(blocked, real or 0.0),
+        streams=max(inside / elapsed if elapsed else 1.0, 1.0),
+        peak_used_bytes=summary["roles"][role]["peak_used_bytes"],
+        volumes=[volume for volume in facts.volumes if volume.role == role],
+    )
+
+
+def _at_devices(role: Role, summary: dict[str, Any]) -> tuple[float, float] | None:
+    devices = summary["io"]["devices_by_role"]
+    if devices is None or None in devices[role].values():
+        return None
+    return devices[role]["read_bytes"], devices[role]["written_bytes"]
+
+
+def _by_reach(io: RoleIo, summary: dict[str, Any]) -> tuple[float | None, float | None]:
+    reach = summary["io"]["reach"]
+    if reach["read_ratio"] is None or reach["write_ratio"] is None:
+        return None, None
+    return io.read_bytes * reach["read_ratio"], io.written_bytes * reach["write_ratio"]
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,156 @@
+"""The rules as they apply to an imported run: nobody measured it, and no option of mawl would mend it.
+
+What no file can tell is unmeasured with its reason, so that an import is never publishable by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
+from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
+from mawl.analysis.recordings import NO_JOBS, interval_seconds
+from mawl.units import format_ratio, format_seconds
+
+Said = Sequence[Finding | Unmeasured]
+
+RECORDED = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
+"""Series of which any shows when a host was recorded; else any of its devices'."""
+
+LONGEST_STEP_INTERVALS = 3.0
+
+
+def _unknown(rule: str, reason: str, severity: Severity = "indicative") -> Callable[[Reading], Said]:
+    return lambda _: [Unmeasured(rule=rule, severity=severity, reason=reason)]
+
+
+def _finding(rule: str, severity: Severity, sentence: str, cure: str) -> Finding:
+    return Finding(rule=rule, severity=severity, sentence=sentence, cure=cure)
+
+
+def _with_cure(said: Said, cure: str) -> Said:
+    return [msgspec.structs.replace(one, cure=cure) if isinstance(one, Finding) else one for one in said]
+
+
+def _with_reason(said: Said, reason: str, reading: Reading) -> Said:
+    """Where there are samples, what is absent was not recorded."""
+    why = reading.why_no_course or reason
+    return [msgspec.structs.replace(one, reason=why) if isinstance(one, Unmeasured) else one for one in said]
+
+
+def _jobs(reading: Reading) -> Said:
+    """Logs tell of errors, not of right answers."""
+    found = reading.summary["jobs"]
+    if not found["total"]:
+        return [Unmeasured(rule=jobs.NAME, severity="indicative", reason=NO_JOBS)]
+    bad = found["total"] - found["counted"]
+    if bad:
+        sentence = (
+            f"{bad} of {found['total']} imported jobs failed or are cut short: their time does not count"
+        )
+        cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
+        return [_finding(jobs.NAME, "invalid", sentence, cure)]
+    if found["unverified"]:
+        reason = (
+            f"no log tells whether an answer was right; those of {found['unverified']} jobs have no ERROR"
+        )
+        return [Unmeasured(rule=jobs.NAME, severity="indicative", reason=reason)]
+    return []
+
+
+def _duration(reading: Reading) -> Said:
+    if reading.summary["time"]["active_seconds"] is None:
+        reason = "no file names the times of jobs or of a host"
+        return [Unmeasured(rule=duration.NAME, severity="indicative", reason=reason)]
+    return _with_cure(duration.check(reading), "import the files of a longer time")
+
+
+def _repeats(_: Reading) -> Said:
+    cure = "import other days of the same load as runs of their own, and hold them together (mawl compare)"
+    sentence = f"these are files of one run; {repeats.FEWEST_REPEATS} runs of the same are asked for"
+    return [_finding(repeats.NAME, "indicative", sentence, cure)]
+
+
+def _sampling(reading: Reading) -> Said:
+    """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
+    if reading.samples is None or reading.windows is None or not reading.samples.nodes:
+        if reading.damage:
+            cure = "import the files again"
+            return [_finding(sampling.NAME, "indicative", reading.damage, cure)]
+        sentence = "the import has no recording of a host over time: nothing is known of what it did"
+        cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
+        return [_finding(sampling.NAME, "indicative", sentence, cure)]
+    start, end = reading.windows.edges[0], reading.windows.edges[-1]
+    longest_step = max(
+        sampling.LONGEST_STEP_SECONDS,
+        LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
+    )
+    missed, longest, nodes = 0.0, 0.0, 0
+    for node in reading.samples.nodes:
+        times = _times(reading, node, start, end)
+        nodes += 1
+        steps = [after - before for before, after in pairwise([start, *times, end])]
+        longest = max(longest, *steps)
+        missed += sum(step for step in steps if step > longest_step)
+    share = missed / ((end - start) * nodes) if end > start else 0.0
+    if share <= sampling.MOST_MISSED_RATIO:
+        return []
+    sentence = (
+        f"{format_ratio(share)} of the run lies outside the recordings or in gaps of them, the longest of "
+        f"{format_seconds(longest)}"
+    )
+    return [_finding(sampling.NAME, "indicative", sentence, "record the host throughout, before and after")]
+
+
+def _times(reading: Reading, node: str, start: float, end: float) -> list[float]:
+    samples = reading.samples
+    if samples is None:
+        return []
+    names = [name for name in RECORDED if samples.series(node, name) is not None]
+    names += [name for name in samples.names(node) if name.startswith("device.")][:1]
+    series = samples.series(node, names[0]) if names else None
+    return [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
+
+
+def _swap(reading: Reading) -> Said:
+    said = _with_reason(swap.check(reading), "the recordings do not tell what was swapped", reading)
+    return _with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
+
+
+def _steal(reading: Reading) -> Said:
+    reason = "the recordings do not tell of time that a hypervisor gave to others"
+    return _with_reason(steal.check(reading), reason, reading)
+
+
+def _frequency(reading: Reading) -> Said:
+    reason = "the recordings do not tell the frequency of the processors"
+    return _with_reason(frequency.check(reading), reason, reading)
+
+
+def _drift(reading: Reading) -> Said:
+    reason = "the files do not tell how many jobs waited for storage"
+    return _with_reason(drift.check(reading), reason, reading)
+
+
+RULES: dict[str, Callable[[Reading], Said]] = {
+    "jobs": _jobs,
+    "reach": _unknown("reach", "no file tells what programs asked for beside what devices moved"),
+    "scale": _unknown("scale", "a load that mawl did not run has no scale"),
+    "duration": _duration,
+    "repeats": _repeats,
+    "residency": _unknown("residency", "no file tells what was in the page cache before", "remark"),
+    "competition": _unknown("competition", "no file tells whether the host did other work"),
+    "clock": _unknown("clock", "the clocks of the files are taken as they are"),
+    "coverage": _unknown("coverage", "the files do not count I/O by role", "remark"),
+    "sampling": _sampling,
+    "swap": _swap,
+    "steal": _steal,
+    "frequency": _frequency,
+    "drift": _drift,
+    "space": _unknown("space", "no file tells what was free before"),
+    "overhead": _unknown("overhead", "what the recorders themselves cost no file tells", "remark"),
+}
+"""Every rule of a measured run, by its name."""

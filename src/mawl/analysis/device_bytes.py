@@ -1,0 +1,69 @@
+"""Bytes at the block devices themselves, where the jobs' own account of them is missing or misleads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mawl.analysis.gains import Span, gain
+from mawl.analysis.series import Change, Samples
+from mawl.analysis.throughput import CHARGED, Counters
+from mawl.model.run import RunFacts
+
+COMPRESSED = (
+    "btrfs charges bytes to processes before it compresses them, and it is mounted with compression for {}"
+)
+
+
+class DeviceBytes(NamedTuple):
+    """What moved at block devices in the known part of a run; each is None where samples do not cover it."""
+
+    source: str
+    read: Change | None
+    written: Change | None
+
+
+def device_bytes(
+    facts: RunFacts, samples: Samples | None, counters: Counters, span: Span | None
+) -> DeviceBytes | None:
+    """The sums of the devices behind the windows of ``io.device``; None where these are the jobs' own."""
+    if samples is None or span is None or counters is CHARGED:
+        return None
+    return DeviceBytes(
+        counters.source,
+        _summed(facts, samples, counters.read, span),
+        _summed(facts, samples, counters.write, span),
+    )
+
+
+def compressed_roles(facts: RunFacts) -> list[str]:
+    """The roles of a measured run with a volume on btrfs that was mounted with compression."""
+    return list(
+        dict.fromkeys(
+            volume.role
+            for volume in facts.volumes
+            if volume.file_system == "btrfs" and _compression(facts, volume.node, volume.mount_point)
+        )
+    )
+
+
+def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
+    inventory = facts.inventories.get(node)
+    if inventory is None or mount_point is None:
+        return False
+    found = inventory.families.get("file_system", {}).get(mount_point, {}).get("compression")
+    return found not in (None, "none", "no")
+
+
+def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span) -> Change | None:
+    """Sum of these counters over all nodes that have them, in the seconds of the least known."""
+    changes = [
+        gain(facts, samples, node, name, span)
+        for node in samples.nodes
+        for name in names
+        if samples.series(node, name) is not None
+    ]
+    known = [change for change in changes if change is not None]
+    if not known or len(known) < len(changes):
+        return None
+    return Change(sum(change.amount for change in known), min(change.seconds for change in known))

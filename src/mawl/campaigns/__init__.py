@@ -1,0 +1,1 @@
+"""Several runs made to answer one question: the floor that uses both sides."""

@@ -1,0 +1,1 @@
+"""Runs over test beds, and what they found beside what papers found."""

@@ -1,0 +1,295 @@
+"""Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
+
+A run is ``mawl run`` as anybody would call it, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from mawl.campaigns.lab.record import new_folder, write_record
+from mawl.campaigns.lab.savings import SavingsReader
+from mawl.errors import RunFailedError
+from mawl.lab.bed import ArmSpec
+from mawl.lab.build import Bed
+from mawl.lab.command import environment
+from mawl.lab.together import calibrate_all
+from mawl.model.lab import ArmRun, LabRecord
+from mawl.model.options import ROLES, Role
+from mawl.store.facts import read_facts
+from mawl.units import parse_size
+
+MOST_BUSY_RATIO = 0.70
+"""Above this share of CPU time in a run, processors and not volumes may tell arms apart."""
+
+BED_ALLOWANCE_RATIO = 0.20
+"""Of all CPU time, what the bed's own processes and the kernel may take beside jobs and mawl."""
+
+SLOWER = 0.6
+MOST_LOWERINGS = 2
+"""So often all volumes are given :data:`SLOWER` times the speed; then the arms stand as they are."""
+
+WORKLOAD = "workload.toml"
+_STOP_SECONDS = 60.0
+
+
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says over the bed."""
+
+    workload: str | None = None
+    scale: str | None = None
+
+
+class Busy(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of all CPU time over a run: not idle, and used by its jobs and by mawl; None: not known."""
+
+    busy_ratio: float | None
+    own_ratio: float | None
+
+    @property
+    def too_busy(self) -> bool:
+        """Whether processors may have told the arms apart."""
+        return self.busy_ratio is not None and self.busy_ratio > MOST_BUSY_RATIO
+
+    @property
+    def by_others(self) -> bool:
+        """Whether that was not the run's doing, so that slower volumes would not help."""
+        return self.too_busy and (self.own_ratio or 0.0) + BED_ALLOWANCE_RATIO <= MOST_BUSY_RATIO
+
+    def severity(self) -> tuple[bool, bool, float]:
+        """Orders runs: too busy by itself is worst, then by others, then the busier."""
+        return self.too_busy and not self.by_others, self.too_busy, self.busy_ratio or 0.0
+
+
+class Experiment:
+    """One campaign over a bed that stands, its volumes fast."""
+
+    def __init__(
+        self,
+        bed: Bed,
+        arms: Sequence[ArmSpec],
+        choices: Choices,
+        runs: Path,
+        busy_of: Callable[[Path], Busy],
+        say: Callable[[str], None],
+        remarks: Sequence[str] = (),
+    ) -> None:
+        """``busy_of`` reads who used the processors in a run; ``say`` gets a line of progress.
+
+        ``remarks`` are what is known from the start to be otherwise than the bed says.
+        """
+        self.bed, self._arms, self._choices, self._runs = bed, arms, choices, runs.absolute()
+        self._busy_of, self._say = busy_of, say
+        spec, now = bed.spec, time.time()
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+        campaign_id = f"{stamp}-{spec.name}-{secrets.token_hex(2)}"
+        self.folder = new_folder(self._runs, campaign_id)
+        self.record = LabRecord(
+            campaign_id=campaign_id,
+            bed=spec.name,
+            title=spec.title,
+            question=spec.question,
+            created_at=now,
+            outcome="running",
+            workload=self._workload(),
+            scale=spec.scale,
+            description=bed.state.description,
+            claims=list(spec.claims),
+            verdicts=list(spec.verdicts),
+            remarks=list(remarks),
+        )
+        self._savings = SavingsReader(bed, spec.savings, arms) if spec.savings else None
+        self._note()
+
+    def carry_out(self) -> LabRecord:
+        """Run every arm; the record, which is on disk whatever happens.
+
+        Raises :class:`~mawl.errors.RunFailedError` where a run failed, and what calibration raises.
+        """
+        try:
+            self._generate()
+            factor = 1.0
+            for lowering in range(MOST_LOWERINGS + 1):
+                busiest = self._all_arms(factor)
+                if not busiest.too_busy or not self._again(busiest, last=lowering == MOST_LOWERINGS):
+                    break
+                factor *= SLOWER
+            self._note(outcome="completed")
+        except KeyboardInterrupt:
+            self._note(outcome="interrupted")
+            raise
+        except BaseException:
+            self._note(outcome="failed")
+            raise
+        return self.record
+
+    def _again(self, busiest: Busy, *, last: bool) -> bool:
+        """Whether to run all arms again, slower, since the processors were too busy; says so."""
+        found = f"processors were busy for {busiest.busy_ratio:.0%} of a run, more than {MOST_BUSY_RATIO:.0%}"
+        if busiest.by_others:
+            remark = (
+                f"{found}, of which it used {busiest.own_ratio or 0.0:.0%}: others had the rest; run again"
+            )
+        elif last:
+            remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may tell the arms apart"
+        else:
+            remark = f"{found}: all volumes were given {SLOWER:g} times the speed, and all arms ran again"
+        self._say(remark)
+        self._note(remarks=[*self.record.remarks, remark])
+        if last or busiest.by_others:
+            return False
+        self._note(arms=[msgspec.structs.replace(arm, repeated=True) for arm in self.record.arms])
+        return True
+
+    def _generate(self) -> None:
+        """Make the inputs, once for each list of data volumes, while these are fast."""
+        for names in dict.fromkeys(tuple(arm.data) for arm in self._arms):
+            self._say(f"making inputs on {', '.join(names)}")
+            for arm in self._arms:
+                if tuple(arm.data) == names:
+                    self._mawl("generate", *self._plan(arm), *role_arguments(self.bed, arm, ("data",)))
+        if self._savings is not None:
+            for arm in self._arms:
+                self._savings.inputs_made(arm)
+
+    def _all_arms(self, factor: float) -> Busy:
+        """Calibrate, and run the arms; the processors in the worst of these runs."""
+        self.bed.at_speed(factor)
+        for name in self.bed.volumes:
+            self.bed.hasten(name)
+            self.bed.slow(name)
+        self._note(calibration=list(calibrate_all(self.bed, self._say)), savings=[])
+        busy = [self._arm(arm, factor) for arm in self._arms]
+        return max(busy, key=Busy.severity)
+
+    def _arm(self, arm: ArmSpec, factor: float) -> Busy:
+        folder = self._runs / f"{self.record.campaign_id}-{arm.name}-{len(self.record.arms) + 1}"
+        self.bed.note_run(folder)
+        self._say(f"running {arm.name}: {arm.title or arm.name}")
+        spec = self.bed.spec
+        words = [*self._plan(arm), *role_arguments(self.bed, arm), "--output", str(folder), "--html", "no"]
+        if spec.cache is not None:
+            words += ["--cache", spec.cache]
+        if spec.memory_limit is not None:
+            words += ["--memory-limit", str(parse_size(spec.memory_limit))]
+        if spec.cores is not None:
+            words += ["--cores", spec.cores]
+        self._run(arm, words)
+        facts, _ = read_facts(folder)
+        busy = self._busy_of(folder)
+        made = ArmRun(
+            arm=arm.name,
+            run_id=facts.run_id,
+            folder=os.path.relpath(folder, self.folder),
+            outcome=facts.outcome,
+            speed_factor=factor,
+            cpu_busy_ratio=busy.busy_ratio,
+            own_cpu_ratio=busy.own_ratio,
+        )
+        self._note(arms=[*self.record.arms, made])
+        return busy
+
+    def _run(self, arm: ArmSpec, words: Sequence[str]) -> None:
+        """Run, and read what the arm's volumes saved where the bed asks for it."""
+        if self._savings is None:
+            self._mawl("run", *words)
+            return
+        with self._savings.keeper(arm) as keeper:
+            self._mawl("run", *words)
+        self._say(f"reading what compression saved in {arm.name}")
+        self._note(savings=[*self.record.savings, *self._savings.read(arm, keeper)])
+
+    def _workload(self) -> str:
+        """The workload's name, or the file that the bed's own is written to."""
+        given = self.bed.spec.workload
+        if self._choices.workload is not None:
+            return self._choices.workload
+        if isinstance(given, str):
+            return given
+        file = self.folder / WORKLOAD
+        file.write_text(tomli_w.dumps(_plain(given)))
+        return str(file)
+
+    def _plan(self, arm: ArmSpec) -> list[str]:
+        """The arguments that decide the plan."""
+        spec = self.bed.spec
+        chosen = self._choices.workload or arm.workload or self.record.workload
+        scale = self._choices.scale or (None if self._choices.workload else spec.scale)
+        options = {**spec.options, **arm.options}
+        words = [chosen] if scale is None else [chosen, "--scale", str(scale)]
+        return [
+            *words,
+            *(word for name, value in options.items() for word in ("--option", f"{name}={value}")),
+        ]
+
+    def _mawl(self, *words: str) -> None:
+        """``mawl`` in the campaign folder, where no settings of the user's are; it must end well."""
+        own = {name: value for name, value in environment(self.bed.mark).items() if not _is_setting(name)}
+        log = self.folder / "mawl.log"
+        with log.open("ab") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "mawl", *words],
+                cwd=self.folder,
+                env=own,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+            )
+            try:
+                status = process.wait()
+            except BaseException:
+                _stop(process)
+                raise
+        if status != 0:
+            lines = log.read_text(errors="replace").strip().splitlines() or [f"exit status {status}"]
+            raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=lines[-1])
+
+    def _note(self, **changes: object) -> None:
+        self.record = msgspec.structs.replace(self.record, **changes)
+        write_record(self.folder, self.record)
+
+
+def role_arguments(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> list[str]:
+    """``--data DIR...`` and so on: a directory for the role on each of its volumes."""
+    return [
+        word
+        for role in roles
+        for word in (f"--{role}", *(str(bed.place(name) / role) for name in arm.volumes(role)))
+    ]
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask it to end as Ctrl-C does, and kill it where it does not."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout=_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith("MAWL_") and not name.startswith("MAWL_LAB_")
+
+
+def _plain(spec: object) -> dict[str, object]:
+    """A workload as TOML has it: without what is not set."""
+    plain: dict[str, object] = _without_null(msgspec.to_builtins(spec))
+    return plain
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_null(one) for name, one in value.items() if one is not None}
+    return [_without_null(one) for one in value] if isinstance(value, list) else value

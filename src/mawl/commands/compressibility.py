@@ -1,0 +1,146 @@
+"""Estimate what compression would save on files, folders, block devices or roles, with an error bound.
+
+Reads only. Blocks are drawn at random until every figure is within --half-width at --confidence; up to
+64 MiB are read in full. Beside the estimates stand the real savings of btrfs, zram and ZFS. Without PATH
+and roles it looks at the roles where they lie by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mawl.analysis.compressibility import compressibility_block
+from mawl.commands.arguments import add_role_arguments, settings
+from mawl.commands.extras import installing
+from mawl.commands.output import write_text
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.compressibility import STORAGE_MODELS, Compressibility
+from mawl.model.options import ROLES, Role
+from mawl.probe.compressibility.codecs import CODECS, CodecKey, load
+from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
+from mawl.probe.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
+from mawl.reporters.compressibility import page
+from mawl.reporters.json import render
+from mawl.units import format_memory, parse_size
+
+NAME = "compressibility"
+HELP = "estimate what compression would save, with an error bound, beside what it saves"
+
+LARGEST_BLOCK_BYTES = 16 * 2**20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl compressibility [PATH...]``."""
+    parser.add_argument("path", nargs="*", metavar="PATH", help="a file, a folder or a block device")
+    add_role_arguments(parser, own=False)
+    parser.add_argument(
+        "--codec",
+        nargs="+",
+        choices=tuple(CODECS),
+        default=list(CODECS),
+        help=f"what to estimate: {', '.join(CODECS)} (default: all)",
+        metavar="CODEC",
+    )
+    sizes = ", ".join(format_memory(size).replace(".00", "").replace(".0", "") for size in DEFAULT_BLOCKS)
+    parser.add_argument(
+        "--block",
+        nargs="+",
+        metavar="SIZE",
+        help=f"sizes of the blocks compressed apart, powers of two from 4 KiB (default: {sizes})",
+    )
+    parser.add_argument(
+        "--storage",
+        nargs="+",
+        choices=STORAGE_MODELS,
+        default=["plain"],
+        metavar="MODEL",
+        help="how blocks are kept: plain, btrfs (128 KiB in sectors) or zram (pages); default: plain",
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=CONFIDENCE, help=f"of each figure (default: {CONFIDENCE:g})"
+    )
+    parser.add_argument(
+        "--half-width",
+        type=float,
+        default=HALF_WIDTH,
+        metavar="RATIO",
+        help=f"when to stop (default: {HALF_WIDTH:g}, that is {100 * HALF_WIDTH:g} points)",
+    )
+    parser.add_argument("--seed", type=int, help="draw the same blocks again (default: others each time)")
+    parser.add_argument(
+        "--other-file-systems", action="store_true", help="also what is mounted below the folders"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--output", metavar="FILE", help="write it there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, print; 1 where a volume with data could not be read at all."""
+    request = _request(arguments)
+    if not any(load(figure.codec).compressed_bytes for figure in request.figures):
+        raise UnsuitableMachineError(
+            "none of the codecs that were asked for is installed",
+            cure=f"install them with: {installing('storage')}",
+        )
+    found: list[Compressibility] = []
+
+    def made() -> str:
+        found.append(look_at(request, told=_told))
+        block = compressibility_block(found[0])
+        return f"{render(block) if arguments.json else page(block)}\n"
+
+    write_text(arguments.output, made)
+    unread = [volume for volume in found[0].volumes if volume.data_bytes and volume.reason]
+    return 1 if unread else 0
+
+
+def _told(name: str) -> None:
+    if sys.stderr.isatty():
+        print(f"looking at {name}", file=sys.stderr)
+
+
+def _request(arguments: argparse.Namespace) -> LookRequest:
+    if not 0.5 <= arguments.confidence < 1.0:
+        raise UsageError(f"--confidence {arguments.confidence:g}: expected a share from 0.5 to below 1")
+    if not 0.001 <= arguments.half_width <= 0.5:
+        raise UsageError(f"--half-width {arguments.half_width:g}: expected a ratio from 0.001 to 0.5")
+    codecs: list[CodecKey] = [CODECS[name] for name in dict.fromkeys(arguments.codec)]
+    chosen = figures(arguments.storage, codecs, _blocks(arguments.block))
+    if not chosen:
+        raise UsageError(
+            "there is nothing to estimate",
+            why=f"{' and '.join(arguments.storage)} does not keep {', '.join(arguments.codec)}",
+            cure="choose another --codec or --storage",
+        )
+    return LookRequest(
+        paths=[Path(path) for path in dict.fromkeys(arguments.path)],
+        roles=_roles(arguments),
+        figures=chosen,
+        confidence=arguments.confidence,
+        half_width=arguments.half_width,
+        seed=secrets.randbits(32) if arguments.seed is None else arguments.seed,
+        other_file_systems=arguments.other_file_systems,
+    )
+
+
+def _roles(arguments: argparse.Namespace) -> dict[Role, list[Path]]:
+    """The roles named; all of them where nothing was."""
+    given: dict[Role, Sequence[str] | None] = {role: getattr(arguments, role) for role in ROLES}
+    places = settings().roles(given)
+    if any(given.values()) or arguments.path:
+        return {role: places[role] for role in ROLES if given[role]}
+    return places
+
+
+def _blocks(given: Sequence[str] | None) -> list[int]:
+    if given is None:
+        return list(DEFAULT_BLOCKS)
+    sizes = sorted({parse_size(text) for text in given})
+    for size in sizes:
+        if size.bit_count() != 1 or not SECTOR_BYTES <= size <= LARGEST_BLOCK_BYTES:
+            raise UsageError(f"--block {size}: expected a power of two from 4KiB to 16MiB")
+    return sizes

@@ -1,0 +1,114 @@
+"""Import SAS logs and recordings of hosts: files given together become one run, which every report reads.
+
+Kinds are found by what files hold. docs/guides/import.md has examples, and what can and cannot be known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import secrets
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from mawl.commands.arguments import settings
+from mawl.errors import UsageError
+from mawl.importers.build import Imported, Request, import_files
+from mawl.importers.clock import Clocks, parse_shifts, parse_zones
+from mawl.importers.registry import IMPORTERS
+from mawl.model.options import ROLES, Role
+from mawl.reporters.json import render
+from mawl.units import counted_noun
+
+NAME = "import"
+HELP = "make a run of SAS logs and recordings of hosts (nmon, sar, iostat, mpstat, fio)"
+MOST_TOLD = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl import PATH...``."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or directories with all below them")
+    parser.add_argument(
+        "--as", dest="kind", choices=tuple(IMPORTERS), help="all files are of this kind (default: detected)"
+    )
+    parser.add_argument("--output", metavar="DIR", help="the run folder to make (default: in --runs)")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--timezone",
+        action="append",
+        default=[],
+        metavar="ZONE",
+        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE (default: UTC)",
+    )
+    parser.add_argument(
+        "--shift",
+        action="append",
+        default=[],
+        metavar="NODE=SECONDS",
+        help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
+    )
+    parser.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        metavar="ROLE=PATTERN",
+        help="devices of a role, as a regular expression of whole names: work='hdisk1[0-9]'; may be repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import, and print what was made and what was left out."""
+    runs = settings().runs(arguments.runs)
+    run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
+    output = arguments.output
+    request = Request(
+        paths=arguments.paths,
+        folder=(runs / run_id if output is None else Path(output)).absolute(),
+        run_id=run_id if output is None else Path(output).absolute().name,
+        runs=runs if output is None else None,
+        kind=arguments.kind,
+        clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
+        roles=_roles(arguments.role),
+        command=["mawl", *sys.argv[1:]],
+    )
+    imported = import_files(request)
+    print(render(msgspec.to_builtins(imported)) if arguments.json else _text(imported))
+    return 0
+
+
+def _roles(given: list[str]) -> dict[Role, list[re.Pattern[str]]]:
+    patterns: dict[Role, list[re.Pattern[str]]] = {}
+    for text in given:
+        name, separator, pattern = text.partition("=")
+        role = next((role for role in ROLES if role == name), None)
+        if not separator or role is None:
+            raise UsageError(f"--role {text}: expected ROLE=PATTERN with a role of {', '.join(ROLES)}")
+        try:
+            patterns.setdefault(role, []).append(re.compile(pattern))
+        except re.error as error:
+            raise UsageError(f"--role {text}: no regular expression: {error}") from None
+    return patterns
+
+
+def _text(imported: Imported) -> str:
+    lines = [
+        f"run       {imported.run}",
+        f"folder    {imported.folder}",
+        f"files     {imported.files}, with {counted_noun(imported.blocks, 'performance note')}",
+        f"jobs      {imported.jobs} in {counted_noun(imported.sessions, 'session')}, "
+        f"{counted_noun(imported.steps, 'step')}",
+        f"samples   {imported.samples} of the host",
+        *(f"remark    {remark}" for remark in imported.remarks),
+    ]
+    for skipped in imported.skipped[:MOST_TOLD]:
+        where = skipped.file if skipped.line is None else f"{skipped.file}, line {skipped.line}"
+        lines.append(f"skipped   {where}: {skipped.reason}")
+    if len(imported.skipped) > MOST_TOLD:
+        lines.append(
+            f"skipped   and {len(imported.skipped) - MOST_TOLD} more (--json, or sources in run.json)"
+        )
+    return "\n".join(lines)

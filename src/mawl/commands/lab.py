@@ -1,0 +1,248 @@
+"""Small test beds on one machine, whose right answer is known: the papers' experiments, made small (root).
+
+up builds a bed and leaves it; run builds one, checks that it is as fast as it says, runs a workload over
+each of its arms, and takes it down; report holds what was found against what the papers found; down
+removes a bed, also after a crash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.analysis.comparison.sides import Side, at, compared_run, published_side, side_of
+from mawl.analysis.lab import found
+from mawl.campaigns.lab.down import remove_trials, take_away, take_down
+from mawl.campaigns.lab.evidence import with_evidence
+from mawl.campaigns.lab.record import read_record
+from mawl.campaigns.lab.run import Busy, Choices, Experiment, role_arguments
+from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.published import as_block
+from mawl.config.published import published_result
+from mawl.errors import UnsuitableMachineError
+from mawl.lab.bed import ArmSpec, BedSpec, load_bed, shipped
+from mawl.lab.build import Bed, build, stands
+from mawl.lab.calibration import sentence
+from mawl.lab.needs import EVERY, check, needs_of
+from mawl.lab.optional import offered
+from mawl.lab.state import held, known_beds, state_directory
+from mawl.lab.teardown import tear_down
+from mawl.lab.together import calibrate_all
+from mawl.model.lab import LabRecord
+from mawl.plan.scale import parse_scale
+from mawl.plan.workload import load_workload
+from mawl.reporters import json, lab
+from mawl.store import open_run
+from mawl.store.layout import LATEST
+
+NAME = "lab"
+HELP = "test beds on one machine that reproduce the papers (root)"
+
+
+_OWN_CPU = ("time.user_cpu_seconds", "time.system_cpu_seconds", "overhead.cpu_seconds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl lab up|run|report|down``."""
+    actions = parser.add_subparsers(dest="action", metavar="up|run|report|down", required=True)
+    up = actions.add_parser("up", help="build a bed, slow it to its speed and calibrate it; or list the beds")
+    up.add_argument("bed", nargs="?", metavar="BED", help=f"{', '.join(shipped())}, or a TOML file")
+    up.add_argument("--arm", nargs="+", metavar="ARM", help="only the volumes of these arms (default: all)")
+    up.add_argument("--images", metavar="DIR", help="where images lie (default: /dev/shm)")
+    up.add_argument("--check", action="store_true", help="only try what beds need of this machine")
+    up.set_defaults(run_action=_up)
+    run_one = actions.add_parser("run", help="build, calibrate, run the arms, report, and remove the bed")
+    run_one.add_argument("bed", metavar="BED", help=f"{', '.join(shipped())}, or a TOML file")
+    run_one.add_argument("--arm", nargs="+", metavar="ARM", help="only these arms (default: all)")
+    run_one.add_argument(
+        "--workload", metavar="WORKLOAD", help="instead of the bed's: a shipped workload or a file"
+    )
+    run_one.add_argument("--scale", help="instead of the bed's")
+    run_one.add_argument("--images", metavar="DIR", help="where images lie (default: /dev/shm)")
+    run_one.add_argument("--keep", action="store_true", help="leave the bed standing")
+    _add_reading(run_one)
+    run_one.set_defaults(run_action=_run)
+    report = actions.add_parser("report", help="what the papers found, what was found here, do they agree")
+    report.add_argument(
+        "campaign", nargs="?", default=LATEST, metavar="CAMPAIGN", help="folder, id or latest"
+    )
+    _add_reading(report)
+    report.set_defaults(run_action=_report)
+    down = actions.add_parser("down", help="remove a bed, whatever of it there is; all beds without BED")
+    down.add_argument("bed", nargs="?", metavar="BED", help="its name (default: every bed that stands)")
+    down.set_defaults(run_action=_down)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked; exit status by outcome."""
+    status: int = arguments.run_action(arguments)
+    return status
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    if arguments.check:
+        return _check(arguments)
+    if arguments.bed is None:
+        for name in shipped():
+            bed = load_bed(name)
+            print(f"{name:<20}  {bed.title} (arms: {', '.join(arm.name for arm in bed.arms)})")
+        return 0
+    bed, directory = load_bed(arguments.bed), state_directory(os.environ)
+    arms = arms_of(bed, arguments.arm)
+    require(bed, arms)
+    arms, left_out = offered(bed, arms, directory)
+    with held(directory, bed.name):
+        standing = build(directory, bed, arms, _images(arguments))
+        try:
+            _calibrated(standing)
+        except BaseException:
+            tear_down(directory, standing.state)
+            raise
+    for line in left_out:
+        print(line)
+    for arm in arms:
+        print(f"arm {arm.name}: mawl run {shlex.join(role_arguments(standing, arm))}")
+    print(f"to remove it: mawl lab down {bed.name}")
+    return 0
+
+
+def _choices(arguments: argparse.Namespace) -> Choices:
+    """What is asked instead of the bed's own, refused before anything is built."""
+    if arguments.scale is not None:
+        parse_scale(arguments.scale)
+    if arguments.workload is not None:
+        load_workload(arguments.workload)
+    return Choices(workload=arguments.workload, scale=arguments.scale)
+
+
+def _calibrated(standing: Bed) -> None:
+    """Slow all volumes, and print what each was measured at."""
+    for name in standing.volumes:
+        standing.slow(name)
+    for measured in calibrate_all(standing, _say):
+        print(sentence(measured), flush=True)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    bed, directory = load_bed(arguments.bed), state_directory(os.environ)
+    arms = arms_of(bed, arguments.arm)
+    chosen = settings()
+    runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    choices = _choices(arguments)
+    require(bed, arms)
+    arms, left_out = offered(bed, arms, directory)
+    with held(directory, bed.name):
+        standing = stands(directory, bed.name) or build(directory, bed, arms, _images(arguments))
+        keep = arguments.keep
+        try:
+            experiment = Experiment(
+                standing, arms, choices, runs, lambda folder: _busy(folder, bounds), _say, left_out
+            )
+            record = experiment.carry_out()
+        finally:
+            if not keep:
+                take_away(directory, standing.state)
+    _print(record, experiment.folder, bounds, as_json=arguments.json)
+    print(f"campaign folder: {shlex.quote(str(experiment.folder))}", file=sys.stderr)
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    chosen = settings()
+    record, folder = read_record(arguments.campaign, chosen.runs(arguments.runs))
+    _print(record, folder, bounds_of(chosen), as_json=arguments.json)
+    return 0
+
+
+def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) -> None:
+    arms = {run.arm: _side(run.arm, folder / run.folder, bounds) for run in record.arms if not run.repeated}
+    cited = {
+        result: published_side(as_block(published_result(result)))
+        for claim in record.claims
+        for result in (claim.published_reference, claim.published_candidate)
+    }
+    judged_campaign = with_evidence(found(record, arms, cited), record, arms)
+    sys.stdout.write(
+        json.render(msgspec.to_builtins(judged_campaign)) + "\n" if as_json else lab.render(judged_campaign)
+    )
+
+
+def _side(name: str, folder: Path, bounds: Bounds) -> Side:
+    stored = open_run(folder)
+    return side_of(name, [compared_run(stored, judged(stored, bounds))])
+
+
+def _busy(folder: Path, bounds: Bounds) -> Busy:
+    """Who used the processors in a run, from its summary."""
+    summary = judged(open_run(folder), bounds)
+    spent = [at(summary, path) for path in _OWN_CPU]
+    elapsed, cores = at(summary, "time.elapsed_seconds"), os.cpu_count()
+    known = elapsed and cores and None not in spent
+    return Busy(
+        busy_ratio=at(summary, "host.cpu_busy_ratio"),
+        own_ratio=(sum(spent) - at(summary, "overhead.startup_cpu_seconds")) / elapsed / cores
+        if known
+        else None,
+    )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _images(arguments: argparse.Namespace) -> Path | None:
+    return Path(arguments.images).absolute() if arguments.images else None
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """The table of needs; 1 where the named bed lacks one."""
+    if arguments.bed is None:
+        names = list(EVERY)
+    else:
+        bed = load_bed(arguments.bed)
+        names = needs_of(bed, bed.volumes_of(arms_of(bed, arguments.arm)))
+    tried = check(names, state_directory(os.environ))
+    for need in tried:
+        print(
+            f"{'ok' if need.reason is None else 'lacking':<7}  {need.name:<15}  {need.reason or ''}".rstrip()
+        )
+    return 1 if arguments.bed is not None and any(need.reason for need in tried) else 0
+
+
+def _down(arguments: argparse.Namespace) -> int:
+    directory = state_directory(os.environ)
+    if os.geteuid() != 0:
+        raise UnsuitableMachineError("a bed is root's", cure="run it with sudo")
+    remove_trials(directory)
+    beds = [arguments.bed] if arguments.bed else [bed for bed in known_beds(directory) if "." not in bed]
+    done = [f"{bed}: removed {what}" for bed in beds for what in take_down(directory, bed)]
+    print("\n".join(done) or "no bed stands")
+    return 0
+
+
+def arms_of(bed: BedSpec, names: list[str] | None) -> list[ArmSpec]:
+    """The arms that were named, or all."""
+    return [bed.arm(name) for name in names] if names else list(bed.arms)
+
+
+def require(bed: BedSpec, arms: list[ArmSpec]) -> None:
+    """Try what a bed needs; the first that is lacking is the error."""
+    for need in check(needs_of(bed, bed.volumes_of(arms)), state_directory(os.environ)):
+        if need.reason is not None:
+            raise UnsuitableMachineError(
+                f"bed {bed.name} cannot be built here: {need.name}",
+                why=need.reason,
+                cure="mawl lab up --check",
+            )

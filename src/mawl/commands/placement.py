@@ -1,0 +1,49 @@
+"""Where should data, work and util live?  Advice from a measured run and the probes of the candidates.
+
+For each role and each probed target: the rate to expect, what a move would change of the summed real time,
+within bounds, and whether the role fits; then the best placement of all roles together, and the command
+that proves it.  docs/guides/placement.md shows it, docs/design/volumes.md has the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from mawl.advice.judge import judged
+from mawl.advice.placement.advise import advise
+from mawl.commands.arguments import bounds_of, settings
+from mawl.reporters import placement
+from mawl.store import open_run
+from mawl.store.probe import read_probe
+
+NAME = "placement"
+HELP = "where data, work and util should live: what a move to a probed target would change"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl placement RUN [PROBE.json ...]``."""
+    parser.add_argument(
+        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
+    )
+    parser.add_argument(
+        "probes",
+        nargs="*",
+        metavar="PROBE.json",
+        help="what mawl probe wrote; the probe in the run folder counts, too",
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the advice."""
+    chosen = settings()
+    stored = open_run(arguments.run, chosen.runs(arguments.runs))
+    files = {name: read_probe(Path(name)) for name in arguments.probes}
+    probes = [*files.values(), *([stored.probe] if stored.probe else [])]
+    summary = judged(stored, bounds_of(chosen))
+    found = advise(stored.facts, stored.job_records(), summary, probes, files)
+    print(json.dumps(found, indent=2) if arguments.json else placement.render(found))
+    return 0

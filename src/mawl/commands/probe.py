@@ -1,0 +1,269 @@
+"""What the storage itself can do: fio over each role or directory, and the throughput-per-core gate.
+
+Without directories it probes the three roles; with --full every pattern, size and number of streams.
+Results are kept test by test in --output; docs/guides/probe.md says how to read them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.probed import probe_gates
+from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.probe_output import ProbeOutput, measured
+from mawl.config.settings import Settings
+from mawl.errors import InterruptedRunError, UsageError
+from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.measure.machine import read_machine
+from mawl.model.options import ROLES, Role
+from mawl.model.probe import Probe
+from mawl.probe.choice import (
+    DEFAULT_FILE_BYTES,
+    DEFAULT_SECONDS,
+    KINDS,
+    MOST_FILL_RATIO,
+    STEADY_BOUND,
+    Choice,
+    chosen_shapes,
+    default_shapes,
+    full_shapes,
+)
+from mawl.probe.place import Place
+from mawl.probe.probing import Request, probe
+from mawl.probe.process import fio_version
+from mawl.reporters import json
+from mawl.reporters.probe import render
+from mawl.store import locate
+from mawl.store.layout import PROBE
+from mawl.store.probe import plain_probe, read_probe, write_probe
+from mawl.units import counted_noun, format_memory, format_seconds, parse_size
+from mawl.volumes import PROBE_PREFIX
+
+NAME = "probe"
+HELP = "what the storage itself can do (fio), and the throughput-per-core gate"
+
+MOST_STREAMS = 4096
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl probe [DIR...]``."""
+    parser.add_argument(
+        "directories", nargs="*", metavar="DIR", help="directories that no role lies on yet, as candidates"
+    )
+    add_role_arguments(parser)
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="sequential reads and writes at 64 KiB to 16 MiB, random and mixed 65:35 at 8 and 64 KiB, "
+        "by 1, 2, 4 and so on up to twice the cores",
+    )
+    parser.add_argument(
+        "--patterns", metavar="LIST", help=f"only these, separated by commas: {', '.join(KINDS)}"
+    )
+    parser.add_argument("--sizes", metavar="LIST", help="request sizes, such as 64KiB,1MiB")
+    parser.add_argument("--streams", metavar="LIST", help="numbers of streams, such as 1,8,16")
+    parser.add_argument(
+        "--seconds", type=float, default=DEFAULT_SECONDS, help=f"of each test (default: {DEFAULT_SECONDS:g})"
+    )
+    parser.add_argument(
+        "--file-size",
+        default=None,
+        metavar="SIZE",
+        help=f"of what the streams of a test move together (default: {DEFAULT_FILE_BYTES >> 30}GiB)",
+    )
+    parser.add_argument(
+        "--direct",
+        choices=("yes", "no", "both"),
+        default="yes",
+        help="past the page cache (default; buffered where the file system refuses), through it, or both",
+    )
+    parser.add_argument(
+        "--content",
+        choices=("incompressible", "dialled"),
+        default="incompressible",
+        help="random bytes (default), or bytes of which zstd-1 saves 0.9, as of the input tables",
+    )
+    parser.add_argument("--precondition", action="store_true", help="write the files twice before any test")
+    parser.add_argument(
+        "--fill",
+        metavar="LIST",
+        help="make all tests with the file system filled up to these shares, such as 0.5,0.9",
+    )
+    parser.add_argument(
+        "--steady",
+        action="store_true",
+        help="go on until the rate varies by less than 5 %% over SECONDS, "
+        f"at most {STEADY_BOUND} times as long",
+    )
+    parser.add_argument(
+        "--output", default=PROBE, metavar="FILE", help=f"where the results are kept (default: ./{PROBE})"
+    )
+    parser.add_argument(
+        "--run", metavar="RUN", help="put the results into a run folder, too, for its reports"
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--from", dest="stored", metavar="FILE", help="probe nothing: show a kept probe, or give it to --run"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Probe, keep, show; 1 where a target has a problem."""
+    chosen = settings()
+    bounds = bounds_of(chosen)
+    folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
+    found = read_probe(Path(arguments.stored)) if arguments.stored else _probed(arguments, chosen)
+    if folder is not None and measured(found):
+        write_probe(folder / PROBE, found)
+    print(_json(found, bounds) if arguments.json else render(found, probe_gates(found, bounds)))
+    return 1 if any(target.problem for target in found.targets) else 0
+
+
+def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
+    """A probe of the places that are named."""
+    tool = fio_version()
+    machine = read_machine()
+    choice = choice_of(arguments, machine.cores or 1)
+    run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+    request = Request(
+        run_id=run_id,
+        places=places_of(arguments, chosen),
+        choice=choice,
+        node=machine.name or "localhost",
+        tool=tool,
+        created_at=time.time(),
+        cores=machine.cores,
+        core_basis=machine.core_basis,
+        environment={RUN_ID_VARIABLE: run_id},
+    )
+    output = ProbeOutput(arguments.output)
+    _say(_announcement(request))
+    try:
+        found = probe(request, _say, output.keep)
+    except KeyboardInterrupt:
+        output.finish()
+        kept = (
+            f"{output.tests} finished tests are in {output.name}" if output.tests else "no test was finished"
+        )
+        raise InterruptedRunError(f"interrupted: {kept}") from None
+    output.finish()
+    _say(f"kept in {output.name}" if output.tests else f"not kept in {output.name}: no test gave figures")
+    return found
+
+
+def choice_of(arguments: argparse.Namespace, cores: int) -> Choice:
+    """The tests that the options ask for.  Raises :class:`~mawl.errors.UsageError` for what cannot be."""
+    kinds = _words(arguments.patterns)
+    for kind in kinds or []:
+        if kind not in KINDS:
+            raise UsageError(f"--patterns: expected {', '.join(KINDS)}, found {kind!r}")
+    sizes = [_size(text) for text in _words(arguments.sizes) or []]
+    streams = [_streams(text) for text in _words(arguments.streams) or []]
+    named = kinds or sizes or streams
+    if arguments.full and named:
+        raise UsageError("--full does not go with --patterns, --sizes or --streams", cure="leave one out")
+    if not 1 <= arguments.seconds <= 86400:
+        raise UsageError(f"--seconds {arguments.seconds:g}: expected 1 to 86400")
+    shapes = (
+        chosen_shapes(kinds, sizes, streams, cores=cores, direct=arguments.direct)
+        if named
+        else (full_shapes if arguments.full else default_shapes)(cores, arguments.direct)
+    )
+    choice = Choice(
+        shapes=shapes,
+        seconds=arguments.seconds,
+        file_bytes=DEFAULT_FILE_BYTES
+        if arguments.file_size is None
+        else _bytes("--file-size", arguments.file_size),
+        content=arguments.content,
+        precondition=arguments.precondition,
+        fill_ratios=sorted(_ratio(text) for text in _words(arguments.fill) or []),
+        steady=arguments.steady,
+    )
+    choice.check()
+    return choice
+
+
+def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[Place]:
+    """The roles that are named, all three where nothing is, and the candidates; each directory once."""
+    given: dict[Role, list[str] | None] = {
+        "data": arguments.data,
+        "work": arguments.work,
+        "util": arguments.util,
+    }
+    nothing = not arguments.directories and not any(given.values())
+    found: dict[Path, Place] = {}
+    for role in ROLES:
+        if not (nothing or given[role]):
+            continue
+        for number, directory in enumerate(chosen.roles(given)[role]):
+            path = directory.absolute()
+            held = found.get(path) or Place(name=f"{role}-{number + 1}" if number else role, directory=path)
+            found[path] = msgspec.structs.replace(held, roles=[*held.roles, role])
+    for text in arguments.directories:
+        path = Path(text).absolute()
+        found.setdefault(path, Place(name=str(path), directory=path))
+    return list(found.values())
+
+
+def _announcement(request: Request) -> str:
+    choice = request.choice
+    levels = max(len(choice.fill_ratios), 1)
+    number = len(choice.shapes) * len(request.places) * levels
+    seconds = number * choice.seconds
+    most = f" to {format_seconds(number * choice.most_test_seconds)}" if choice.steady else ""
+    return (
+        f"{number} tests of {choice.seconds:g} s on {counted_noun(len(request.places), 'target')}, "
+        f"{format_seconds(seconds)}{most}; its files take {format_memory(sum(choice.file_sizes()))} on each, "
+        "and tests that write rewrite them at the rate they find for all of their time"
+    )
+
+
+def _say(text: str) -> None:
+    print(f"probe: {text}", file=sys.stderr, flush=True)
+
+
+def _json(found: Probe, bounds: Bounds) -> str:
+    return json.render({**plain_probe(found), "gate": probe_gates(found, bounds)})
+
+
+def _words(text: str | None) -> list[str] | None:
+    return [word.strip() for word in text.split(",") if word.strip()] if text else None
+
+
+def _bytes(option: str, text: str) -> int:
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def _size(text: str) -> int:
+    size = _bytes("--sizes", text)
+    if size < 512 or size % 512 or size > 2**30:
+        raise UsageError(f"--sizes: expected multiples of 512 bytes up to 1GiB, found {text}")
+    return size
+
+
+def _streams(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_STREAMS):
+        raise UsageError(f"--streams: expected whole numbers from 1 to {MOST_STREAMS}, found {text!r}")
+    return int(text)
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= MOST_FILL_RATIO:
+        raise UsageError(f"--fill: expected ratios above 0, up to {MOST_FILL_RATIO}, found {text!r}")
+    return value

@@ -1,0 +1,90 @@
+"""What is set, what should be, and how to change it; nothing is changed (docs/guides/tuning.md).
+
+`show` prints the profiles: settings with their default, what is recommended, why and by whom. `check` puts
+what a run found set, or what is set here and now, beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import msgspec
+
+from mawl.advice.tuning.check import check
+from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.tune_inventory import live_inventory, run_reading
+from mawl.config.tuning import profile, profiles
+from mawl.errors import UsageError
+from mawl.model.tuning import Profile
+from mawl.reporters import tuning
+from mawl.reporters.json import render
+
+NAME = "tune"
+HELP = "settings: what is set, what is recommended, why, and the commands that change it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl tune show|check``."""
+    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check", required=True)
+    show = verbs.add_parser("show", help="the profiles, or one of them")
+    show.add_argument("profile", nargs="?", metavar="PROFILE", help="a name, or a TOML file of your own")
+    show.add_argument("--all", action="store_true", help="every setting of every profile")
+    show.add_argument("--json", action="store_true", help="print one JSON object")
+    show.set_defaults(run_tune=_show)
+    compare = verbs.add_parser("check", help="what is set beside what is recommended")
+    compare.add_argument(
+        "run", nargs="?", metavar="RUN", help="a run folder, a run id, or latest (default, without --live)"
+    )
+    compare.add_argument("--live", action="store_true", help="this machine as it is set now")
+    compare.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    add_role_arguments(compare, own=False)
+    compare.add_argument(
+        "--profile",
+        action="append",
+        metavar="PROFILE",
+        help="a profile or a TOML file; may be repeated (default: those for the platform that are no choice "
+        "between others)",
+    )
+    compare.add_argument("--all", action="store_true", help="also what is as recommended, or not known")
+    compare.add_argument("--json", action="store_true", help="print one JSON object")
+    compare.set_defaults(run_tune=_check)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the profiles or the comparison."""
+    status: int = arguments.run_tune(arguments)
+    return status
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    if arguments.all and arguments.profile is not None:
+        raise UsageError("--all does not go with a profile", cure="leave one of them out")
+    chosen = [profile(arguments.profile)] if arguments.profile is not None else list(profiles().values())
+    whole = arguments.all or arguments.profile is not None
+    if arguments.json:
+        print(render({"profiles": [as_block(one) for one in chosen]}))
+    else:
+        print("\n\n".join(tuning.page(as_block(one)) for one in chosen) if whole else tuning.listing(chosen))
+    return 0
+
+
+def as_block(one: Profile) -> dict[str, Any]:
+    """A profile as plain data, as ``--json`` prints it."""
+    block: dict[str, Any] = msgspec.to_builtins(one)
+    return block
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    if arguments.live and arguments.run is not None:
+        raise UsageError("--live does not go with a run", cure="leave one of them out")
+    chosen = settings()
+    wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
+    reading = (
+        live_inventory(arguments, chosen)
+        if arguments.live
+        else run_reading(arguments.run or "latest", chosen.runs(arguments.runs), bounds_of(chosen))
+    )
+    found = check(reading, wanted, profiles())
+    print(render(found) if arguments.json else tuning.render(found, whole=arguments.all))
+    return 0

@@ -1,0 +1,65 @@
+"""What `mawl tune check` compares: a stored run's inventory, or this machine's now."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.advice.tuning.check import Reading
+from mawl.advice.tuning.recorded import recorded_inventories
+from mawl.config.settings import Settings
+from mawl.errors import UsageError
+from mawl.measure.block_devices import volume_facts
+from mawl.measure.machine import read_machine
+from mawl.measure.settings.inventory import inventory_of
+from mawl.model.options import Role
+from mawl.store import open_run
+
+
+def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> Reading:
+    """This machine, with the devices and file systems that hold the roles (or would hold them)."""
+    given: dict[Role, list[str] | None] = {
+        "data": arguments.data,
+        "work": arguments.work,
+        "util": arguments.util,
+    }
+    places = {role: [_existing(Path(path)) for path in paths] for role, paths in chosen.roles(given).items()}
+    machine = read_machine()
+    node = machine.name or "localhost"
+    volumes = volume_facts(places, node)
+    inventory = inventory_of(machine, volumes, chosen.options([]))
+    return Reading(run_id=None, platform="linux", inventories={node: inventory})
+
+
+def _existing(path: Path) -> Path:
+    """The path, or what is there of it: roles are made by the first run."""
+    whole = path.absolute()
+    return next(one for one in (whole, *whole.parents) if one.exists())
+
+
+def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
+    """A stored run's settings, and what limited it.
+
+    :class:`~mawl.errors.UsageError` where it holds none: it was recorded before they were, or imported
+    from files that do not tell.
+    """
+    stored = open_run(name, runs)
+    facts = stored.facts
+    recorded = recorded_inventories(facts)
+    inventories = dict(facts.inventories) or recorded
+    if not inventories:
+        raise UsageError(
+            f"run {facts.run_id} holds no settings",
+            why="it was made before runs recorded them (format 1.2), or imported from files that do not tell",
+            cure="use --live for this machine, or run again",
+        )
+    limit = judged(stored, bounds)["limit"]
+    return Reading(
+        run_id=facts.run_id,
+        platform="linux" if facts.inventories else "aix",
+        inventories=inventories,
+        verdict=limit["verdict"] if limit else None,
+        losses=limit["losses"] if limit else None,
+    )

@@ -1,0 +1,176 @@
+"""One performance note: its heading, and the lines under it, which may be interrupted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mawl.formats.saslog_records import NoteKind, PerformanceNote, clock_seconds, stamp_instant
+from mawl.formats.saslog_write import COUNTS
+from mawl.model.usage import Usage
+
+TIME = r"[0-9]{1,9}\.[0-9]{1,6} seconds|(?:[0-9]{1,9}:)?[0-9]{1,9}:[0-9]{2}\.[0-9]{1,6}"
+"""A time: with its unit below one minute, ``m:ss.ss`` and ``h:mm:ss.ss`` from there on."""
+
+SUBJECTS: tuple[tuple[NoteKind, str], ...] = (
+    ("data", r"DATA statement"),
+    ("procedure", r"PROCEDURE (\S{1,64})"),
+    ("initialization", r"SAS [Ii]nitialization|initialization phase"),
+    ("session", r"The SAS System|The SAS session|SAS session|SAS System"),
+    ("view", r"View (\S{1,128})"),
+)
+_SUBJECT = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in SUBJECTS)
+HEADING = re.compile(rf"NOTE: (?:The )?(?:{_SUBJECT}) used(?: \(Total process time\))?:\s*")
+MAINFRAME = re.compile(
+    rf"NOTE: (?:The )?(?:{_SUBJECT}) used (?P<cpu>[0-9]{{1,9}}\.[0-9]{{1,6}}) CPU seconds"
+    r"(?: and (?P<memory>[0-9]{1,15})K)?\.\s*"
+)
+RESOURCES = re.compile(rf"NOTE: (?:The )?(?:{_SUBJECT}) used the following resources:\s*")
+
+_TIMES = re.compile(rf"\s*(real time|user cpu time|system cpu time|cpu time)\s+({TIME})\s*")
+_MEMORY = re.compile(r"\s*([Mm]emory|OS Memory)\s+([0-9]{1,15}(?:\.[0-9]{1,9})?)k\s*")
+_TIMESTAMP = re.compile(r"\s*Timestamp\s+([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} [AP]M)\s*")
+_STEP_COUNT = re.compile(r"\s*Step Count\s+([0-9]{1,18})\s+Switch Count\s+([0-9]{1,18})\s*")
+_COUNT = re.compile(r"\s*(" + "|".join(name for name, _ in COUNTS) + r")\s+([0-9]{1,18})\s*")
+_NAMES = re.compile(
+    r"\s*(real time|user cpu time|system cpu time|cpu time|[Mm]emory|OS Memory|Timestamp|Step Count|"
+    + "|".join(name for name, _ in COUNTS)
+    + r")\s{2,}\S.*"
+)
+_COUNT_FIELDS = dict(COUNTS)
+_TIME_FIELDS = {
+    "real time": "real_time_seconds",
+    "user cpu time": "user_cpu_seconds",
+    "system cpu time": "system_cpu_seconds",
+    "cpu time": "unsplit_cpu_seconds",
+}
+
+_COLUMNS = re.compile(
+    rf"\s*(?P<time>real|user cpu|system cpu)\s+(?P<clock>{TIME})"
+    r"(?:\s+(?:(?P<fault>page faults|page reclaims)\s+(?P<faults>[0-9]{1,18})"
+    r"|usage\s+(?P<usage>[0-9]{1,15}(?:\.[0-9]{1,9})?) (?P<unit>[KMG])))?\s*"
+)
+_OPERATIONS = re.compile(
+    r"\s*(?P<way>input|output)\s+(?P<blocks>[0-9]{1,18})"
+    r"(?:\s+(?P<switch>voluntary|involuntary)\s+(?P<switches>[0-9]{1,18}))?\s*"
+)
+_COLUMN_HEADS = re.compile(r"\s*(?:time:\s+memory:|block I/O operations:\s+context switches:|time:)\s*")
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+_MAINFRAME_LINES = re.compile(
+    r"\s*(?P<what>CPU\s+time|Elapsed\s+time|EXCP\s+count|Task\s+memory|Total\s+memory)\s+-\s+"
+    r"(?:(?P<clock>[0-9]{1,6}:[0-9]{2}:[0-9]{2}\.[0-9]{1,6})|(?P<number>[0-9]{1,15})(?P<k>K)?)\s*(?:\(.*\))?\s*"
+)
+
+_LAST_LINE = re.compile(
+    r"\s*(?:cpu time|Memory|Step Count\s+[0-9]{1,18}\s+Switch Count|Block Output Operations|output)\s+[0-9].*"
+    r"|\s*Total\s+memory\s+-\s+[0-9].*"
+)
+"""The lines with which a note may end: of STIMER, Windows 8.2 (its capital M), Windows 9.4, UNIX, 6.12, z/OS.
+
+One that ends with another is cut, unless a line of blanks follows."""
+_WHOLE_VALUE = re.compile(r".*(?:seconds|[AP]M|[0-9][kKM]|:[0-9]{2}\.[0-9]{2}|\))")
+"""A value that cannot be the beginning of a longer one; SAS writes hundredths of a second."""
+
+
+class OpenBlock:
+    """A note that is being read: ``line`` is that of its heading."""
+
+    def __init__(self, line: int, heading: re.Match[str], rows: Mapping[str, int]) -> None:
+        kind = next(kind for kind, _ in SUBJECTS if heading[kind])
+        self.line, self.kind = line, kind
+        self.figures: dict[str, float] = {}
+        self.more: dict[str, object] = {"line": line, "kind": kind, **rows}
+        if kind in ("procedure", "view"):
+            self.more["name"] = heading[kind].split(" ", 1)[1]
+        self.may_end = False
+        self.mixed = False
+        self.split = False
+
+    def take(self, line: str) -> bool:
+        """Take a line's figures; False for a line that has none.
+
+        A second, other value for a figure marks the block as :attr:`mixed`: lines of several logs.
+        """
+        self.may_end = may_end(line)
+        if match := _TIMES.fullmatch(line):
+            self._figure(_TIME_FIELDS[match[1]], clock_seconds(match[2].removesuffix(" seconds")))
+        elif match := _MEMORY.fullmatch(line):
+            field = "os_memory_bytes" if match[1] == "OS Memory" else "memory_bytes"
+            self._figure(field, round(float(match[2]) * 1024))
+        elif match := _COUNT.fullmatch(line):
+            self._figure(_COUNT_FIELDS[match[1]], int(match[2]))
+        elif match := _STEP_COUNT.fullmatch(line):
+            self._more("step_count", int(match[1]))
+            self._more("switch_count", int(match[2]))
+        elif match := _TIMESTAMP.fullmatch(line):
+            instant = stamp_instant(match[1])
+            if instant is None:
+                return False
+            self._more("ended_at", instant)
+        else:
+            return self._columns(line) or self._mainframe(line)
+        return True
+
+    def _columns(self, line: str) -> bool:
+        """The two-column layout of release 6.12."""
+        if match := _COLUMNS.fullmatch(line):
+            field = _TIME_FIELDS[f"{match['time']} time"]
+            self._figure(field, clock_seconds(match["clock"].removesuffix(" seconds")))
+            if match["fault"]:
+                self._figure(match["fault"].replace(" ", "_"), int(match["faults"]))
+            elif match["usage"]:
+                self._figure("memory_bytes", round(float(match["usage"]) * _UNITS[match["unit"]]))
+        elif match := _OPERATIONS.fullmatch(line):
+            self._figure(f"block_{match['way']}_operations", int(match["blocks"]))
+            if match["switch"]:
+                self._figure(f"{match['switch']}_context_switches", int(match["switches"]))
+        else:
+            return _COLUMN_HEADS.fullmatch(line) is not None
+        return True
+
+    def _mainframe(self, line: str) -> bool:
+        """The lines under ``used the following resources`` (z/OS, FULLSTATS); EXCPs are no blocks."""
+        match = _MAINFRAME_LINES.fullmatch(line)
+        if match is None:
+            return False
+        what = match["what"].split()[0]
+        if what in ("CPU", "Elapsed") and match["clock"]:
+            self._figure(
+                "unsplit_cpu_seconds" if what == "CPU" else "real_time_seconds", clock_seconds(match["clock"])
+            )
+        elif what in ("Task", "Total") and match["k"]:
+            field = "memory_bytes" if what == "Task" else "os_memory_bytes"
+            self._figure(field, int(match["number"]) * 1024)
+        return True
+
+    def _figure(self, field: str, value: float) -> None:
+        self.mixed = self.mixed or self.figures.setdefault(field, value) != value
+
+    def _more(self, field: str, value: float) -> None:
+        self.mixed = self.mixed or self.more.setdefault(field, value) != value
+
+    def note(self, *, cut: bool = False) -> PerformanceNote:
+        """The block as a record."""
+        return PerformanceNote(usage=Usage(**self.figures), cut=cut, **self.more)  # type: ignore[arg-type]
+
+
+def names_figure(line: str) -> bool:
+    """Whether a line is one of a note's, whatever its value."""
+    patterns = (_NAMES, _COLUMNS, _OPERATIONS, _MAINFRAME_LINES)
+    return any(pattern.fullmatch(line) for pattern in patterns)
+
+
+def may_end(line: str) -> bool:
+    """Whether a line is one with which a note may end."""
+    return _LAST_LINE.fullmatch(line) is not None
+
+
+def value_is_whole(line: str) -> bool:
+    """Whether a line without an end gives its whole value: a count may lack digits, ``13k`` does not."""
+    return _WHOLE_VALUE.fullmatch(line.rstrip(" \0")) is not None
+
+
+def unreadable_value(line: str) -> bool:
+    """Whether a line names a figure of a note and gives no value that SAS writes."""
+    return _NAMES.fullmatch(line) is not None

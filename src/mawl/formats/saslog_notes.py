@@ -1,0 +1,114 @@
+"""The notes of a SAS log that are no performance notes: rows, variables, banners, errors, look-alikes."""
+
+from __future__ import annotations
+
+import re
+
+from mawl.formats.saslog_records import FactName
+
+_NUMBER = r"([0-9]{1,18})"
+_ROWS: tuple[tuple[str, str | None, re.Pattern[str]], ...] = tuple(
+    (field, variables, re.compile(pattern))
+    for field, variables, pattern in (
+        ("rows_read", None, rf"NOTE: There (?:were|was) {_NUMBER} observations? read from the data ?set .*"),
+        (
+            "rows_written",
+            "variables_written",
+            rf"NOTE: The data set \S+ has {_NUMBER} observations and {_NUMBER} variables\..*",
+        ),
+        (
+            "rows_written",
+            "variables_written",
+            rf"NOTE: Table \S+ created, with {_NUMBER} rows and {_NUMBER} columns\..*",
+        ),
+        ("rows_read", None, rf"NOTE: {_NUMBER} records? (?:were|was) read from the .*"),
+        ("rows_written", None, rf"NOTE: {_NUMBER} records? (?:were|was) written to the .*"),
+        ("rows_written", None, rf"NOTE: {_NUMBER} rows? (?:were|was) inserted into .*"),
+    )
+)
+_ROW_WORDS = ("observations", "records", "record", "rows", "row", "Table", "data set", "dataset")
+
+_FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
+    ("begins", re.compile(r"NOTE: (?:Copyright \(c\) .*|Written by mawl .*)")),
+    ("software", re.compile(r"NOTE: SAS \([rR]\) Proprietary Software (?:Release )?(.*?)\s*")),
+    ("platform", re.compile(r"NOTE: This session is executing on the (.*?) platform\.\s*")),
+    ("identity", re.compile(r"NOTE: This is (job .*); all times are UTC\.\s*")),
+    ("place", re.compile(r"(NOTE: It is stage .*)")),
+)
+_ERROR = re.compile(r"ERROR(?: [0-9]{1,4}-[0-9]{1,4})?: ?(.*)")
+_HEADER = re.compile(r"PASS HEADER ([a-z0-9]{1,10}=\S.*?)\s*")
+
+OPENINGS = (
+    "NOTE: DATA statement",
+    "NOTE: PROCEDURE ",
+    "NOTE: View ",
+    "NOTE: SAS initialization",
+    "NOTE: The SAS System",
+    "NOTE: There were ",
+    "NOTE: The data set ",
+    "NOTE: Table ",
+    "NOTE: The PROCEDURE ",
+    "NOTE: The DATA ",
+    "NOTE: This session is executing",
+    "NOTE: This is job ",
+)
+"""Notes of which a part may stand on the next line, where the lines of a log are short."""
+
+_FIGURE_BELOW = re.compile(
+    r"\s{2,}\S[^0-9]{0,40}?(?:\s{2,}|\s:\s)[0-9][0-9.,:]{0,20}(?:\s?[^\s0-9]{1,12})?\s*"
+)
+_COLONS = (":", "：", "£º")
+"""Also the wide colon of Chinese and Japanese logs, and its bytes read as cp1252."""
+
+
+def row_counts(text: str) -> dict[str, int] | None:
+    """The rows and variables that a note tells; None for any other note."""
+    if not any(word in text for word in _ROW_WORDS):
+        return None
+    for field, variables, pattern in _ROWS:
+        if match := pattern.fullmatch(text):
+            counts = {field: int(match[1])}
+            if variables is not None:
+                counts[variables] = int(match[2])
+            return counts
+    return None
+
+
+def fact(text: str) -> tuple[FactName, str] | None:
+    """What a line tells of its session; None for most lines."""
+    if text.startswith("ERROR"):
+        match = _ERROR.fullmatch(text)
+        return None if match is None else ("error", match[1].strip())
+    if text.startswith("PASS HEADER "):
+        match = _HEADER.fullmatch(text)
+        return None if match is None else ("header", match[1])
+    for name, pattern in _FACTS:
+        if match := pattern.fullmatch(text):
+            return name, match[1] if pattern.groups else ""
+    return None
+
+
+def may_go_on(text: str) -> bool:
+    """Whether a note begins as one that matters and may end on the next line."""
+    return text.startswith(OPENINGS)
+
+
+def like_a_heading(text: str) -> bool:
+    """Whether a note that is none of SAS's own headings could be one of another language or vendor."""
+    return text.rstrip().endswith(_COLONS)
+
+
+def like_a_figure(text: str) -> bool:
+    """Whether the line below such a note looks like a name and a figure; CAS begins that with NOTE:, too."""
+    return _FIGURE_BELOW.fullmatch(text.strip("\r\n").removeprefix(" ").removeprefix("NOTE:")) is not None
+
+
+def look_alike(text: str) -> str:
+    """Why such a block is not read."""
+    if re.match(r"NOTE: Action\b", text):
+        return "metrics of a CAS action, no step of SAS"
+    if not text.isascii() or not re.search(r"used \(Total process time\)|took :", text):
+        return "a performance note in another language than English, or no note of SAS"
+    if "took :" in text:
+        return "a note of another vendor's software, no step of SAS"
+    return "a performance note of something that is no DATA step and no procedure"

@@ -1,0 +1,132 @@
+"""What is found in a SAS log, and the values that stand in it (docs/design/sas-log.md)."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from mawl.model.usage import Usage
+
+NoteKind = Literal["data", "procedure", "initialization", "session", "view"]
+
+FIRST_YEAR, LAST_YEAR = 1960, 2100
+"""Timestamps outside are damage, not dates of jobs: SAS counts from 1960."""
+
+
+class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One block: ``name`` is the procedure's or view's; ``line`` that of the heading, from 1.
+
+    STIMER gives only the sum of CPU times (``usage.unsplit_cpu_seconds``).  ``ended_at`` takes the log's
+    time as UTC: a SAS log does not name its zone, mawl's are UTC.  Rows and variables are those of
+    the notes above the block; ``cut`` where the file ends within it.
+    """
+
+    line: int
+    kind: NoteKind
+    usage: Usage
+    name: str | None = None
+    ended_at: float | None = None
+    step_count: int | None = None
+    switch_count: int | None = None
+    rows_read: int | None = None
+    rows_written: int | None = None
+    variables_written: int | None = None
+    cut: bool = False
+
+
+FactName = Literal["begins", "software", "platform", "identity", "place", "error", "page", "header"]
+
+
+class LogFact(NamedTuple):
+    """A line that tells something of its session.
+
+    ``begins``: the first line of a banner; ``software`` and ``platform``: the release and what it runs
+    on; ``identity``: mawl's own line of job, program, session and outcome, ``place`` the one after it;
+    ``error``: an ERROR line; ``page``: the time in a page header, when the session began to the minute;
+    ``header``: a line of %PASSINFO (``host=...``).
+    """
+
+    line: int
+    name: FactName
+    text: str
+
+
+Entry = PerformanceNote | LogFact
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_DATE = rf"(?:{'|'.join(DAYS)}), (?P<month>{'|'.join(MONTHS)})\s+(?P<day>[0-9]{{1,2}}), (?P<year>[0-9]{{4}})"
+_PAGE = re.compile(
+    rf"\f?\s?(?:[0-9]{{1,9}}\s.*?)?(?:\s|^)(?:(?P<hours>[0-9]{{1,2}}):(?P<minutes>[0-9]{{2}}) {_DATE}"
+    rf"|{_DATE.replace('P<', 'P<long_')} (?P<long_hours>[0-9]{{1,2}}):(?P<long_minutes>[0-9]{{2}})"
+    r":[0-9]{2} (?P<half>[AP])M)(?:\s+[0-9]{1,9})?\s*"
+)
+_NUMBERED = re.compile(r"\s?[0-9]{1,9}\s{2,}\S.*")
+_TITLED = re.compile(r"\s?(?:[0-9]{1,9}\s+)?The SAS System(?:\s+[0-9]{1,9})?\s*")
+
+
+def is_page_header(line: str, *, below_blank: bool) -> bool:
+    """Whether a line is the head of a page: a form feed, a date, SAS's own title, or a number and a title.
+
+    ``below_blank``: a mere number and text below a blank line is source, not a head.
+    """
+    if line.startswith("\f") or _TITLED.fullmatch(line) or (not below_blank and _NUMBERED.fullmatch(line)):
+        return True
+    return "day, " in line and _PAGE.fullmatch(line) is not None
+
+
+def page_instant(text: str) -> float | None:
+    """Seconds since the epoch, taken as UTC, from the head of a page: ``10:00 Friday, November 20, 2026`` or
+    ``Friday, November 20, 2026 10:00:00 AM``; None for any other line."""
+    found = _PAGE.fullmatch(text)
+    if found is None:
+        return None
+    kind = "long_" if found["long_day"] else ""
+    day = _day(int(found[f"{kind}year"]), MONTHS.index(found[f"{kind}month"]) + 1, int(found[f"{kind}day"]))
+    hours, minutes = int(found[f"{kind}hours"]), int(found[f"{kind}minutes"])
+    if day is None or hours > 23 or minutes > 59:
+        return None
+    if kind:
+        hours = hours % 12 + (12 if found["half"] == "P" else 0)
+    return day + hours * 3600.0 + minutes * 60.0
+
+
+def clock_seconds(text: str | bytes) -> float:
+    """Seconds from ``0.01``, ``1:02.24`` or ``9:28:12.90``: what the patterns of this format let through."""
+    hundredths = 0
+    separator = b":" if isinstance(text, bytes) else ":"
+    for part in text.split(separator):  # type: ignore[arg-type]
+        hundredths = hundredths * 60 + round(float(part) * 100)
+    return hundredths / 100
+
+
+def stamp_instant(text: str) -> float | None:
+    """Seconds since the epoch, taken as UTC, from ``MM/DD/YYYY HH:MM:SS AM``; None for no such moment."""
+    minute, seconds = _minute(text[:16], text[20]), int(text[17:19])
+    return None if minute is None or seconds > 59 else minute + seconds
+
+
+@lru_cache(maxsize=4096)
+def _minute(text: str, half: str) -> float | None:
+    """The beginning of a minute: ``MM/DD/YYYY HH:MM``, ``A`` or ``P``."""
+    hours, minutes = int(text[11:13]), int(text[14:16])
+    day = _day(int(text[6:10]), int(text[:2]), int(text[3:5]))
+    if day is None or not 1 <= hours <= 12 or minutes > 59:
+        return None
+    return day + (hours % 12 + (12 if half == "P" else 0)) * 3600.0 + minutes * 60.0
+
+
+def _day(year: int, month: int, day: int) -> float | None:
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        return None
+    try:
+        return (date(year, month, day).toordinal() - date(1970, 1, 1).toordinal()) * 86400.0
+    except ValueError:
+        return None

@@ -1,0 +1,44 @@
+"""Text of ``vmstat -t``: a line per interval, its time at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mawl.formats.dates import moment
+from mawl.formats.sysstat import Doubt, Report, number
+
+
+def read_reports(lines: Iterable[tuple[int, str]]) -> Iterator[Report | Doubt]:
+    """The reports of whole lines (number from 1, text); the first is of the time since the start."""
+    columns: list[str] = []
+    zone: str | None = None
+    latest: float | None = None
+    since: float | None = None
+    told = False
+    for line_number, line in lines:
+        words = line.split()
+        if not words or words[0] == "procs" or words[0].startswith("-"):
+            continue
+        if words[:2] == ["r", "b"]:
+            figures = [word for word in words if word.islower()]
+            columns, zone = figures, words[-1] if len(words) > len(figures) else None
+            continue
+        values = [number(word) for word in words[: len(columns)]]
+        if not columns or None in values or len(values) < len(columns):
+            yield Doubt(line_number, "no line of vmstat", line)
+            since = None
+            continue
+        when = moment(" ".join(words[len(columns) :]))
+        if when is None:
+            since = None
+            if not told:
+                told = True
+                yield Doubt(line_number, "the lines have no times: record them with vmstat -t", line)
+            continue
+        at = when[0]
+        if latest is not None and at <= latest:
+            yield Doubt(line_number, "the clock did not go on: the line is left out", line)
+            continue
+        found = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
+        yield Report(line_number, None, at, 0.0 if zone == "UTC" else when[1], since, "VM", "", found)
+        latest = since = at

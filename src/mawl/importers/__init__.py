@@ -1,0 +1,1 @@
+"""Foreign files to a run folder: SAS logs, recordings of hosts, probes (docs/design/importers.md)."""

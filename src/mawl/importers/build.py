@@ -1,0 +1,151 @@
+"""Foreign files to one run folder: kinds detected, one clock, sessions inferred, what was left out told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UsageError
+from mawl.formats.lines import one_line
+from mawl.importers.clock import Clocks
+from mawl.importers.collected import Collected
+from mawl.importers.facts import facts_of
+from mawl.importers.interface import FIRST_BYTES, Context, Importer
+from mawl.importers.registry import IMPORTERS
+from mawl.importers.sources import Source, find_files
+from mawl.model.options import Role
+from mawl.model.run import Skipped, SourceFacts
+from mawl.store.whole import WholeRunWriter
+
+LEAST_SURE = 0.2
+MOST_SKIPPED_FILES = 1000
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What to import and how; ``kind`` is None for detection, ``roles`` are patterns of device names."""
+
+    paths: list[str]
+    folder: Path
+    run_id: str
+    runs: Path | None = None
+    kind: str | None = None
+    clocks: Clocks = Clocks()
+    roles: Mapping[Role, Sequence[re.Pattern[str]]] = {}
+    command: list[str] = []
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What was made of the files; ``blocks`` are the performance notes of all logs."""
+
+    run: str
+    folder: str
+    jobs: int
+    steps: int
+    blocks: int
+    samples: int
+    sessions: int
+    files: int
+    skipped_lines: int
+    skipped: list[Skipped]
+    remarks: list[str]
+
+
+def import_files(request: Request) -> Imported:
+    """Read the files and write the run folder, whole or not at all.
+
+    Raises :class:`~mawl.errors.UsageError` where nothing could be imported, or where jobs and host
+    were recorded by clocks of different zones and the user has not said which.
+    """
+    writer = WholeRunWriter(request.folder)
+    try:
+        collected = Collected(writer, request.clocks)
+        sources, refused = _read_all(request, collected)
+        if not collected.jobs and not collected.samples and collected.probe is None:
+            raise _nothing(request, sources, refused)
+        collected.check_shifts(tuple(IMPORTERS))
+        collected.check_clocks()
+        records = collected.job_records()
+        facts = facts_of(request.run_id, request.command, request.roles, collected, records, sources, refused)
+        writer.finish(facts, records, collected.probe, request.runs)
+    except BaseException:
+        writer.abandon()
+        raise
+    return Imported(
+        run=facts.run_id,
+        folder=str(request.folder),
+        jobs=len(records),
+        steps=collected.steps,
+        blocks=sum(source.blocks for source in sources if source.kind == "saslog"),
+        samples=collected.samples,
+        sessions=facts.workload.sessions,
+        files=len(sources),
+        skipped_lines=sum(source.skipped_lines for source in sources),
+        skipped=[*refused, *(skipped for source in sources for skipped in source.skipped)],
+        remarks=facts.remarks,
+    )
+
+
+def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts], list[Skipped]]:
+    sources: list[SourceFacts] = []
+    refused: list[Skipped] = []
+
+    def refuse(file: str, reason: str) -> None:
+        if len(refused) < MOST_SKIPPED_FILES:
+            refused.append(Skipped(file=one_line(file), line=None, reason=reason))
+
+    for path, name in find_files(request.paths, refuse):
+        if path.is_relative_to(request.folder.absolute()):
+            continue
+        shown = one_line(name)
+        problems: list[str] = []
+        try:
+            source = Source(path, problems.append)
+        except OSError as error:
+            refuse(shown, (error.strerror or str(error)).lower())
+            continue
+        with source:
+            importer = IMPORTERS[request.kind] if request.kind else detected(source, shown)
+            if importer is None:
+                why = f"; {problems[0]}" if problems else ""
+                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){why}"
+                refuse(shown, kinds if source.size_bytes else "the file is empty")
+                continue
+            to_utc = request.clocks.to_utc(importer.kind)
+            context = Context(shown, importer.kind, to_utc, collected.job_name)
+            collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
+            for problem in problems:
+                context.skip(None, problem)
+            zone = request.clocks.zone_of(importer.kind)
+            sources.append(
+                SourceFacts(
+                    file=shown,
+                    kind=importer.kind,
+                    size_bytes=source.size_bytes,
+                    blocks=context.blocks,
+                    zone_known=context.zone_known,
+                    zone=str(zone) if zone is not None else "UTC" if context.zone_known is False else None,
+                    skipped_lines=context.skipped_lines,
+                    skipped=context.skipped,
+                )
+            )
+    return sources, refused
+
+
+def detected(source: Source, name: str) -> Importer | None:
+    """The importer that is surest of a file by its first bytes; None where none is sure enough."""
+    first = source.first(FIRST_BYTES)
+    sure = {kind: importer.recognises(first, name) for kind, importer in IMPORTERS.items()}
+    best = max(sure, key=lambda kind: sure[kind])
+    return IMPORTERS[best] if sure[best] >= LEAST_SURE else None
+
+
+def _nothing(request: Request, sources: Sequence[SourceFacts], refused: Sequence[Skipped]) -> UsageError:
+    told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
+    what = f"nothing in {len(sources) + len(refused)} files could be imported"
+    first = f"{told[0].file}: {told[0].reason}" if told else "there is no file"
+    return UsageError(
+        what, where=", ".join(request.paths)[:200], why=first, cure="name logs, or their kind with --as"
+    )

@@ -1,0 +1,122 @@
+"""Wall clocks of foreign files: the zones a user names, and whether jobs and hosts were on one clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from mawl.errors import UsageError
+
+_OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
+HALF_HOUR = 1800.0
+MOST_HALF_HOURS = 28
+"""Zones differ by at most 26 hours; two recordings of one shop by at most 14."""
+ENOUGH_OVERLAP_RATIO = 0.5
+WHOLE_OVERLAP_RATIO = 0.95
+
+Span = tuple[float, float]
+
+
+class Clocks(msgspec.Struct, frozen=True):
+    """``zones`` by kind of file (``""`` for all others), ``shifts`` in seconds by kind or node."""
+
+    zones: Mapping[str, tzinfo] = {}
+    shifts: Mapping[str, float] = {}
+
+    def zone_of(self, kind: str) -> tzinfo | None:
+        """The zone of a kind's wall clocks; None where the user named none."""
+        return self.zones.get(kind, self.zones.get(""))
+
+    def to_utc(self, kind: str) -> Callable[[float], float]:
+        """From seconds of a wall clock to seconds since the epoch; UTC is taken where no zone was named.
+
+        An hour that a clock showed twice is taken as the first of the two.
+        """
+        zone, shift = self.zone_of(kind), self.shifts.get(kind, 0.0)
+        quarters: dict[float, float] = {}
+
+        def converted(seconds: float) -> float:
+            if zone is None:
+                return seconds + shift
+            quarter = seconds // 900.0
+            offset = quarters.get(quarter)
+            if offset is None:
+                if len(quarters) > 100_000:
+                    quarters.clear()
+                moment = datetime.fromtimestamp(quarter * 900.0, UTC).replace(tzinfo=zone)
+                offset = (moment.utcoffset() or timedelta()).total_seconds()
+                quarters[quarter] = offset
+            return seconds - offset + shift
+
+        return converted
+
+    def shift_of_node(self, node: str) -> float:
+        """What ``--shift NODE=SECONDS`` adds to a recording of that node."""
+        return self.shifts.get(node, 0.0)
+
+
+def parse_zones(given: Sequence[str], kinds: Sequence[str]) -> dict[str, tzinfo]:
+    """``[KIND=]Area/City`` or ``[KIND=]+HH:MM``; :class:`~mawl.errors.UsageError` for anything else."""
+    zones: dict[str, tzinfo] = {}
+    for text in given:
+        kind, separator, name = text.rpartition("=")
+        if separator and kind not in kinds:
+            raise UsageError(
+                f"--timezone {text}: no kind of file is named {kind!r}; kinds: {', '.join(kinds)}"
+            )
+        zones[kind] = _zone(name)
+    return zones
+
+
+def _zone(name: str) -> tzinfo:
+    if match := _OFFSET.fullmatch(name):
+        minutes = int(match[2]) * 60 + int(match[3])
+        if minutes <= 14 * 60:
+            return timezone(timedelta(minutes=minutes if match[1] == "+" else -minutes))
+    elif name in ("UTC", "Z"):
+        return UTC
+    elif re.fullmatch(r"[A-Za-z]\w*(?:/[\w+-]+){0,2}", name):
+        try:
+            return ZoneInfo(name)
+        except (KeyError, OSError, ValueError):
+            pass
+    raise UsageError(
+        f"--timezone {name}: expected a zone that this machine knows, such as Europe/Berlin, or +01:00"
+    )
+
+
+def parse_shifts(given: Sequence[str]) -> dict[str, float]:
+    """``NAME=SECONDS``, NAME a node or a kind of file."""
+    shifts = {}
+    for text in given:
+        name, separator, seconds = text.rpartition("=")
+        if not (name and separator and re.fullmatch(r"[+-]?[0-9]{1,10}(?:\.[0-9]{1,6})?", seconds)):
+            raise UsageError(f"--shift {text}: expected NODE=SECONDS, such as db1=3600 or saslog=-7200")
+        shifts[name] = float(seconds)
+    return shifts
+
+
+def overlap_ratio(jobs: Span, host: Span) -> float:
+    """The share of the jobs' span that the host's covers; 1 for a span of no length inside it."""
+    length = jobs[1] - jobs[0]
+    shared = min(jobs[1], host[1]) - max(jobs[0], host[0])
+    return float(shared >= 0) if length <= 0 else max(shared, 0.0) / length
+
+
+def zone_difference(jobs: Span, host: Span) -> float | None:
+    """The seconds, whole half hours, by which the jobs must move to lie within the host's recording.
+
+    None where they lie there already to a half, or where no such move brings them in.  Of several the
+    smallest: two recordings of one afternoon, not of two days.
+    """
+    if overlap_ratio(jobs, host) >= ENOUGH_OVERLAP_RATIO:
+        return None
+    for count in range(1, MOST_HALF_HOURS + 1):
+        for move in (count * HALF_HOUR, -count * HALF_HOUR):
+            if overlap_ratio((jobs[0] + move, jobs[1] + move), host) >= WHOLE_OVERLAP_RATIO:
+                return move
+    return None

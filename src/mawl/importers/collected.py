@@ -1,0 +1,196 @@
+"""What the files of an import have given so far; steps and host figures go straight to the run folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from mawl.errors import UsageError
+from mawl.formats.lines import one_line
+from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
+from mawl.importers.interface import Context, HostFigures, HostSettings, ImportedJob, Item
+from mawl.importers.jobs import Placed, job_records
+from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
+from mawl.model.probe import Probe
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.run import NodeFacts, Setting
+from mawl.store.plain import in_calendar
+from mawl.store.whole import WholeRunWriter
+from mawl.units import format_instant
+
+UNKNOWN_NODE = "unknown"
+LOG_KIND = "saslog"
+"""Whose clock moves where jobs and host differ."""
+LONGEST_NAME = 120
+MOST_NAMED = 20
+
+
+class Collected:
+    """The jobs, nodes, settings, devices and probe of an import."""
+
+    def __init__(self, writer: WholeRunWriter, clocks: Clocks) -> None:
+        self._writer, self._clocks = writer, clocks
+        self._names: dict[str, int] = {}
+        self.jobs: list[tuple[ImportedJob, str]] = []
+        self.nodes: dict[str, NodeFacts] = {}
+        self.settings: dict[str, Setting] = {}
+        self.devices: set[tuple[str, str]] = set()
+        self.probe: Probe | None = None
+        self.steps = 0
+        self.samples = 0
+        self.host: dict[str, Span] = {}
+        self._recorded: dict[str, dict[str, _Recorded]] = {}
+
+    def job_name(self, wanted: str) -> str:
+        """A name that no other job has: ``load``, ``load-2``."""
+        base = one_line(wanted)[:LONGEST_NAME] or "job"
+        while True:
+            count = self._names[base] = self._names.get(base, 0) + 1
+            name = base if count == 1 else f"{base}-{count}"
+            if count == 1 or name not in self._names:
+                self._names.setdefault(name, 1)
+                return name
+
+    def take(self, items: Iterator[Item], context: Context) -> None:
+        """All items of a file."""
+        for item in items:
+            if isinstance(item, StepRecord):
+                self.steps += 1
+                self._writer.step(item)
+            elif isinstance(item, HostFigures):
+                self._figures(item, context)
+            elif isinstance(item, ImportedJob):
+                self.jobs.append((item, context.file))
+            elif isinstance(item, NodeFacts):
+                self.nodes[item.name] = _joined(self.nodes.get(item.name), item)
+            elif isinstance(item, HostSettings):
+                self.settings.update((f"{item.node}.{name}", value) for name, value in item.values.items())
+            else:
+                self.probe = _with_targets(self.probe, item)
+
+    def _figures(self, item: HostFigures, context: Context) -> None:
+        at = item.at + self._clocks.shift_of_node(item.node)
+        if not in_calendar(at):
+            context.skip(None, "a time outside the calendar is left out")
+            return
+        if not all(map(math.isnan, item.figures.values())):
+            first, last = self.host.get(item.node, (at, at))
+            self.host[item.node] = (min(first, at), max(last, at))
+        figures = self._own_figures(item, at, context)
+        if figures:
+            self.samples += len(figures)
+            self._writer.figures(item.node, at, figures)
+
+    def _own_figures(self, item: HostFigures, at: float, context: Context) -> Mapping[str, float]:
+        """The figures that no file before this one has of the same time: the first that tells counts."""
+        files = self._recorded.setdefault(item.node, {})
+        own = files.setdefault(context.file, _Recorded(at))
+        others = [
+            file
+            for name, file in files.items()
+            if name != context.file and file.first_at <= at <= file.last_at
+        ]
+        own.first_at, own.last_at = min(own.first_at, at), max(own.last_at, at)
+        if not own.names.issuperset(item.figures):
+            for name in item.figures.keys() - own.names:
+                own.names.add(name)
+                if name.startswith("device."):
+                    self.devices.add((item.node, name.split(".", 1)[1].rpartition(".")[0]))
+        if not others and not own.left_out:
+            return item.figures
+        told = {name for file in others for name in item.figures.keys() & file.names}
+        if told and not own.left_out:
+            context.skip(
+                None, f"figures of {item.node} that another file tells of the same time are left out"
+            )
+        back = own.left_out & item.figures.keys() - told
+        if back:
+            marks = dict.fromkeys(back, NOT_KNOWN)
+            self._writer.figures(item.node, at - CLOSE_SECONDS, marks)
+        own.left_out = (own.left_out - back) | told
+        return (
+            {name: value for name, value in item.figures.items() if name not in told}
+            if told
+            else item.figures
+        )
+
+    def job_records(self) -> list[JobRecord]:
+        """The records of the jobs, each on the node its log names, else on the only one that was recorded."""
+        only = next(iter(self.host)) if len(self.host) == 1 else UNKNOWN_NODE
+        short = {name.split(".")[0].lower(): name for name in self.host}
+        placed = [
+            Placed(job, file, short.get(job.node.split(".")[0].lower(), job.node) if job.node else only)
+            for job, file in self.jobs
+        ]
+        return job_records(placed)
+
+    def job_span(self) -> Span | None:
+        """First start to last end of the jobs; None without times."""
+        starts = [job.started_at for job, _ in self.jobs if job.started_at is not None]
+        ends = [job.ended_at for job, _ in self.jobs if job.ended_at is not None]
+        return (min(starts), max(ends)) if starts and ends else None
+
+    def host_span(self) -> Span | None:
+        """First to last sample of any node; None without samples."""
+        spans = list(self.host.values())
+        return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
+
+    def overlap_ratio(self) -> float | None:
+        """The share of the jobs' span that recordings of hosts cover; None where one of them is missing."""
+        jobs, host = self.job_span(), self.host_span()
+        return None if jobs is None or host is None else overlap_ratio(jobs, host)
+
+    def check_shifts(self, kinds: Iterable[str]) -> None:
+        """Refuse a shift of what is neither a kind of file nor a node that was recorded."""
+        nodes = sorted({*self.nodes, *self.host})
+        for name in self._clocks.shifts.keys() - {*kinds, *nodes}:
+            raise UsageError(
+                f"--shift {name}=...: no recording is of a node of that name",
+                why=f"nodes: {', '.join(nodes[:MOST_NAMED]) or 'none'}; kinds of files: {', '.join(kinds)}",
+                cure="name one of them",
+            )
+
+    def check_clocks(self) -> None:
+        """Ask, in one sentence, where jobs and host lie apart by what looks like a difference of zones."""
+        jobs, host = self.job_span(), self.host_span()
+        move = None if jobs is None or host is None else zone_difference(jobs, host)
+        if jobs is None or host is None or move is None or LOG_KIND in self._clocks.shifts:
+            return
+        raise UsageError(
+            f"are the clocks of the logs and of the host {abs(move) / 3600:g} hours apart",
+            why=f"the jobs ran from {_moment(jobs[0])} to {_moment(jobs[1])}, the host was recorded from "
+            f"{_moment(host[0])} to {_moment(host[1])}, and moved by {move:+g} seconds they meet",
+            cure=f"say so with --shift {LOG_KIND}={move:+g}, or name the zones: --timezone "
+            f"{LOG_KIND}=Area/City (--shift {LOG_KIND}=0 leaves them as they are)",
+        )
+
+
+class _Recorded:
+    """What one file told of one node: when, which series, and which of them now stand in another file."""
+
+    def __init__(self, at: float) -> None:
+        self.first_at = self.last_at = at
+        self.names: set[str] = set()
+        self.left_out: set[str] = set()
+
+
+def _moment(at: float) -> str:
+    return format_instant(at)[:19].replace("T", " ")
+
+
+def _joined(old: NodeFacts | None, new: NodeFacts) -> NodeFacts:
+    """What two files say of a node; the first one that says something counts."""
+    if old is None:
+        return new
+    known = {name: value for name in NodeFacts.__struct_fields__ if (value := getattr(old, name)) is not None}
+    return msgspec.structs.replace(new, **known)
+
+
+def _with_targets(old: Probe | None, new: Probe) -> Probe:
+    if old is None:
+        return new
+    return msgspec.structs.replace(
+        old, created_at=min(old.created_at, new.created_at), targets=[*old.targets, *new.targets]
+    )

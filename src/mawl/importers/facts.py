@@ -1,0 +1,212 @@
+"""The facts of an imported run: what its files tell, and why the rest is missing."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from mawl import __version__
+from mawl.formats.lines import one_line
+from mawl.importers.collected import Collected
+from mawl.importers.device_roles import volumes_by_pattern
+from mawl.model.options import ROLES, Role
+from mawl.model.records import JobRecord
+from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
+from mawl.units import counted_noun, format_rate, format_request
+
+MOST_TESTS = 20
+NOT_IN_FILES = "the imported files do not tell"
+NO_ROLES = "SAS logs do not count I/O by role"
+NO_ROLES_OF_HOST = "recordings of hosts and storage do not tell which job moved the bytes"
+NOT_ADJUSTED = "AIX scaled these times by PURR, and no file tells the factor that would undo it: they are raw"
+NO_RUN_QUEUE = "a SAS log does not tell how long its job waited for a CPU"
+NO_BLOCKED = "a SAS log tells neither run queue nor I/O by role (wait.blocked_at_most_seconds bounds the sum)"
+NO_LAUNCHER = "an imported run had no launcher of mawl"
+NO_END = "fio tells when it wrote its results, not when its tests began and ended"
+MISSING: dict[str, str] = {
+    "start_mode": "an imported run was not started by mawl",
+    "on_failure": "an imported run was not started by mawl",
+    **{
+        f"workload.{name}": "an imported run has no workload file"
+        for name in ("scale", "scale_name", "seed", "options", "planned_peak_concurrent", "gate_jobs")
+    },
+    "jobs.planned_peak_concurrent": "an imported run has no plan",
+    **{
+        f"nodes.*.{name}": NOT_IN_FILES
+        for name in (
+            *("kernel", "python", "cpu_model", "cores", "core_basis", "memory_bytes", "cpus_used"),
+            *("memory_limit_bytes", "sockets", "physical_cores", "logical_cpus", "smt", "virtual"),
+        )
+    },
+    "io.by_role": NO_ROLES,
+    "io.coverage_ratio": NO_ROLES,
+    "inputs": "an imported run has no input tables of mawl",
+    "overhead.cpu_seconds": "mawl was not there while the jobs ran",
+    "overhead.startup_cpu_seconds": "mawl was not there while the jobs ran",
+    "overhead.peak_memory_bytes": "mawl was not there while the jobs ran",
+    "outside_cpu": "an imported run has no account beside that of its files",
+    "time.startup_seconds": NO_LAUNCHER,
+    **{
+        f"cpu_account.{part}.{name}_seconds": why
+        for part, why in (
+            ("total", NO_LAUNCHER),
+            ("launcher", NO_LAUNCHER),
+            ("startup", "SAS's session total includes its initialization"),
+            ("verify", "nobody checked the jobs' answers"),
+        )
+        for name in ("user_cpu", "system_cpu", "cpu")
+    },
+    "wait.run_queue_seconds": NO_RUN_QUEUE,
+    **{
+        f"{prefix}{role}{suffix}": NO_BLOCKED
+        for prefix, suffix in (("wait.blocked_seconds.", ""), ("programs.*.wait.blocked_", "_seconds"))
+        for role in (*ROLES, "other")
+    },
+    "programs.*.wait.run_queue_seconds": NO_RUN_QUEUE,
+    "programs.*.stretch": "the imported files do not tell which jobs ran alone",
+}
+"""Reasons that hold for every imported run, by the path in the summary."""
+
+
+def facts_of(
+    run_id: str,
+    command: Sequence[str],
+    roles: Mapping[Role, Sequence[re.Pattern[str]]],
+    collected: Collected,
+    jobs: Sequence[JobRecord],
+    sources: Sequence[SourceFacts],
+    refused: Sequence[Skipped],
+) -> RunFacts:
+    """Everything ``run.json`` holds of an imported run."""
+    span = collected.job_span() or collected.host_span()
+    bad = sum(job.outcome != "finished" for job in jobs)
+    sessions = len({(job.node, job.session) for job in jobs})
+    remarks = [*_remarks(collected, jobs, sources, refused), *_probed(collected)]
+    if scaled := _scaled(collected):
+        remarks.append(f"CPU times of {', '.join(scaled[:5])} are AIX's, scaled by PURR: raw, not adjusted")
+    tested_at = _tested_at(collected, sources) if span is None else None
+    if span is None and tested_at is None:
+        remarks.append("no file names a time: the run's start is when it was imported")
+    return RunFacts(
+        run_id=run_id,
+        kind="imported",
+        mawl_version=__version__,
+        workload=WorkloadFacts(
+            name="imported",
+            title=f"{counted_noun(len(jobs), 'job')} of {counted_noun(len(sources), 'imported file')}",
+            sessions=sessions,
+            jobs=len(jobs),
+        ),
+        outcome="failed" if bad else "completed",
+        outcome_reason=f"{bad} of {len(jobs)} imported jobs did not finish well" if bad else None,
+        started_at=span[0] if span else time.time() if tested_at is None else tested_at,
+        ended_at=None if span is None else span[1],
+        command=list(command),
+        nodes=_nodes(collected, jobs),
+        software=_software(collected),
+        settings=collected.settings,
+        roles={},
+        volumes=volumes_by_pattern(roles, collected.devices),
+        sources=list(sources),
+        missing={
+            **MISSING,
+            **({} if jobs else dict.fromkeys(("io.by_role", "io.coverage_ratio"), NO_ROLES_OF_HOST)),
+            **({} if span else {"ended_at": "no file names a time" if tested_at is None else NO_END}),
+            **({"time.adjusted_cpu_seconds": NOT_ADJUSTED} if _scaled(collected) else {}),
+        },
+        remarks=remarks,
+    )
+
+
+def _scaled(collected: Collected) -> list[str]:
+    """Whose CPU time is AIX's: hosts by their recordings, logs by the platform in their banners."""
+    ending = ".cpu_accounting"
+    hosts = sorted(name.removesuffix(ending) for name in collected.settings if name.endswith(ending))
+    logs = any((job.platform or "").startswith("AIX") for job, _ in collected.jobs)
+    return [*hosts, *(["the SAS logs"] if logs else [])]
+
+
+def _probed(collected: Collected) -> list[str]:
+    """What fio measured, the first tests; the run's probe holds all."""
+    if collected.probe is None:
+        return []
+    told = [
+        f"fio in {one_line(target.directory)}: {test.pattern} {test.direction}, "
+        f"{format_request(test.request_bytes)}, {test.streams} at once: {verb} "
+        f"{format_rate(figures.bytes_per_second)}"
+        for target in collected.probe.targets
+        for test in target.tests
+        for verb, figures in (("read", test.read), ("written", test.write))
+        if figures is not None
+    ]
+    more = len(told) - MOST_TESTS
+    return told[:MOST_TESTS] + ([f"and {more} more figures of fio in probe.json"] if more > 0 else [])
+
+
+def _tested_at(collected: Collected, sources: Sequence[SourceFacts]) -> float | None:
+    """When the first of fio's documents was written (seconds since the epoch); None where none says so."""
+    told = any(source.kind == "fio" and source.zone_known for source in sources)
+    return collected.probe.created_at if collected.probe is not None and told else None
+
+
+def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
+    """Nodes with recordings, and those that only jobs name, by name."""
+    platforms = {job.node: job.platform for job, _ in collected.jobs if job.node and job.platform}
+    shown = {platform for job, _ in collected.jobs if (platform := job.platform)}
+    nodes = dict(collected.nodes)
+    for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
+        kernel = platforms.get(name) or (next(iter(shown)) if len(shown) == 1 else None)
+        nodes[name] = NodeFacts(name=name, kernel=kernel)
+    return [nodes[name] for name in sorted(nodes)]
+
+
+def _software(collected: Collected) -> dict[str, str | None]:
+    """The releases of SAS that the logs name."""
+    releases = sorted({job.software for job, _ in collected.jobs if job.software})
+    return {"sas": ", ".join(releases[:5])} if releases else {}
+
+
+def _remarks(
+    collected: Collected,
+    jobs: Sequence[JobRecord],
+    sources: Sequence[SourceFacts],
+    refused: Sequence[Skipped],
+) -> list[str]:
+    """What a reader of the run must know of how its figures came about."""
+    imported = [job for job, _ in collected.jobs]
+    told = [
+        (
+            sum("usage" in job.missing for job in imported),
+            "have no session total: their figures are sums of steps",
+        ),
+        (sum("exact" in job.missing for job in imported), "start at the minute of their page header"),
+        (sum(job.started_at is None for job in imported), "have no timestamps and so no place in time"),
+    ]
+    remarks = [f"{count} of {len(jobs)} jobs {what}" for count, what in told if count]
+    untimed = any(job.started_at is None or job.ended_at is None for job in imported)
+    inferred = sum(job.session is None for job in imported)
+    if inferred:
+        remarks.append(
+            f"the sessions of {counted_noun(inferred, 'job')} are inferred: the fewest that could have run "
+            "jobs that overlap so" + (" (jobs without times: one session a file)" if untimed else "")
+        )
+    unzoned = sorted({source.kind for source in sources if source.zone_known is False})
+    for kind in unzoned:
+        zone = next(source.zone for source in sources if source.kind == kind and source.zone_known is False)
+        remarks.append(f"times of {kind} files have no zone and are taken as {zone} (--timezone)")
+    share = collected.overlap_ratio()
+    if share is not None:
+        remarks.append(
+            f"from first sample to last, recordings of the host reach over {share:.0%} of the time "
+            "from first start to last end (gaps between them are not counted here)"
+        )
+    if refused:
+        remarks.append(
+            f"{counted_noun(len(refused), 'file')} could not be read, the first is {refused[0].file}: "
+            f"{refused[0].reason}"
+        )
+    lines = sum(source.skipped_lines for source in sources)
+    if lines:
+        remarks.append(f"{counted_noun(lines, 'line')} left out or doubtful (sources in run.json)")
+    return remarks

@@ -1,0 +1,125 @@
+"""JSON output of fio as a probe of the storage (docs/design/imported-host.md)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from mawl.errors import InvalidFileError
+from mawl.formats.decoding import byte_chunks, text_of
+from mawl.formats.fio import FioJob, FioReport, parse_fio, probe_test
+from mawl.importers.interface import Context, Item
+from mawl.importers.nmon_sections import name_of
+from mawl.model.probe import Probe, ProbeTarget, ProbeTest
+from mawl.store.plain import in_calendar
+
+LARGEST_FILE_BYTES = 16 * 2**20
+"""Of fio's output with all its histograms a document is some megabytes."""
+
+UNKNOWN = "unknown"
+_DOCUMENT = re.compile(r'(?m)^\{\s{0,99}"fio version"')
+_RECOGNISED = re.compile(rb'\{\s{0,99}"fio version"')
+
+
+class FioResults:
+    """Files that ``fio --output-format=json`` writes, with or without text around them."""
+
+    kind = "fio"
+    title = "JSON of fio 2 and 3"
+
+    def recognises(self, first: bytes, name: str) -> float:
+        """By the first key of a document."""
+        return 1.0 if _RECOGNISED.search(first) else 0.1 if name.endswith(".fio") else 0.0
+
+    def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
+        """One probe: a target for each directory, a test for each job."""
+        content = bytearray()
+        for chunk in byte_chunks(stream):
+            content += chunk
+            if len(content) > LARGEST_FILE_BYTES:
+                context.skip(None, f"longer than {LARGEST_FILE_BYTES} bytes: no output of fio")
+                return
+        reports = list(_reports(text_of(bytes(content)), context))
+        if reports:
+            yield _probe(reports, context)
+
+
+def _reports(text: str, context: Context) -> Iterator[FioReport]:
+    """The documents that are whole; a report that goes on in the next one (--status-interval) is left out."""
+    starts = [match.start() for match in _DOCUMENT.finditer(text)]
+    if not starts:
+        context.skip(None, "no document of fio begins on a line of its own")
+        return
+    last: FioReport | None = None
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        try:
+            (report,) = parse_fio(text[start:end])
+        except InvalidFileError as error:
+            context.skip(text.count("\n", 0, start) + 1, f"a document of fio is left out: {error.why}")
+            continue
+        context.blocks += 1
+        if last is not None and not _goes_on(last, report):
+            yield last
+        last = report
+    if last is not None:
+        yield last
+
+
+def _goes_on(before: FioReport, after: FioReport) -> bool:
+    """Whether both are of one run of fio: the same jobs, begun before the first of them was written."""
+    if [(job.name, job.options) for job in before.jobs] != [(job.name, job.options) for job in after.jobs]:
+        return False
+    took = max((job.elapsed_seconds or 0.0 for job in after.jobs), default=0.0)
+    if before.created_at is None or after.created_at is None:
+        return False
+    return 0.0 <= after.created_at - before.created_at < took
+
+
+def _probe(reports: list[FioReport], context: Context) -> Probe:
+    tests: dict[str, list[ProbeTest]] = {}
+    for report in reports:
+        entries: dict[tuple[str, int], list[FioJob]] = {}
+        for job in report.jobs:
+            entries.setdefault((job.name, job.group), []).append(job)
+        for jobs in entries.values():
+            test = probe_test(jobs)
+            if isinstance(test, str):
+                context.skip(None, test)
+            else:
+                tests.setdefault(_directory(jobs[0]), []).append(test)
+    known = [at for report in reports if (at := report.created_at) is not None and in_calendar(at)]
+    if not known:
+        context.skip(None, "fio's output does not say when it was written: the time of the import is taken")
+    return Probe(
+        created_at=context.absolute(min(known)) if known else time.time(),
+        tool=name_of(reports[0].version),
+        physical_cores=None,
+        core_basis=None,
+        targets=[
+            ProbeTarget(
+                name=f"{context.file}: {directory}",
+                directory=directory,
+                node=UNKNOWN,
+                roles=[],
+                file_system=None,
+                source=None,
+                devices=[],
+                size_bytes=None,
+                free_bytes=None,
+                tests=own,
+            )
+            for directory, own in tests.items()
+        ],
+    )
+
+
+def _directory(job: FioJob) -> str:
+    """Where a job read and wrote, as its options have it."""
+    directory, file = job.options.get("directory"), job.options.get("filename")
+    return name_of(directory or (str(PurePosixPath(file).parent) if file else "") or UNKNOWN)
+
+
+IMPORTER = FioResults()

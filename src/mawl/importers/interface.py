@@ -1,0 +1,130 @@
+"""What an importer is: it recognises a file by its content and reads it as items of a run.
+
+An importer is a generator over a stream: its memory must not grow with the file, and whatever the
+file holds it raises nothing.  A line it cannot use it tells :meth:`Context.skip`, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import BinaryIO, NamedTuple, Protocol
+
+import msgspec
+
+from mawl.model.probe import Probe
+from mawl.model.records import JobOutcome, ProgramClass, StepRecord
+from mawl.model.run import NodeFacts, Setting, Skipped
+from mawl.model.usage import Usage
+
+MOST_SKIPPED = 200
+"""Skipped lines of one file that are told one by one; of the others only their number."""
+
+EXCERPT_LENGTH = 120
+
+FIRST_BYTES = 65536
+"""How much of a file (decompressed) an importer sees to recognise it."""
+
+
+class HostFigures(NamedTuple):
+    """What a host was at one moment: series of ``model/series_metrics.py`` (or ``ROLE_SERIES``) to value.
+
+    ``at`` is what :meth:`Context.local` or :meth:`Context.absolute` returned.  Counters are cumulative,
+    as in samples of a measured run: a recording of rates is added up over the interval of each.
+    """
+
+    node: str
+    at: float
+    figures: Mapping[str, float]
+
+
+class HostSettings(NamedTuple):
+    """Settings of a node as its recording names them."""
+
+    node: str
+    values: Mapping[str, Setting]
+
+
+class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job; its steps went before it under the same ``job`` (:meth:`Context.job_name`).
+
+    Sessions are inferred when all jobs are known, unless the file names them.  ``missing`` gives the
+    reason of a field that is None, or how a figure came about.
+    """
+
+    job: str
+    program: str
+    outcome: JobOutcome
+    usage: Usage
+    steps: int
+    reason: str | None = None
+    session: str | None = None
+    stage: int | None = None
+    program_class: ProgramClass = "unknown"
+    verified: bool | None = None
+    trail_out: bool = False
+    node: str | None = None
+    platform: str | None = None
+    software: str | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    missing: dict[str, str] = {}
+
+
+Item = ImportedJob | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
+
+
+class Context:
+    """One file that is being imported: its name, its clock, and where lines that were left out go."""
+
+    def __init__(
+        self, file: str, kind: str, to_utc: Callable[[float], float], names: Callable[[str], str]
+    ) -> None:
+        """``file`` is how messages call it; ``to_utc`` turns seconds of its wall clock into UTC."""
+        self.file, self.kind = file, kind
+        self._to_utc, self._names = to_utc, names
+        self.blocks = 0
+        """Performance notes (of logs), records (of other files) read."""
+        self.skipped: list[Skipped] = []
+        self.skipped_lines = 0
+        self.zone_known: bool | None = None
+        """None until the file gave a time; False where any of its times had no zone."""
+
+    def local(self, seconds: float) -> float:
+        """UTC from a wall clock without a zone, given as seconds since the epoch as if it were UTC."""
+        self.zone_known = False
+        return self._to_utc(seconds)
+
+    def absolute(self, seconds: float) -> float:
+        """A time whose zone the file gives: seconds since the epoch."""
+        if self.zone_known is None:
+            self.zone_known = True
+        return seconds
+
+    def job_name(self, wanted: str) -> str:
+        """A name for a job that no other job of this import has."""
+        return self._names(wanted)
+
+    def skip(self, line: int | None, reason: str, text: str = "") -> None:
+        """A line that was left out, or is doubtful; ``line`` from 1, None for the file as a whole."""
+        self.skipped_lines += 1
+        if len(self.skipped) < MOST_SKIPPED:
+            self.skipped.append(
+                Skipped(file=self.file, line=line, reason=reason, text=text[:EXCERPT_LENGTH] or None)
+            )
+
+
+class Importer(Protocol):
+    """A kind of file; ``kind`` is the value of ``--as`` and one word.
+
+    Modules of :mod:`mawl.importers` hold one as ``IMPORTER``; :mod:`mawl.importers.registry` lists them.
+    """
+
+    kind: str
+    title: str
+    """What such files are, for people."""
+
+    def recognises(self, first: bytes, name: str) -> float:
+        """From 0 (surely not) to 1 by the first FIRST_BYTES bytes; a name alone gives at most 0.1."""
+
+    def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
+        """The file's items; ``stream`` is decompressed, cannot seek, and returns what ``read(size)`` asks."""

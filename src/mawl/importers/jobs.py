@@ -1,0 +1,106 @@
+"""Imported jobs as records of a run: nodes, sessions by overlap, waits as far as they are known."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mawl.importers.interface import ImportedJob
+from mawl.model.records import JobRecord
+from mawl.model.role_io import Waits
+from mawl.model.usage import Usage
+
+SECONDS_OF_A_STAMP = 1.0
+"""Timestamps are to the second, so that a job may seem to begin up to one before the last one ended."""
+
+
+class Placed(NamedTuple):
+    """A job, the file it is of and the node it ran on."""
+
+    job: ImportedJob
+    file: str
+    node: str
+
+
+def job_records(placed: Sequence[Placed]) -> list[JobRecord]:
+    """The records, in order of their starts, those without one last."""
+    sessions = _sessions(placed)
+    return [
+        _record(one, session, stage)
+        for one, (session, stage) in sorted(
+            zip(placed, sessions, strict=True),
+            key=lambda pair: (pair[0].job.started_at is None, pair[0].job.started_at or 0.0),
+        )
+    ]
+
+
+def _sessions(placed: Sequence[Placed]) -> list[tuple[str, int]]:
+    """Session and stage of each job.
+
+    A log's own session where it names one; else the sessions are inferred: in the order of their
+    starts each job goes into the session that has been free the longest, into a new one where none is
+    free: the fewest sessions that could have run them.  Jobs of a file without times are one session.
+    """
+    taken = {one.job.session for one in placed if one.job.session}
+    numbers = (f"s{number}" for number in range(1, 10**9) if f"s{number}" not in taken)
+    found: dict[int, str] = {}
+    for node in sorted({one.node for one in placed}):
+        free: list[tuple[float, int, str]] = []
+        timed = [
+            (one.job.started_at, max(one.job.started_at, one.job.ended_at), index)
+            for index, one in enumerate(placed)
+            if one.node == node
+            and not one.job.session
+            and one.job.started_at is not None
+            and one.job.ended_at is not None
+        ]
+        for start, end, index in sorted(timed):
+            reusable = free and free[0][0] <= start + SECONDS_OF_A_STAMP
+            name = heapq.heappop(free)[2] if reusable else next(numbers)
+            found[index] = name
+            heapq.heappush(free, (end, index, name))
+    by_file: dict[str, str] = {}
+    for index, one in enumerate(placed):
+        if one.job.session:
+            found[index] = one.job.session
+        elif index not in found:
+            found[index] = by_file.get(one.file) or by_file.setdefault(one.file, next(numbers))
+    return _with_stages(placed, found)
+
+
+def _with_stages(placed: Sequence[Placed], sessions: dict[int, str]) -> list[tuple[str, int]]:
+    stages: dict[str, int] = {}
+    result: list[tuple[str, int]] = [("", 0)] * len(placed)
+    order = sorted(range(len(placed)), key=lambda index: (placed[index].job.started_at or 0.0, index))
+    for index in order:
+        name = sessions[index]
+        stages[name] = stages.get(name, 0) + 1
+        result[index] = (name, placed[index].job.stage or stages[name])
+    return result
+
+
+def _record(one: Placed, session: str, stage: int) -> JobRecord:
+    job = one.job
+    return JobRecord(
+        job=job.job,
+        program=job.program,
+        program_class=job.program_class,
+        session=session,
+        stage=stage,
+        node=one.node,
+        replica=0,
+        gate=None,
+        trail_out=job.trail_out,
+        outcome=job.outcome,
+        verified=job.verified,
+        reason=job.reason,
+        started_at=job.started_at,
+        ended_at=job.ended_at,
+        usage=job.usage,
+        startup=Usage(),
+        verify=Usage(),
+        total=job.usage,
+        steps=job.steps,
+        waits=Waits(on_cpu_seconds=job.usage.cpu_seconds),
+    )

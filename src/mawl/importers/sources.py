@@ -1,0 +1,131 @@
+"""The files of an import: found in directories, opened safely, decompressed in bounds."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from mawl.errors import UsageError
+from mawl.importers.gzipped import Gzipped
+from mawl.store.layout import KEPT_LOG, OWN_LOG
+
+GZIP_MAGIC = b"\x1f\x8b"
+MOST_EXPANDED_RATIO = 250
+"""A compressed log of endless equal notes expands about a hundredfold; gzip's utmost is a thousandfold."""
+LEAST_EXPANDED_BYTES = 64 * 2**20
+"""What may be expanded at any ratio."""
+MOST_FILES = 200_000
+
+Tell = Callable[[str, str], None]
+"""Told the file and the reason why it was not read."""
+
+
+def find_files(paths: list[str], tell: Tell) -> Iterator[tuple[Path, str]]:
+    """Every file of the paths and the name that messages use; directories by name, depth first.
+
+    Links to directories are not followed.  Raises :class:`~mawl.errors.UsageError` for a path that is
+    not there, and for more than MOST_FILES files.
+    """
+    count = 0
+    for text in paths:
+        path = Path(text)
+        if not os.path.lexists(path):
+            raise UsageError(
+                "there is no such file or directory", where=text, cure="name what is to be imported"
+            )
+        found = _below(path, tell) if path.is_dir() else iter([path])
+        for file in found:
+            count += 1
+            if count > MOST_FILES:
+                raise UsageError(
+                    f"holds more than {MOST_FILES} files", where=text, cure="import a part of it"
+                )
+            yield file, os.path.relpath(file, path) if path.is_dir() else file.name
+
+
+def _below(directory: Path, tell: Tell) -> Iterator[Path]:
+    def refused(error: OSError) -> None:
+        tell(str(error.filename), (error.strerror or str(error)).lower())
+
+    for folder, folders, files in os.walk(directory, onerror=refused, followlinks=False):
+        folders.sort()
+        for name in [name for name in folders if Path(folder, name).is_symlink()]:
+            tell(
+                os.path.relpath(os.path.join(folder, name), directory),
+                "a link to a directory is not followed",
+            )
+        for name in sorted(files):
+            ours = name.removesuffix(KEPT_LOG) + OWN_LOG
+            if name.endswith(KEPT_LOG) and ours in files:
+                # A run folder's logs: one job twice, and ours knows the session and the waits, too.
+                tell(os.path.relpath(os.path.join(folder, name), directory), f"{ours} tells the same job")
+            else:
+                yield Path(folder, name)
+
+
+class Source(io.RawIOBase):
+    """A regular file as a stream of bytes, decompressed where it is gzip; what is wrong with it is told once.
+
+    Making one raises OSError where it cannot be opened, or is no regular file.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        self._file = os.fdopen(descriptor, "rb")
+        self._tell = tell
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(0, "no regular file: a pipe, a device or a directory")
+            self.size_bytes = status.st_size
+            self._stream: BinaryIO | Gzipped = self._file
+            if self._file.peek(2)[:2] == GZIP_MAGIC:
+                self._stream = Gzipped(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+        self._expanded = 0
+        self._ended = False
+        self._first = b""
+
+    def first(self, size: int) -> bytes:
+        """The first bytes, which a later :meth:`read` gives again; before any of them."""
+        self._first = self._next(size)
+        return self._first
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to ``size`` bytes; nothing at the end, or where the file is damaged from here on."""
+        if size < 0:
+            raise io.UnsupportedOperation("a source is read in parts")
+        if self._first:
+            part, self._first = self._first[:size], self._first[size:]
+            return part
+        return self._next(size)
+
+    def _next(self, size: int) -> bytes:
+        if self._ended:
+            return b""
+        try:
+            part = self._stream.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            self._stop(f"damaged after {self._expanded} bytes ({str(error)[:80]}): the rest is not read")
+            return b""
+        self._expanded += len(part)
+        bound = max(LEAST_EXPANDED_BYTES, self.size_bytes * MOST_EXPANDED_RATIO)
+        if self._stream is not self._file and self._expanded > bound:
+            self._stop(f"expands to more than {MOST_EXPANDED_RATIO} times its size: the rest is not read")
+        return part
+
+    def _stop(self, why: str) -> None:
+        self._ended = True
+        self._tell(why)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()

@@ -1,0 +1,225 @@
+"""Build a bed: its volumes one after another, each creation written down before it happens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.lab import devices, disk, throttle
+from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
+from mawl.lab.state import (
+    BedState,
+    VolumeState,
+    ZramState,
+    boot_id,
+    make_directory,
+    read_state,
+    started_ticks,
+    state_file,
+    write_state,
+)
+from mawl.lab.teardown import tear_down
+from mawl.units import format_memory
+
+SHARED_MEMORY = Path("/dev/shm")
+IMAGES_VARIABLE = "MAWL_LAB_IMAGES"
+PREFIX = "mawl-lab-"
+FREE_SHARE = 0.9
+"""Images together may become at most this share of what is free where they lie."""
+
+
+class Bed:
+    """A bed that stands: its volumes are mounted, fast until :meth:`slow` and again after :meth:`hasten`."""
+
+    def __init__(self, directory: Path, state: BedState) -> None:
+        self.state_directory, self.state = directory, state
+        self.spec = msgspec.convert(state.description, BedSpec)
+        self.mark = str(state_file(directory, state.bed))
+        self._specs = {volume.name: volume for volume in self.spec.volumes}
+
+    @property
+    def volumes(self) -> list[str]:
+        """Names of the volumes that stand."""
+        return [volume.name for volume in self.state.volumes]
+
+    def volume(self, name: str) -> VolumeSpec:
+        """What a volume is to be."""
+        return self._specs[name]
+
+    def place(self, name: str) -> Path:
+        """Where a volume is mounted."""
+        return Path(self._of(name).place)
+
+    def device(self, name: str) -> str:
+        """The kernel name of a volume's device."""
+        device = self._of(name).device
+        assert device is not None, "a volume that stands has a device"
+        return device
+
+    def note_run(self, folder: Path) -> None:
+        """A run folder is about to be written: `down` cleans up after the run."""
+        self.state.run_folders.append(str(folder.absolute()))
+        self._write()
+
+    def slow(self, name: str) -> None:
+        """Give a volume the speed that its bed says, and limit what may wait to be written."""
+        spec, state = self._specs[name], self._of(name)
+        if spec.disk is not None:
+            self._detach(name)
+            file = Path(self.state.directory) / f"{name}{disk.MODELLED}"
+            state.model_socket = str(file.with_suffix(".socket"))
+            self._write()
+            disk.start(Path(str(state.image)), spec.disk, file, self.mark)
+            self._attach(name, file)
+        number = throttle.device_number(self.device(name))
+        state.device_number = number
+        state.writeback_name = throttle.writeback_name(self.device(name))
+        state.writeback_before = throttle.writeback_limits(state.writeback_name)
+        state.cap_rules = throttle.cap_rules(spec.cap) if spec.cap is not None else {}
+        self._write()
+        throttle.limit_writeback(state.writeback_name, spec.dirty_bytes)
+        throttle.set_rules(number, state.cap_rules)
+
+    def hasten(self, name: str) -> None:
+        """Take the limits of a volume away again."""
+        spec, state = self._specs[name], self._of(name)
+        if state.device_number is None:
+            return
+        throttle.clear_rules(state.device_number, state.cap_rules)
+        throttle.restore_writeback(state.writeback_name or state.device_number, state.writeback_before)
+        if spec.disk is not None:
+            self._detach(name)
+            self._attach(name, Path(str(state.image)))
+        state.cap_rules, state.writeback_before = {}, {}
+        state.device_number = state.writeback_name = None
+        self._write()
+
+    def at_speed(self, factor: float) -> None:
+        """From the next :meth:`slow` on, volumes have a factor of the speed that the bed says."""
+        self._specs = {volume.name: volume for volume in self.spec.at_speed(factor).volumes}
+
+    def make(self, spec: VolumeSpec) -> None:
+        """Make a volume, without its limits."""
+        state = VolumeState(name=spec.name, place=str(Path(self.state.directory) / spec.name))
+        self.state.volumes.append(state)
+        if spec.backing == "zram":
+            self._make_zram(spec, state)
+            return
+        image = Path(self.state.images) / f"{spec.name}.img"
+        state.image = str(image)
+        self._write()
+        with image.open("xb") as file:
+            os.truncate(file.fileno(), spec.size_bytes)
+        devices.make_file_system(spec, image, self.mark)
+        self._attach(spec.name, image)
+
+    def _make_zram(self, spec: VolumeSpec, state: VolumeState) -> None:
+        state.zram = ZramState(number=devices.next_zram())
+        self._write()
+        number = devices.add_zram()
+        state.zram, state.device = ZramState(number=number, confirmed=True), f"zram{number}"
+        self._write()
+        devices.prepare_zram(number, spec)
+        devices.make_file_system(spec, Path(f"/dev/zram{number}"), self.mark)
+        devices.mount(state.device, Path(state.place), spec.mount_options, self.mark)
+
+    def _attach(self, name: str, file: Path) -> None:
+        state = self._of(name)
+        state.device = devices.attach(file, self.mark)
+        self._write()
+        devices.mount(state.device, Path(state.place), self._specs[name].mount_options, self.mark)
+
+    def _detach(self, name: str) -> None:
+        """Unmount, and take the loop device and the modelled disk below it away."""
+        state = self._of(name)
+        devices.unmount(Path(state.place), self.mark)
+        devices.detach(self.device(name), self.mark)
+        state.device = None
+        if state.model_socket is not None:
+            file = Path(state.model_socket).with_suffix(disk.MODELLED)
+            for place in devices.mounts_in(Path(self.state.directory)):
+                if place == file:
+                    devices.unmount(place, self.mark)
+            disk.stop(file)
+            state.model_socket = None
+        self._write()
+
+    def _of(self, name: str) -> VolumeState:
+        return next(volume for volume in self.state.volumes if volume.name == name)
+
+    def _write(self) -> None:
+        write_state(self.state_directory, self.state)
+
+
+def build(directory: Path, spec: BedSpec, arms: Sequence[ArmSpec], images: Path | None = None) -> Bed:
+    """Build the volumes of some arms, without limits yet; what was built goes again where one fails.
+
+    ``directory`` is the state directory, which the caller holds (:func:`mawl.lab.state.held`).
+    Raises :class:`~mawl.errors.UsageError` where the bed stands already.
+    """
+    make_directory(directory)
+    if read_state(directory, spec.name) is not None:
+        raise UsageError(f"bed {spec.name} stands already", cure=f"mawl lab down {spec.name}")
+    volumes = spec.volumes_of(list(arms))
+    place = (images or _images()) / f"{PREFIX}{spec.name}"
+    if place.exists():
+        raise UsageError(
+            "is in the way of the bed's images", where=str(place), cure="remove it, or use --images"
+        )
+    _check_room(place.parent, volumes)
+    state = BedState(
+        bed=spec.name,
+        boot_id=boot_id(),
+        owner_pid=os.getpid(),
+        owner_started_ticks=started_ticks(os.getpid()) or 0,
+        directory=str(directory / spec.name),
+        images=str(place),
+        description=msgspec.to_builtins(spec),
+    )
+    write_state(directory, state)
+    bed = Bed(directory, state)
+    try:
+        for folder in (Path(state.directory), place):
+            folder.mkdir(mode=0o700)
+        for volume in volumes:
+            bed.make(volume)
+    except (MawlError, OSError, KeyboardInterrupt):
+        tear_down(directory, state)
+        raise
+    return bed
+
+
+def stands(directory: Path, name: str) -> Bed | None:
+    """The bed of a name where it stands whole; None where there is none."""
+    state = read_state(directory, name)
+    if state is None:
+        return None
+    if state.boot_id != boot_id() or any(volume.device is None for volume in state.volumes):
+        raise UnsuitableMachineError(
+            f"bed {name} was left half built", cure=f"mawl lab down {name}, and up again"
+        )
+    return Bed(directory, state)
+
+
+def _images() -> Path:
+    """Where images go: MAWL_LAB_IMAGES, else shared memory, whose speed is not a disk's."""
+    named = os.environ.get(IMAGES_VARIABLE)
+    return Path(named).absolute() if named else SHARED_MEMORY
+
+
+def _check_room(place: Path, volumes: Sequence[VolumeSpec]) -> None:
+    wanted = sum(volume.size_bytes for volume in volumes)
+    if not place.is_dir():
+        raise UsageError("is no directory for the bed's images", where=str(place))
+    free = shutil.disk_usage(place).free
+    if wanted > FREE_SHARE * free:
+        raise UnsuitableMachineError(
+            f"the images may become {format_memory(wanted)}, and {format_memory(free)} are free",
+            where=str(place),
+            cure=f"name a directory with more room: --images DIR or {IMAGES_VARIABLE}",
+        )

@@ -1,0 +1,111 @@
+"""The modelled disk: our nbdkit plugin, compiled at first use, before an image; nbdfuse makes it a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from mawl.errors import UnsuitableMachineError
+from mawl.lab.bed import DiskModel
+from mawl.lab.command import attempt, command, environment, find
+from mawl.lab.devices import mounts_in
+from mawl.measure.preload.build import cache, find_compiler
+from mawl.measure.processes import is_alive, signal_all
+
+MODELLED = ".disk"
+"""The suffix of the file that shows a modelled disk."""
+
+SOURCE = Path(__file__).parent / "disk_model.c"
+PACKAGES = "nbdkit nbdkit-plugin-dev libnbd-bin gcc"
+_FLAGS = ("-O2", "-std=gnu11", "-Wall", "-fPIC", "-shared", "-pthread")
+_THREADS = "16"
+_CONNECTIONS = "4"
+_PATIENCE_SECONDS = 20.0
+
+
+def plugin() -> Path:
+    """The compiled plugin in the user's cache; UnsuitableMachineError where it cannot be made."""
+    name = hashlib.sha256(SOURCE.read_bytes() + " ".join([*_FLAGS, platform.machine()]).encode()).hexdigest()
+    path = cache(os.environ) / f"disk-model-{name[:16]}.so"
+    if path.exists() and path.stat().st_uid == os.geteuid():
+        return path
+    compiler = find_compiler(os.environ)
+    if compiler is None:
+        raise UnsuitableMachineError("the disk model needs a C compiler", cure=f"install {PACKAGES}")
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+        made = Path(folder, path.name)
+        done = attempt([compiler, *_FLAGS, str(SOURCE), "-o", str(made)], mark="")
+        if done.returncode != 0:
+            errors = [line for line in done.stderr.splitlines() if "error" in line]
+            why = (errors or [f"exit status {done.returncode}"])[0]
+            raise UnsuitableMachineError(
+                "the disk model cannot be compiled", why=why, cure=f"install {PACKAGES}"
+            )
+        made.rename(path)
+    return path
+
+
+def start(image: Path, model: DiskModel, file: Path, mark: str) -> None:
+    """Show an image as a file of which each request takes the model's time."""
+    socket = file.with_suffix(".socket")
+    socket.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    # nbdkit goes into the background by itself: where it does not, its requests fail once its parent ends.
+    command(
+        [
+            *(
+                "nbdkit",
+                "-P",
+                str(file.with_suffix(".pid")),
+                "-t",
+                _THREADS,
+                "-U",
+                str(socket),
+                str(plugin()),
+            ),
+            *(f"file={image}", f"model={model.model}", f"bytes_per_second={model.rate}"),
+            f"access_nanoseconds={round(model.access_seconds * 1e9)}",
+            *(f"reach_bytes={model.reach_bytes}", f"buffer_bytes={model.buffer_bytes}"),
+            f"channels={model.channels}",
+        ],
+        mark,
+    )
+    fuse = find("nbdfuse")
+    if fuse is None:
+        raise UnsuitableMachineError("nbdfuse is missing", cure=f"install {PACKAGES}")
+    process = subprocess.Popen(
+        [fuse, "-C", _CONNECTIONS, str(file), "--unix", str(socket)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(mark),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while file not in mounts_in(file.parent) or file.stat().st_size != image.stat().st_size:
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise UnsuitableMachineError(
+                "nbdfuse does not show the disk", where=str(file), cure="see /dev/fuse"
+            )
+        time.sleep(0.05)
+
+
+def stop(file: Path) -> None:
+    """End the nbdkit of a modelled disk and remove its files; nbdfuse ends when its file is unmounted."""
+    pid_file = file.with_suffix(".pid")
+    try:
+        pid = int(pid_file.read_text())
+    except (FileNotFoundError, ValueError):
+        return
+    signal_all([pid], signal.SIGTERM)
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for left in (pid_file, file.with_suffix(".socket")):
+        left.unlink(missing_ok=True)

@@ -1,0 +1,263 @@
+"""What a bed needs of this machine, each need tried; what is lacking is skipped with its reason."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import MawlError
+from mawl.lab import devices, disk, throttle
+from mawl.lab.bed import BedSpec, Cap, DiskModel, FileSystemKind, VolumeSpec
+from mawl.lab.command import find
+from mawl.lab.state import (
+    TRIAL,
+    BedState,
+    VolumeState,
+    ZramState,
+    boot_id,
+    make_directory,
+    started_ticks,
+    state_file,
+    write_state,
+)
+from mawl.lab.teardown import tear_down, trial_groups
+
+_IMAGE_BYTES = 320 * 2**20
+"""The least that mkfs.xfs takes."""
+
+_PACKAGES = {
+    "fio": "fio",
+    "losetup": "mount",
+    "mount": "mount",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "nbdkit": "nbdkit",
+    "nbdfuse": "libnbd-bin",
+}
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that beds need: ``reason`` says why it is not to be had, None where it is."""
+
+    name: str
+    reason: str | None
+
+
+EVERY = (
+    "root",
+    "fio",
+    "loop",
+    "ext4",
+    "xfs",
+    "btrfs",
+    "zram",
+    "cap",
+    "writeback limit",
+    "memory group",
+    "disk model",
+)
+
+
+def needs_of(bed: BedSpec, volumes: Iterable[VolumeSpec]) -> list[str]:
+    """Names of what these volumes of a bed need, in the order of :data:`EVERY`."""
+    wanted = {"root", "fio", "loop", "writeback limit"}
+    for volume in volumes:
+        wanted.add(volume.file_system)
+        wanted |= {"zram"} if volume.backing == "zram" else set()
+        wanted |= {"cap"} if volume.cap is not None else set()
+        wanted |= {"disk model"} if volume.disk is not None else set()
+    if bed.memory_limit is not None:
+        wanted.add("memory group")
+    return [name for name in EVERY if name in wanted]
+
+
+def check(names: Iterable[str], directory: Path) -> list[Need]:
+    """Try each need on objects of its own, which are gone again when this returns.
+
+    ``directory`` is the state directory.
+    """
+    if os.geteuid() != 0:
+        reason = "devices, mounts and caps are root's; run it with sudo"
+        return [Need(name=name, reason=reason if name != "fio" else _lacking("fio")) for name in names]
+    make_directory(directory)
+    scratch = Scratch(directory)
+    try:
+        return [Need(name=name, reason=_tried(_TRIALS[name], scratch)) for name in names]
+    finally:
+        scratch.close()
+
+
+class Scratch:
+    """What the trials make, written down as a bed is, so that `mawl lab down` finds it after any death."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        folder = directory / f"{TRIAL}{os.getpid()}"
+        self._state = BedState(
+            bed=folder.name,
+            boot_id=boot_id(),
+            owner_pid=os.getpid(),
+            owner_started_ticks=started_ticks(os.getpid()) or 0,
+            directory=str(folder),
+            images=str(folder),
+            volumes=[VolumeState(name="trial", place=str(folder / "place"))],
+        )
+        self.folder, self.mark = folder, str(state_file(directory, folder.name))
+        self.write()
+        folder.mkdir(mode=0o700)
+
+    @property
+    def volume(self) -> VolumeState:
+        """What the trials have made, or are about to make."""
+        return self._state.volumes[0]
+
+    def write(self) -> None:
+        """Write the state down."""
+        write_state(self._directory, self._state)
+
+    def close(self) -> None:
+        """Remove all of it."""
+        tear_down(self._directory, self._state)
+
+    @contextlib.contextmanager
+    def loop(self) -> Iterator[str]:
+        """A loop device."""
+        image = self.folder / "image"
+        with image.open("wb") as file:
+            os.truncate(file.fileno(), _IMAGE_BYTES)
+        device = devices.attach(image, self.mark)
+        try:
+            yield device
+        finally:
+            devices.detach(device, self.mark)
+
+
+def _tried(trial: Callable[[Scratch], str | None], scratch: Scratch) -> str | None:
+    try:
+        return trial(scratch)
+    except (MawlError, OSError, ValueError) as error:
+        return str(error)
+
+
+def _lacking(*programs: str) -> str | None:
+    """Which programs are not installed, and what brings them."""
+    missing = [program for program in programs if find(program) is None]
+    if not missing:
+        return None
+    packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
+    return f"{', '.join(missing)} not found; install {packages}"
+
+
+def _try_loop(scratch: Scratch) -> str | None:
+    lacking = _lacking("losetup")
+    if lacking is None:
+        with scratch.loop():
+            pass
+    return lacking
+
+
+def _try_file_system(kind: FileSystemKind, scratch: Scratch) -> str | None:
+    """Make it, mount it, and unmount it."""
+    lacking = _lacking("losetup", "mount", f"mkfs.{kind}")
+    if lacking is None:
+        volume = VolumeSpec(name="check", size=_IMAGE_BYTES, file_system=kind)
+        with scratch.loop() as device:
+            devices.make_file_system(volume, Path("/dev", device), scratch.mark)
+            devices.mount(device, scratch.folder / "place", volume.mount_options, scratch.mark)
+            devices.unmount(scratch.folder / "place", scratch.mark)
+    return lacking
+
+
+def _try_zram(scratch: Scratch) -> str | None:
+    if not devices.ZRAM_CONTROL.is_dir():
+        return "the kernel has no zram (no /sys/class/zram-control); try modprobe zram"
+    scratch.volume.zram = ZramState(number=devices.next_zram())
+    scratch.write()
+    number = devices.add_zram()
+    devices.remove_zram(number)
+    return None
+
+
+def _try_cap(scratch: Scratch) -> str | None:
+    if not (throttle.BLKIO / "blkio.throttle.read_bps_device").exists():
+        return (
+            "needs blkio of control groups version 1, whose root group has caps; "
+            "with version 2 alone use volumes with a disk model"
+        )
+    cap = Cap(bytes_per_second=10**6, requests_per_second=100)
+    with scratch.loop() as device:
+        number = throttle.device_number(device)
+        rules = throttle.cap_rules(cap)
+        scratch.volume.device_number, scratch.volume.cap_rules = number, rules
+        scratch.write()
+        try:
+            throttle.set_rules(number, rules)
+        finally:
+            throttle.clear_rules(number, rules)
+    return None
+
+
+def _try_writeback_limit(scratch: Scratch) -> str | None:
+    with scratch.loop() as device:
+        number = throttle.device_number(device)
+        if not (throttle.BDI / number / "strict_limit").exists():
+            return "the kernel has no strict_limit for devices (Linux 6.2 and later have it)"
+        before = throttle.writeback_limits(number)
+        scratch.volume.device_number, scratch.volume.writeback_before = number, before
+        scratch.write()
+        try:
+            throttle.limit_writeback(number, 2**24)
+        finally:
+            throttle.restore_writeback(number, before)
+    return None
+
+
+def _try_memory_group(scratch: Scratch) -> str | None:
+    """A group that can hold memory, where ``mawl run --memory-limit`` makes its own."""
+    for group in trial_groups(scratch.folder.name):
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if any((group / name).exists() for name in ("memory.limit_in_bytes", "memory.max")):
+                return None
+        finally:
+            group.rmdir()
+    return "no control group with a memory limit can be made"
+
+
+def _try_disk_model(scratch: Scratch) -> str | None:
+    """Compile the plugin, and read through it."""
+    lacking = _lacking("nbdkit", "nbdfuse")
+    if lacking is not None:
+        return lacking
+    image, file = scratch.folder / "model", scratch.folder / f"model{disk.MODELLED}"
+    image.write_bytes(bytes(2**20))
+    disk.start(image, DiskModel(model="spinning", bytes_per_second=10**8), file, scratch.mark)
+    try:
+        whole = file.stat().st_size == 2**20
+    finally:
+        devices.unmount(file, scratch.mark)
+        disk.stop(file)
+    return None if whole else "the modelled disk has another size than its image"
+
+
+_TRIALS: dict[str, Callable[[Scratch], str | None]] = {
+    "root": lambda _: None,
+    "fio": lambda _: _lacking("fio"),
+    "loop": _try_loop,
+    "ext4": lambda scratch: _try_file_system("ext4", scratch),
+    "xfs": lambda scratch: _try_file_system("xfs", scratch),
+    "btrfs": lambda scratch: _try_file_system("btrfs", scratch),
+    "zram": _try_zram,
+    "cap": _try_cap,
+    "writeback limit": _try_writeback_limit,
+    "memory group": _try_memory_group,
+    "disk model": _try_disk_model,
+}

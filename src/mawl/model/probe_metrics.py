@@ -1,0 +1,137 @@
+"""Definitions of what a probe holds, and of a role's demand on its storage beside that."""
+
+from __future__ import annotations
+
+from mawl.model.metric import Metric, bytes_metric, count_metric, object_metric, ratio_metric, text_metric
+
+PAGE = "docs/design/probe.md"
+TEST = f"{PAGE}, A test"
+TARGET = f"{PAGE}, A target"
+GATE = f"{PAGE}, The gate"
+DEMAND = f"{PAGE}, Demand against capability"
+
+
+def _rate(name: str, definition: str, source: str) -> Metric:
+    return Metric(name, "bytes per second", "float", definition, source)
+
+
+_BY_DIRECTION: tuple[Metric, ...] = tuple(
+    metric
+    for direction, moved in (("read", "read from"), ("write", "written to"))
+    for metric in (
+        bytes_metric(
+            f"storage.by_role.*.{direction}.request_bytes",
+            f"Median bytes of the role's {direction} calls, for which the nearest test is sought.",
+            DEMAND,
+        ),
+        _rate(
+            f"storage.by_role.*.{direction}.peak_bytes_per_second",
+            f"Highest window of bytes {moved} the role's devices.",
+            DEMAND,
+        ),
+        _rate(
+            f"storage.by_role.*.{direction}.sustained_bytes_per_second",
+            f"Median window of the active phase of bytes {moved} the role's devices.",
+            DEMAND,
+        ),
+        _rate(
+            f"storage.by_role.*.{direction}.capability_bytes_per_second",
+            f"Rate of the {direction} test of the role's pattern at the nearest request size, at the best "
+            "number of streams.",
+            DEMAND,
+        ),
+        text_metric(f"storage.by_role.*.{direction}.test", "That test.", DEMAND),
+        ratio_metric(
+            f"storage.by_role.*.{direction}.peak_used_ratio", "Peak rate over the capability.", DEMAND
+        ),
+        ratio_metric(
+            f"storage.by_role.*.{direction}.sustained_used_ratio",
+            "Sustained rate over the capability.",
+            DEMAND,
+        ),
+    )
+)
+
+STORAGE_METRICS: tuple[Metric, ...] = (
+    object_metric("storage", "What each role asked of its devices beside what a probe found.", DEMAND),
+    text_metric("storage.tool", "What probed: the version of fio.", DEMAND),
+    Metric("storage.probed_at", "time", "text", "When the probe began.", DEMAND),
+    Metric("storage.by_role.*.devices", "-", "list", "Block devices of the role's file systems.", DEMAND),
+    Metric(
+        "storage.by_role.*.shared_with",
+        "-",
+        "list",
+        "Other roles on the same storage, whose demand is in these figures, too.",
+        DEMAND,
+    ),
+    Metric("storage.by_role.*.targets", "-", "list", "Targets of the probe that hold the role.", DEMAND),
+    text_metric(
+        "storage.by_role.*.pattern",
+        "sequential, or random where less than half of the role's bytes continued a stream.",
+        DEMAND,
+    ),
+    *_BY_DIRECTION,
+)
+
+_FIGURES: tuple[Metric, ...] = tuple(
+    metric
+    for direction in ("read", "write")
+    for metric in (
+        bytes_metric(f"targets.*.tests.*.{direction}.bytes", "Bytes that the test moved.", TEST),
+        _rate(
+            f"targets.*.tests.*.{direction}.bytes_per_second",
+            "These bytes over the time in which any stream moved them.",
+            TEST,
+        ),
+        ratio_metric(
+            f"targets.*.tests.*.{direction}.requests_per_second", "Requests per second (IOPS).", TEST
+        ),
+        Metric(
+            f"targets.*.tests.*.{direction}.latency_seconds",
+            "seconds",
+            "object",
+            "Response time from submission to completion: mean, min, max, and percentiles.",
+            TEST,
+        ),
+    )
+)
+
+PROBE_METRICS: tuple[Metric, ...] = (
+    text_metric("tool", "The version of fio.", TEST),
+    Metric("created_at", "time", "text", "When the probe began (UTC).", TEST),
+    Metric("physical_cores", "count", "float", "Cores of the node that probed, in core_basis.", GATE),
+    text_metric("core_basis", "physical core or vCPU.", GATE),
+    text_metric("targets.*.name", "Its role, with a number from the second on, or its directory.", TARGET),
+    Metric("targets.*.roles", "-", "list", "The roles it was named for.", TARGET),
+    text_metric("targets.*.file_system", "Type of the file system.", TARGET),
+    Metric("targets.*.devices", "-", "list", "Block devices that the file system names as its own.", TARGET),
+    bytes_metric("targets.*.size_bytes", "Size of the file system.", TARGET),
+    bytes_metric("targets.*.free_bytes", "What could be filled when its probe began.", TARGET),
+    text_metric("targets.*.problem", "Why it has no or not all figures.", TARGET),
+    text_metric("targets.*.tests.*.pattern", "sequential or random.", TEST),
+    text_metric("targets.*.tests.*.direction", "read, write or mixed.", TEST),
+    bytes_metric("targets.*.tests.*.request_bytes", "Bytes of each request.", TEST),
+    count_metric("targets.*.tests.*.streams", "Streams, each with one request under way.", TEST),
+    Metric("targets.*.tests.*.direct", "-", "boolean", "Whether it passed the page cache by.", TEST),
+    text_metric("targets.*.tests.*.content", "incompressible or dialled.", TEST),
+    ratio_metric("targets.*.tests.*.read_share_ratio", "Share of requests that read.", TEST),
+    Metric("targets.*.tests.*.elapsed_seconds", "seconds", "float", "How long it moved bytes.", TEST),
+    Metric("targets.*.tests.*.cpu_seconds", "seconds", "float", "CPU time of all its streams.", TEST),
+    Metric("targets.*.tests.*.command", "-", "list", "The command line that repeats it by hand.", TEST),
+    ratio_metric("targets.*.tests.*.fill_ratio", "Used share of the file system, where asked for.", TEST),
+    Metric("targets.*.tests.*.preconditioned", "-", "boolean", "Whether its files were written twice.", TEST),
+    Metric("targets.*.tests.*.steady", "-", "boolean", "Whether its rate became steady in time.", TEST),
+    text_metric("targets.*.tests.*.remark", "What was not as asked, or why it has no figures.", TEST),
+    *_FIGURES,
+    _rate("gate.*.read_bytes_per_second_per_core", "Read rate by as many streams as cores, per core.", GATE),
+    _rate("gate.*.write_bytes_per_second_per_core", "Write rate by as many streams, per core.", GATE),
+    text_metric("gate.*.read_test", "The test that the read rate is of.", GATE),
+    text_metric("gate.*.write_test", "The test that the write rate is of.", GATE),
+    text_metric("gate.*.core_basis", "physical core or vCPU.", GATE),
+    _rate("gate.*.warn_bytes_per_second_per_core", "Below it the gate is not met.", GATE),
+    _rate("gate.*.good_bytes_per_second_per_core", "From it on it is met without a warning.", GATE),
+    text_metric("gate.*.standing", "good, warn or below: of the lower of both rates.", GATE),
+    Metric("gate.*.met", "-", "boolean", "Whether both rates are at least the lower bound.", GATE),
+    text_metric("gate.*.reason", "Why the gate cannot be told.", GATE),
+)
+"""Names in ``probe.json``; ``gate`` by target is in what ``mawl probe --json`` prints."""

@@ -1,0 +1,237 @@
+"""Draw bytes at random, look at the blocks that hold them, and stop when every figure is close enough.
+
+All bytes, file after file, make slices of equal size; a round draws one byte from each with the same chance
+anywhere in it, and its block's saving is the draw's value.  The mean over draws is then the saving of all
+bytes, whatever their order, files and sizes; that neighbours are alike makes fewer rounds enough.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import NamedTuple
+
+from mawl.model.compressibility import Estimate, SamplingCost, Share, StorageModel
+from mawl.probe.compressibility.bounds import Rounds
+from mawl.probe.compressibility.codecs import Codec, CodecKey, load
+from mawl.probe.compressibility.population import Place, Population
+from mawl.probe.compressibility.storage import SECTOR_BYTES, Figure, SavedShare, original_bytes, saved_share
+
+READ_ALL_BYTES = 64 * 2**20
+"""No more than this is read in full: that costs less than drawing from it."""
+SLICES = 64
+"""Draws of a round; they are read in the order in which they lie, which a disk likes."""
+MOST_TRIES = 16
+"""Draws in a slice without one that can be read; after that the slice is left out."""
+
+NOTHING_THERE = "there is no data to look at"
+NOTHING_READ = "nothing of it could be read"
+
+
+class Found(NamedTuple):
+    """Estimates in the order of their figures, the share of zero pages, and what it took."""
+
+    estimates: list[Estimate]
+    zero_share: Share
+    cost: SamplingCost
+    reason: str | None
+
+
+class _Meter(NamedTuple):
+    """One figure under way: what a block gives, in blocks of which size."""
+
+    block_bytes: int
+    value: SavedShare
+    storage: StorageModel
+
+
+def zero_page(page: bytes, _: bool = False) -> float:
+    """1 where a page holds nothing but zeros, else 0."""
+    return 0.0 if page.strip(b"\0") else 1.0
+
+
+def estimate(
+    population: Population,
+    figures: Sequence[Figure],
+    *,
+    confidence: float,
+    half_width: float,
+    random: Random,
+    loader: Callable[[CodecKey], Codec] = load,
+    read_all_bytes: int = READ_ALL_BYTES,
+) -> Found:
+    """Estimates of all figures, each within ``half_width`` at ``confidence``; a codec that is absent has
+    None and its reason.  Up to ``read_all_bytes`` are read in full, with a half-width of 0; more only where
+    draws are likely to read as much, and never where that is 0."""
+    began, cpu_before = time.monotonic(), time.process_time()
+    codecs = {key: loader(key) for key in dict.fromkeys(figure.codec for figure in figures)}
+    there = [figure for figure in figures if codecs[figure.codec].compressed_bytes is not None]
+    meters = [
+        _Meter(figure.block_bytes, saved_share(figure, codecs[figure.codec]), figure.storage)
+        for figure in there
+    ] + [_Meter(SECTOR_BYTES, zero_page, "plain")]
+    look = _Look(population, meters)
+    all_at_most = population.bytes if read_all_bytes else math.inf
+    if population.bytes <= read_all_bytes or not look.draw(random, confidence, half_width, all_at_most):
+        look.read_all()
+    reason = None
+    if any(share.ratio is None for share, _ in look.results):
+        reason = NOTHING_READ if population.bytes else NOTHING_THERE
+    of_figure = dict(zip(there, look.results, strict=False))
+    estimates = []
+    for figure in figures:
+        share, draws = of_figure.get(figure, (Share(ratio=None, half_width_ratio=None), 0))
+        estimates.append(
+            Estimate(
+                codec=figure.codec.name,
+                level=figure.codec.level,
+                block_bytes=figure.block_bytes,
+                storage=figure.storage,
+                original_bytes=look.original_bytes(figure.storage),
+                saving_ratio=share.ratio,
+                half_width_ratio=share.half_width_ratio,
+                confidence_ratio=confidence,
+                draws=draws,
+                reason=codecs[figure.codec].reason or reason,
+            )
+        )
+    cost = SamplingCost(
+        read_bytes=look.read_bytes,
+        read_ratio=look.read_bytes / population.bytes if population.bytes else None,
+        cpu_seconds=time.process_time() - cpu_before,
+        elapsed_seconds=time.monotonic() - began,
+        draws=look.draws,
+    )
+    return Found(estimates, look.results[-1][0], cost, reason)
+
+
+def blocks_of(window: bytes, start: int, size: int) -> Iterator[bytes]:
+    """The blocks of ``size`` in a window that starts at byte ``start`` of its file."""
+    at = 0
+    while at < len(window):
+        end = ((start + at) // size + 1) * size - start
+        yield window[at:end]
+        at = end
+
+
+class _Look:
+    """One population under all meters."""
+
+    def __init__(self, population: Population, meters: Sequence[_Meter]) -> None:
+        self._population = population
+        self._meters = meters
+        self._known: dict[tuple[int, int, int], float] = {}
+        self._ends: dict[StorageModel, array[int]] = {}
+        self.read_bytes = 0
+        self.draws = 0
+        self.results: list[tuple[Share, int]] = []
+
+    def original_bytes(self, storage: StorageModel) -> int:
+        """The population as a storage counts it before compression."""
+        if storage not in self._ends:
+            self._ends[storage] = self._population.original_ends(storage)
+        ends = self._ends[storage]
+        return ends[-1] if ends else 0
+
+    def read_all(self) -> None:
+        """Every block of every size, once; the bound is 0."""
+        sums = [[0.0, 0, 0] for _ in self._meters]
+        largest = max(meter.block_bytes for meter in self._meters)
+        for place in self._population.blocks(largest):
+            found = self._population.read(place, largest)
+            if found is None:
+                continue
+            start, window = found
+            self.read_bytes += len(window)
+            for meter, into in zip(self._meters, sums, strict=True):
+                whole_file = self._population.whole_file(place, meter.block_bytes)
+                for block in blocks_of(window, start, meter.block_bytes):
+                    weight = original_bytes(meter.storage, len(block), whole_file)
+                    into[0] += meter.value(block, whole_file) * weight
+                    into[1] += weight
+                    into[2] += 1
+        self.draws = max(int(draws) for _, _, draws in sums)
+        self.results = [
+            (Share(ratio=saved / whole, half_width_ratio=0.0), int(draws))
+            if whole
+            else (Share(ratio=None, half_width_ratio=None), 0)
+            for saved, whole, draws in sums
+        ]
+
+    def draw(self, random: Random, confidence: float, half_width: float, all_at_most: float) -> bool:
+        """Draw until every meter is within ``half_width``; False where the draws that are left are likely to
+        read more than ``all_at_most`` bytes.  Storage models count bytes differently: each has its draws."""
+        bounds = [Rounds(confidence, half_width) for _ in self._meters]
+        for storage in dict.fromkeys(meter.storage for meter in self._meters):
+            own = [number for number, meter in enumerate(self._meters) if meter.storage == storage]
+            if not self._draw_own(random, storage, own, bounds, all_at_most):
+                return False
+        self.results = [
+            (Share(ratio=bound.centre, half_width_ratio=bound.half_width), bound.draws)
+            if bound.draws
+            else (Share(ratio=None, half_width_ratio=None), 0)
+            for bound in bounds
+        ]
+        return True
+
+    def _draw_own(
+        self,
+        random: Random,
+        storage: StorageModel,
+        own: Sequence[int],
+        bounds: Sequence[Rounds],
+        all_at_most: float,
+    ) -> bool:
+        """The draws of the meters of one storage model."""
+        whole = self.original_bytes(storage)
+        edges = [whole * number // SLICES for number in range(SLICES + 1)]
+        slices = [number for number in range(SLICES) if edges[number] < edges[number + 1]]
+        a_draw = self._population.mean_block_bytes(max(self._meters[meter].block_bytes for meter in own))
+        while active := [meter for meter in own if not bounds[meter].done]:
+            if max(bounds[meter].draws_left for meter in active) * a_draw > all_at_most:
+                return False
+            before = self.read_bytes
+            drawn = {
+                number: self._draw_one(random, storage, edges[number], edges[number + 1], active)
+                for number in slices
+            }
+            values = {number: found for number, found in drawn.items() if found is not None}
+            slices = list(values)
+            if not slices:
+                break
+            self.draws += len(values)
+            a_draw = (self.read_bytes - before) / len(values)
+            for place, meter in enumerate(active):
+                bounds[meter].add({number: found[place] for number, found in values.items()})
+        return True
+
+    def _draw_one(
+        self, random: Random, storage: StorageModel, first: int, last: int, active: Sequence[int]
+    ) -> list[float] | None:
+        """What a byte of a slice gives; None where :data:`MOST_TRIES` could not be read."""
+        for _ in range(MOST_TRIES):
+            place = self._population.place(random.randrange(first, last), self._ends[storage])
+            if place is not None and (found := self._values(place, active)) is not None:
+                return found
+        return None
+
+    def _values(self, place: Place, active: Sequence[int]) -> list[float] | None:
+        """What each active meter gives for the block around a place; None where it cannot be read."""
+        keys = [(meter, place.segment, place.offset // self._meters[meter].block_bytes) for meter in active]
+        unknown = [key for key in keys if key not in self._known]
+        if unknown:
+            found = self._population.read(place, max(self._meters[key[0]].block_bytes for key in unknown))
+            if found is None:
+                return None
+            start, window = found
+            self.read_bytes += len(window)
+            for key in unknown:
+                offset, length = self._population.block(place, self._meters[key[0]].block_bytes)
+                self._known[key] = self._meters[key[0]].value(
+                    window[offset - start : offset - start + length],
+                    self._population.whole_file(place, self._meters[key[0]].block_bytes),
+                )
+        return [self._known[key] for key in keys]

@@ -1,0 +1,214 @@
+"""One look at some volumes: estimates, zero share, real savings, and what it all took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from mawl.measure.mounts import mount_of, read_mounts
+from mawl.measure.space import space_of
+from mawl.model.compressibility import (
+    Compressibility,
+    Estimate,
+    RoleEstimate,
+    RoleSaving,
+    Share,
+    VolumeSaving,
+)
+from mawl.model.options import ROLES, Role
+from mawl.probe.compressibility.codecs import Codec, CodecKey, load
+from mawl.probe.compressibility.engine import engine_compressed
+from mawl.probe.compressibility.estimate import READ_ALL_BYTES, estimate
+from mawl.probe.compressibility.population import Kind, Population
+from mawl.probe.compressibility.real import Real, real_saving
+from mawl.probe.compressibility.storage import Figure
+
+CONFIDENCE = 0.95
+HALF_WIDTH = 0.02
+
+
+class LookRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look at: ``paths`` without a role, ``roles`` with one; ``figures`` to estimate."""
+
+    paths: Sequence[Path] = ()
+    roles: Mapping[Role, Sequence[Path]] = {}
+    figures: Sequence[Figure]
+    confidence: float = CONFIDENCE
+    half_width: float = HALF_WIDTH
+    seed: int
+    other_file_systems: bool = False
+    read_all_bytes: int = READ_ALL_BYTES
+
+
+def look_at(
+    request: LookRequest,
+    *,
+    told: Callable[[str], None] = lambda _: None,
+    loader: Callable[[CodecKey], Codec] = load,
+    real: Callable[[Path], Real] = real_saving,
+) -> Compressibility:
+    """Look at every volume; ``told`` hears the name of each before it is looked at.
+
+    Errors: those of :meth:`Population.add`, before anything is read.
+    """
+    chosen: list[tuple[Role | None, Path]] = [(None, path) for path in request.paths]
+    chosen += [(role, path) for role in ROLES for path in request.roles.get(role, ())]
+    populations = []
+    for role, path in chosen:
+        population = Population(other_file_systems=request.other_file_systems)
+        populations.append((role, path, population, population.add(path)))
+    random = Random(request.seed)
+    volumes = []
+    for role, path, population, kind in populations:
+        told(str(path))
+        volumes.append(
+            volume_saving(
+                path,
+                role,
+                population,
+                kind,
+                figures=request.figures,
+                confidence=request.confidence,
+                shared=max(len(request.roles.get(role, ())), 1) if role else 1,
+                half_width=request.half_width,
+                random=random,
+                loader=loader,
+                real=real,
+                read_all_bytes=request.read_all_bytes,
+            )
+        )
+    return Compressibility(
+        created_at=time.time(),
+        confidence_ratio=request.confidence,
+        half_width_ratio=request.half_width,
+        seed=request.seed,
+        volumes=volumes,
+        roles=by_role(volumes),
+    )
+
+
+def volume_saving(
+    path: Path,
+    role: Role | None,
+    population: Population,
+    kind: Kind,
+    *,
+    figures: Sequence[Figure],
+    confidence: float,
+    half_width: float,
+    random: Random,
+    shared: int = 1,
+    loader: Callable[[CodecKey], Codec] = load,
+    real: Callable[[Path], Real] = real_saving,
+    read_all_bytes: int = READ_ALL_BYTES,
+) -> VolumeSaving:
+    """One volume, whose bytes are ``population``.
+
+    Where ``shared`` volumes make a role, its figure adds up theirs, each of which may err: each is
+    sampled to a confidence that leaves the role ``confidence``.
+    """
+    found = estimate(
+        population,
+        figures,
+        confidence=1.0 - (1.0 - confidence) / shared,
+        half_width=half_width,
+        random=random,
+        loader=loader,
+        read_all_bytes=read_all_bytes,
+    )
+    size, used = _space(path, population, kind == "device")
+    saving, reason = real(path)
+    mount = None if kind == "device" else mount_of(path, read_mounts())
+    return VolumeSaving(
+        name=str(path),
+        role=role,
+        kind=kind,
+        file_system=None if mount is None else mount.file_system,
+        size_bytes=size,
+        used_bytes=used,
+        files=len(population.paths),
+        data_bytes=population.bytes,
+        hole_bytes=population.hole_bytes,
+        zero_share=found.zero_share,
+        engine_share=_engine_share(population),
+        estimates=[_stated(one, confidence) for one in found.estimates],
+        real=saving,
+        real_reason=reason,
+        left_out=population.left_out(),
+        cost=found.cost,
+        reason=found.reason,
+    )
+
+
+def by_role(volumes: Sequence[VolumeSaving]) -> list[RoleSaving]:
+    """The volumes of each role together, weighted by their bytes."""
+    found = []
+    for role in ROLES:
+        own = [volume for volume in volumes if volume.role == role]
+        if own:
+            together = zip(*(volume.estimates for volume in own), strict=True)
+            found.append(
+                RoleSaving(
+                    role=role,
+                    volumes=[volume.name for volume in own],
+                    data_bytes=sum(volume.data_bytes for volume in own),
+                    estimates=[_together(own, estimates) for estimates in together],
+                )
+            )
+    return found
+
+
+def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) -> RoleEstimate:
+    """One figure of all volumes that hold data, weighted by it; None where one of them has none."""
+    pairs = [(volume, one) for volume, one in zip(volumes, estimates, strict=True) if volume.data_bytes] or [
+        (volumes[0], estimates[0])
+    ]
+    whole = sum(one.original_bytes for _, one in pairs)
+    known = [
+        (one.original_bytes, one.saving_ratio, one.half_width_ratio)
+        for _, one in pairs
+        if one.saving_ratio is not None and one.half_width_ratio is not None
+    ]
+    lost = next((one.reason for _, one in pairs if one.saving_ratio is None), None)
+    complete = len(known) == len(pairs)
+    first = estimates[0]
+    return RoleEstimate(
+        codec=first.codec,
+        level=first.level,
+        block_bytes=first.block_bytes,
+        storage=first.storage,
+        original_bytes=whole,
+        saving_ratio=sum(size * saving for size, saving, _ in known) / whole if complete else None,
+        half_width_ratio=sum(size * half for size, _, half in known) / whole if complete else None,
+        confidence_ratio=first.confidence_ratio,
+        draws=sum(one.draws for _, one in pairs),
+        reason=lost,
+        spread_ratio=max(saving for _, saving, _ in known) - min(saving for _, saving, _ in known)
+        if complete
+        else None,
+    )
+
+
+def _stated(one: Estimate, confidence: float) -> Estimate:
+    return msgspec.structs.replace(one, confidence_ratio=confidence)
+
+
+def _engine_share(population: Population) -> Share:
+    """Known from the names and sizes of all files."""
+    share = population.share(engine_compressed)
+    return Share(ratio=share, half_width_ratio=None if share is None else 0.0)
+
+
+def _space(path: Path, population: Population, device: bool) -> tuple[int | None, int | None]:
+    """Size and used bytes of the file system that holds a path; of a device its size, all of it used."""
+    if device:
+        return population.bytes, population.bytes
+    try:
+        space = space_of(path)
+    except OSError:
+        return None, None
+    return space.size_bytes, space.used_bytes

@@ -1,0 +1,110 @@
+"""What compressing storage says it saves: btrfs by compsize, zram by mm_stat, ZFS by its properties.
+
+All are read-only.  VDO, arrays and file systems of other machines keep their figures elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from mawl.formats.compression import ZFS_PROPERTIES, Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.measure.block_devices import volume_facts
+from mawl.model.compressibility import RealSaving
+from mawl.model.run import VolumeFacts
+
+PATIENCE_SECONDS = 120.0
+SEARCHED = ("/usr/sbin", "/sbin")
+
+NOT_COMPRESSING = "its storage is not known to compress, or keeps its figures to itself"
+
+
+class Real(NamedTuple):
+    """A real saving, or why there is none."""
+
+    saving: RealSaving | None
+    reason: str | None
+
+
+def real_saving(path: Path, sys: Path = Path("/sys")) -> Real:
+    """What the storage under a file, folder or device saves; never raises for what is not there."""
+    if path.is_block_device():
+        return _of_devices([path.resolve().name], sys)
+    facts = volume_facts({"data": [path]}, "")[0]
+    if facts.file_system == "btrfs":
+        return _of_btrfs(path)
+    if facts.file_system == "zfs":
+        return _of_zfs(facts)
+    return _of_devices(facts.layers, sys)
+
+
+def _of_btrfs(path: Path) -> Real:
+    """compsize reads the tree of extents, which takes root."""
+    return _asked(
+        ["compsize", "-b", "-x", str(path)],
+        parse_compsize,
+        source="btrfs (compsize)",
+        of=str(path),
+        install="install btrfs-compsize",
+    )
+
+
+def _of_zfs(facts: VolumeFacts) -> Real:
+    dataset = facts.source or ""
+    return _asked(
+        ["zfs", "get", "-Hp", "-o", "property,value", ",".join(ZFS_PROPERTIES), dataset],
+        parse_zfs_get,
+        source="ZFS (zfs get)",
+        of=f"dataset {dataset}",
+        install="install zfsutils",
+    )
+
+
+def _of_devices(names: list[str], sys: Path) -> Real:
+    for name in names:
+        if not name.startswith("zram"):
+            continue
+        try:
+            stored = parse_mm_stat((sys / "block" / name / "mm_stat").read_text())
+        except OSError as error:
+            return Real(None, f"{error.filename}: {(error.strerror or str(error)).lower()}")
+        if stored is None:
+            return Real(None, f"mm_stat of {name} is not what it should be")
+        return Real(_saving(stored, "zram (mm_stat)", f"device {name}"), None)
+    return Real(None, NOT_COMPRESSING)
+
+
+def _asked(
+    command: list[str], parse: Callable[[str], Stored | None], *, source: str, of: str, install: str
+) -> Real:
+    """Run a program and read what it prints."""
+    search = os.pathsep.join([os.environ.get("PATH", os.defpath), *SEARCHED])
+    program = shutil.which(command[0], path=search)
+    if program is None:
+        return Real(None, f"{command[0]} is not installed; {install}")
+    try:
+        done = subprocess.run(
+            [program, *command[1:]], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Real(None, f"{command[0]} took longer than {PATIENCE_SECONDS:g} s")
+    stored = parse(done.stdout)
+    if done.returncode != 0 or stored is None:
+        lines = done.stderr.strip().splitlines() or ["it printed no total"]
+        return Real(None, f"{command[0]}: {lines[-1]}")
+    return Real(_saving(stored, source, of), None)
+
+
+def _saving(stored: Stored, source: str, of: str) -> RealSaving:
+    return RealSaving(
+        source=source,
+        of=of,
+        original_bytes=stored.original_bytes,
+        stored_bytes=stored.stored_bytes,
+        memory_bytes=stored.memory_bytes,
+        compression_ratio=stored.compression_ratio,
+    )

@@ -1,0 +1,124 @@
+"""A directory to probe: whether it can be, what holds it, and a marked directory of our own in it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.block_devices import volume_facts
+from mawl.measure.space import space_of
+from mawl.model.options import Role
+from mawl.model.run import VolumeFacts
+from mawl.units import format_memory
+from mawl.volumes import claim_directory, remove_leftover
+
+SPARE_RATIO = 0.01
+"""Share of a file system that a probe leaves free beyond its own files."""
+DIRECT_BYTES = 1 << 16
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A directory, the name of its target, and the roles it was named for."""
+
+    name: str
+    directory: Path
+    roles: list[Role] = []
+
+
+def facts_of(place: Place, node: str) -> VolumeFacts:
+    """What holds the directory (the role in these facts says nothing here)."""
+    return volume_facts({"data": [place.directory]}, node)[0]
+
+
+@contextlib.contextmanager
+def claimed(place: Place, run_id: str) -> Iterator[Path]:
+    """A marked directory in the place, which goes with all that is in it.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot be made; a directory that is not
+    there is not made, since a probe below a mount that is missing would be of another disk.
+    """
+    directory = place.directory
+    try:
+        if not stat.S_ISDIR(directory.stat().st_mode):
+            raise refusal(directory, "it is a file", "name a directory")
+        made, lock = claim_directory(directory, run_id)
+    except FileNotFoundError:
+        cure = "mount or make it first, or name another directory"
+        raise refusal(directory, "it is not there", cure) from None
+    except (OSError, UnsuitableMachineError) as error:
+        if isinstance(error, UnsuitableMachineError) and error.where == str(directory):
+            raise
+        why = error.why if isinstance(error, UnsuitableMachineError) else (error.strerror or "").lower()
+        raise refusal(directory, why or str(error), "name a directory that you may write to") from None
+    try:
+        try:
+            yield made
+        except BaseException:
+            # What went wrong first is what is told; a directory that stays carries its mark.
+            with contextlib.suppress(OSError):
+                remove_leftover(made)
+            raise
+        _remove(made)
+    finally:
+        os.close(lock)
+
+
+def _remove(made: Path) -> None:
+    try:
+        remove_leftover(made)
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the probe's files could not be removed",
+            where=str(made),
+            why=(error.strerror or str(error)).lower(),
+            cure="run mawl clean with this directory once it can be written",
+        ) from None
+
+
+def refusal(directory: Path, why: str, cure: str) -> UnsuitableMachineError:
+    """Why a place gets no probe."""
+    return UnsuitableMachineError("cannot be probed", where=str(directory), why=why, cure=cure)
+
+
+def takes_direct(directory: Path) -> bool:
+    """Whether the file system lets a file be written with O_DIRECT; tmpfs of old kernels refuses, others may.
+
+    Raises OSError for anything else that fails.
+    """
+    path = directory / "direct"
+    block = mmap.mmap(-1, DIRECT_BYTES)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(descriptor, block)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+            raise
+        return False
+    finally:
+        block.close()
+        path.unlink(missing_ok=True)
+    return True
+
+
+def check_room(directory: Path, needed_bytes: int) -> None:
+    """Refuse a probe that would not fit, before it writes anything."""
+    space = space_of(directory)
+    size, free = space.size_bytes, space.free_bytes
+    if needed_bytes + SPARE_RATIO * size > free:
+        raise refusal(
+            directory,
+            f"its files take {format_memory(needed_bytes)}, {format_memory(free)} are free, "
+            f"and {format_memory(SPARE_RATIO * size)} shall stay so",
+            "name a smaller --file-size, or free space",
+        )

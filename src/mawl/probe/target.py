@@ -1,0 +1,192 @@
+"""The tests of one target, one after another; what fails costs that test and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import InvalidFileError, MawlError
+from mawl.formats.fio import FioJob, parse_fio
+from mawl.formats.lines import encodable
+from mawl.measure.space import space_of
+from mawl.model.probe import ProbeTarget, ProbeTest
+from mawl.probe.choice import MIB, READ_SHARE, Choice, Shape
+from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
+from mawl.probe.place import Place, check_room, claimed, facts_of, refusal, takes_direct
+from mawl.probe.process import Ended, failure, run_fio
+
+LEAST_BYTES_PER_SECOND = 10e6
+"""A target that takes bytes slower than this is given up: layout and syncs are bounded by it."""
+GRACE_SECONDS = 60.0
+REFUSED_DIRECT = "the file system refuses O_DIRECT, so the test was buffered"
+
+Says = Callable[[str], None]
+
+
+class Target:
+    """A target under way: :meth:`record` gives what is known of it at any moment."""
+
+    def __init__(self, place: Place, choice: Choice, node: str) -> None:
+        self._place, self._choice = place, choice
+        self._facts = facts_of(place, node)
+        self._tests: list[ProbeTest] = []
+        self._problems: list[str] = []
+        self._space: tuple[int | None, int | None] = (None, None)
+        self._direct = True
+        self._hung = False
+        self._measured: set[Shape] = set()
+
+    def record(self) -> ProbeTarget:
+        """The target as it stands."""
+        facts = self._facts
+        failed = [test.remark for test in self._tests if test.read is None and test.write is None]
+        problems = list(self._problems)
+        if failed:
+            problems.append(f"{len(failed)} of {len(self._tests)} tests gave no figures: {failed[0]}")
+        return ProbeTarget(
+            name=encodable(self._place.name),
+            directory=encodable(str(self._place.directory)),
+            node=facts.node,
+            roles=self._place.roles,
+            file_system=facts.file_system,
+            source=None if facts.source is None else encodable(facts.source),
+            devices=facts.devices,
+            size_bytes=self._space[0],
+            free_bytes=self._space[1],
+            tests=list(self._tests),
+            problem=encodable("; ".join(problems)) or None,
+        )
+
+    def stopped(self, why: str) -> None:
+        """Say why there are no more tests."""
+        self._problems.append(why)
+
+    def probing(self, run_id: str, environment: Mapping[str, str], says: Says) -> Generator[None, None, None]:
+        """Make all tests; yields after each.  What stops the target becomes its problem."""
+        try:
+            with claimed(self._place, run_id) as directory:
+                space = space_of(directory)
+                self._space = (space.size_bytes, space.free_bytes)
+                self._direct = takes_direct(directory)
+                levels: list[float | None] = [*self._choice.fill_ratios] or [None]
+                for fill_ratio in levels:
+                    yield from self._at_level(directory, fill_ratio, environment, says)
+        except MawlError as error:
+            self._problems.append(str(error))
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            self._problems.append(f"{self._place.directory}: its probe was stopped: {why}")
+
+    def _at_level(
+        self, directory: Path, fill_ratio: float | None, environment: Mapping[str, str], says: Says
+    ) -> Iterator[None]:
+        sizes = self._choice.file_sizes()
+        if fill_ratio is not None and not self._fill(directory, fill_ratio, sum(sizes), environment, says):
+            return
+        if fill_ratio is None:
+            check_room(directory, sum(sizes))
+        says(f"{self._place.name}: writing the files to be read")
+        command = layout_command(sizes, self._choice, direct=self._direct)
+        self._written(command, directory, sum(sizes) * (2 if self._choice.precondition else 1), environment)
+        level = None if fill_ratio is None else space_of(directory).used_ratio
+        self._measured.clear()
+        for index, shape in enumerate(self._choice.shapes):
+            real = shape if self._direct else msgspec.structs.replace(shape, direct=False)
+            if real in self._measured:
+                continue
+            self._measured.add(real)
+            says(f"{self._place.name}: {index + 1} of {len(self._choice.shapes)}, {real.words}")
+            self._tests.append(self._test(directory, real, shape, level, environment))
+            yield
+            if self._hung:
+                raise refusal(self._place.directory, "fio did not come back", "see to the device behind it")
+        for file in directory.glob("stream.*"):
+            file.unlink()
+
+    def _fill(
+        self, directory: Path, ratio: float, files_bytes: int, environment: Mapping[str, str], says: Says
+    ) -> bool:
+        """Fill up to a level, the streams' files included; False, with a problem, where that cannot be."""
+        space = space_of(directory)
+        used = space.used_bytes
+        whole = used + space.free_bytes
+        lacking = int(ratio * whole) - used - files_bytes
+        if lacking < 0:
+            self._problems.append(
+                f"{self._place.directory}: not probed {ratio:.0%} full: with the probe's own files it is "
+                f"{(used + files_bytes) / whole:.0%} full already"
+            )
+            return False
+        if lacking >= MIB:
+            says(f"{self._place.name}: filling the file system to {ratio:.0%}")
+            number = len(list(directory.glob(f"{FILL}*")))
+            command = fill_command(f"{FILL}{number}", lacking, direct=self._direct)
+            self._written(command, directory, lacking, environment)
+        return True
+
+    def _written(
+        self, command: list[str], directory: Path, size: int, environment: Mapping[str, str]
+    ) -> None:
+        """Write files; raises :class:`~mawl.errors.UnsuitableMachineError` where that fails."""
+        timeout = GRACE_SECONDS + size / LEAST_BYTES_PER_SECOND
+        ended = run_fio(command, directory, timeout, environment)
+        jobs = _jobs(ended)
+        error = next((job.error for job in jobs if job.error), None) if isinstance(jobs, list) else None
+        if ended.status != 0 or error:
+            why = f"its files could not be written: {failure(ended, timeout, error)}"
+            raise refusal(self._place.directory, why, "see to the file system, or name another directory")
+
+    def _test(
+        self, directory: Path, shape: Shape, asked: Shape, level: float | None, environment: Mapping[str, str]
+    ) -> ProbeTest:
+        choice = self._choice
+        command = probe_command(shape, choice)
+        timeout = choice.most_test_seconds + GRACE_SECONDS + choice.file_bytes / LEAST_BYTES_PER_SECOND
+        ended = run_fio(command, directory, timeout, environment)
+        self._hung = ended.status is None
+        test = ProbeTest(
+            pattern=shape.pattern,
+            direction=shape.direction,
+            request_bytes=shape.request_bytes,
+            streams=shape.streams,
+            direct=shape.direct,
+            content=choice.content,
+            read_share_ratio=READ_SHARE[shape.direction],
+            elapsed_seconds=None,
+            read=None,
+            write=None,
+            cpu_seconds=None,
+            command=command,
+            fill_ratio=level,
+            preconditioned=choice.precondition,
+            remark=REFUSED_DIRECT if shape.direct != asked.direct else None,
+        )
+        jobs = _jobs(ended)
+        if isinstance(jobs, str):
+            return msgspec.structs.replace(
+                test, remark=failure(ended, timeout) if ended.status != 0 else jobs
+            )
+        job = jobs[0]
+        if ended.status != 0 or job.error:
+            return msgspec.structs.replace(test, remark=failure(ended, timeout, job.error))
+        if job.read is None and job.write is None:
+            return msgspec.structs.replace(test, remark="fio moved no byte")
+        return msgspec.structs.replace(
+            test,
+            elapsed_seconds=job.elapsed_seconds,
+            read=job.read,
+            write=job.write,
+            cpu_seconds=job.cpu_seconds,
+            steady=bool(job.steady) if waits_for_steady(shape, choice) else None,
+        )
+
+
+def _jobs(ended: Ended) -> list[FioJob] | str:
+    """The jobs of fio's results, or why there are none."""
+    try:
+        jobs = parse_fio(ended.output)[-1].jobs
+    except InvalidFileError as error:
+        return str(error)
+    return jobs or "fio's results hold no job"

@@ -1,0 +1,117 @@
+"""A probe as text: for each target the papers' table (IOPS, MB/s, response time), and the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import Any
+
+from mawl.analysis.capability import figures_of
+from mawl.formats.lines import one_line
+from mawl.model.probe import Probe, ProbeTarget, ProbeTest
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import ABSENT, Form, figure, format_count
+from mawl.units import counted_noun, format_instant, format_memory, format_rate, format_ratio, format_request
+
+HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "max ms")
+WAYS = {"read": "reads", "write": "writes"}
+Block = Mapping[str, Any]
+
+
+def render(probe: Probe, gates: Mapping[str, Block]) -> str:
+    """The tables of all targets; ``gates`` are :func:`mawl.advice.capacity.probed.probe_gates`."""
+    cores = (
+        f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"
+        if probe.physical_cores
+        else ""
+    )
+    parts = [[f"probe of {format_instant(probe.created_at)[:19]}Z by {one_line(probe.tool)}{cores}"]]
+    parts += [_target(target, gates.get(target.name)) for target in probe.targets]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _target(target: ProbeTarget, gate: Block | None) -> list[str]:
+    lines = wrap(_head(target), LINE_WIDTH, subsequent_indent="  ")
+    if target.tests:
+        lines += aligned([HEAD, *(row for test in target.tests for row in _rows(test))])
+    remarks = dict.fromkeys(test.remark for test in target.tests if test.remark)
+    sentences = [f"remark: {remark}" for remark in remarks]
+    if any(test.steady is False for test in target.tests):
+        sentences.append("remark: a rate that did not become steady in time is marked with ~")
+    sentences += [f"problem: {target.problem}"] if target.problem else []
+    sentences += [_gate(gate)] if gate else []
+    return lines + [
+        line for text in sentences for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
+    ]
+
+
+def _head(target: ProbeTarget) -> str:
+    name = "" if target.name == target.directory else f"{one_line(target.name)}: "
+    held = [one_line(target.file_system or "file system not known")]
+    held += [f"on {', '.join(target.devices)}"] if target.devices else []
+    held += [f"{format_memory(target.size_bytes)}"] if target.size_bytes is not None else []
+    held += [f"{format_memory(target.free_bytes)} free"] if target.free_bytes is not None else []
+    return f"{name}{one_line(target.directory)} ({', '.join(held)})"
+
+
+def _rows(test: ProbeTest) -> list[tuple[str, ...]]:
+    """A row of each direction; a test without figures has a row of dashes."""
+    ways = [way for way in WAYS if figures_of(test, way) is not None] or [
+        "write" if test.direction == "write" else "read"
+    ]
+    return [(_activity(test, way), *_cells(test, way)) for way in ways]
+
+
+def _activity(test: ProbeTest, way: str) -> str:
+    size = format_request(test.request_bytes)
+    mixed = (
+        f", mixed {100 * test.read_share_ratio:.0f}:{100 * (1 - test.read_share_ratio):.0f}"
+        if test.direction == "mixed"
+        else ""
+    )
+    more = [
+        *([] if test.direct else ["buffered"]),
+        *(["dialled"] if test.content == "dialled" else []),
+        *([] if test.fill_ratio is None else [f"{test.fill_ratio:.0%} full"]),
+    ]
+    beside = f" ({', '.join(more)})" if more else ""
+    return f"{size} {test.pattern} {WAYS[way]}{mixed}{beside}"
+
+
+def _cells(test: ProbeTest, way: str) -> list[str]:
+    figures = figures_of(test, way)
+    if figures is None:
+        return [str(test.streams), *[ABSENT] * (len(HEAD) - 2)]
+    unsteady = "~" if test.steady is False else ""
+    return [
+        str(test.streams),
+        format_count(figures.requests_per_second),
+        unsteady + _megabytes(figures.bytes_per_second),
+        *(figure(figures.latency_seconds.get(name), _milliseconds) for name in ("mean", "p50", "p99", "max")),
+    ]
+
+
+def _megabytes(bytes_per_second: float) -> str:
+    """MB/s as the papers have them, without the unit."""
+    return format_ratio(bytes_per_second / 1e6)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}" if seconds < 0.9995 else f"{seconds * 1e3:.0f}"
+
+
+def _gate(gate: Block) -> str:
+    basis = gate["core_basis"] or "core"
+    bounds = (
+        f"{format_rate(gate['warn_bytes_per_second_per_core'])} warn, "
+        f"{format_rate(gate['good_bytes_per_second_per_core'])} good"
+    )
+    rate: Form = format_rate
+    rates = ", ".join(
+        f"{done} {figure(gate[f'{way}_bytes_per_second_per_core'], rate)}"
+        for way, done in (("read", "read"), ("write", "written"))
+    )
+    standing = gate["standing"] or f"not known: {gate['reason']}"
+    test = gate["read_test"] or gate["write_test"]
+    by = f" ({test.partition(', ')[2]})" if test else ""
+    return f"gate: {rates} per {basis}{by}: {standing} ({bounds})"

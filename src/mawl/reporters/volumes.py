@@ -1,0 +1,78 @@
+"""Rows of the volumes of roles that have more than one, for every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import figure, figures
+from mawl.units import format_bytes, format_memory, format_ratio
+
+Block = dict[str, Any]
+
+HEAD = ("volume", "size", "used before", "after", "free", "read", "written", "share", "device read",
+        "written", "peak")  # fmt: skip
+
+
+def shown_volumes(summary: Block) -> list[Block]:
+    """The volumes of the roles with several of them: one alone is its role's row."""
+    several = {role for role, block in summary["roles"].items() if block["volumes"] > 1}
+    return [volume for volume in summary["volumes"] if volume["role"] in several]
+
+
+def cells(volume: Block) -> list[str]:
+    """One volume's figures, in the order of the head."""
+    return figures(
+        (volume["size_bytes"], format_memory),
+        (volume["used_before_bytes"], format_memory),
+        (volume["used_after_bytes"], format_memory),
+        (volume["free_after_bytes"], format_memory),
+        (volume["read_bytes"], format_bytes),
+        (volume["written_bytes"], format_bytes),
+        (volume["share_ratio"], format_ratio),
+        (volume["device_read_bytes"], format_bytes),
+        (volume["device_written_bytes"], format_bytes),
+        (volume["peak_used_bytes"], format_memory),
+    )
+
+
+def spread_text(summary: Block) -> str:
+    """How evenly the bytes of each role with several volumes lay on them."""
+    parts = [
+        f"{role} {figure(block['spread_ratio'], format_ratio)} over {block['volumes']}"
+        for role, block in summary["roles"].items()
+        if block["volumes"] > 1
+    ]
+    order = f" (order: {summary['volume_order']})" if summary["volume_order"] else ""
+    return f"spread of the bytes, largest less smallest over the mean: {', '.join(parts)}{order}"
+
+
+def volume_names(volumes: Sequence[Block]) -> list[str]:
+    """``work 1``, ``work 2``, ``util 1``: numbered from 1 within each role of a node."""
+    count: Counter[tuple[object, object]] = Counter()
+    names = []
+    for volume in volumes:
+        of = (volume["node"], volume["role"])
+        count[of] += 1
+        names.append(f"{volume['role']} {count[of]}")
+    return names
+
+
+def volumes(summary: Block) -> list[str]:
+    """A row per volume of roles with several, and their spread; nothing where no role has."""
+    shown = shown_volumes(summary)
+    if not shown:
+        return []
+    rows: list[Sequence[str]] = [HEAD]
+    names = volume_names(shown)
+    rows += [(name, *cells(volume)) for name, volume in zip(names, shown, strict=True)]
+    where = [one_line(f"{name}: {volume['directory']}") for name, volume in zip(names, shown, strict=True)]
+    return [
+        *aligned(rows),
+        *wrap("; ".join(where), LINE_WIDTH, subsequent_indent="  "),
+        *wrap(spread_text(summary), LINE_WIDTH, subsequent_indent="  "),
+    ]

@@ -1,0 +1,76 @@
+"""``probe.json``: what the storage can do, in a run folder or of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mawl.errors import UnreadableRunError
+from mawl.model.probe import PROBE_FORMAT_VERSION, Probe
+from mawl.store.files import replace_file
+from mawl.store.layout import LARGEST_FACTS_BYTES, PROBE, major
+from mawl.units import format_instant, parse_instant
+
+
+def write_probe(path: Path, probe: Probe) -> None:
+    """Write a probe whole or not at all; raises OSError."""
+    replace_file(path, probe_content(probe))
+
+
+def probe_content(probe: Probe) -> bytes:
+    """What ``probe.json`` holds."""
+    current = msgspec.structs.replace(probe, format_version=PROBE_FORMAT_VERSION)
+    content = msgspec.json.encode(plain_probe(current))
+    return msgspec.json.format(content, indent=2) + b"\n"
+
+
+def plain_probe(probe: Probe) -> dict[str, Any]:
+    """The probe as plain data, with ``created_at`` in ISO 8601, UTC, as in all files."""
+    return {**msgspec.to_builtins(probe), "created_at": format_instant(probe.created_at)}
+
+
+def read_probe(path: Path) -> Probe:
+    """A probe from its file.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` for a file that is missing, damaged, none, or of a
+    newer version.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FACTS_BYTES + 1)
+    except OSError as error:
+        raise UnreadableRunError(
+            "cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="name the file that mawl probe wrote",
+        ) from None
+    if len(content) > LARGEST_FACTS_BYTES:
+        raise UnreadableRunError(
+            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
+        )
+    try:
+        plain = msgspec.json.decode(content)
+        if isinstance(plain, dict) and isinstance(plain.get("created_at"), str):
+            plain["created_at"] = parse_instant(plain["created_at"])
+        probe = msgspec.convert(plain, Probe)
+        newer = major(probe.format_version) > major(PROBE_FORMAT_VERSION)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRunError(
+            "is not what mawl probe writes", where=str(path), why=str(error), cure="probe again"
+        ) from None
+    if newer:
+        raise UnreadableRunError(
+            f"has format version {probe.format_version}, newer than this mawl's {PROBE_FORMAT_VERSION}",
+            where=str(path),
+            cure="read it with a newer mawl",
+        )
+    return probe
+
+
+def probe_of(folder: Path) -> Probe | None:
+    """The probe in a run folder; None where it holds none."""
+    path = folder / PROBE
+    return read_probe(path) if path.exists() else None

@@ -1,0 +1,128 @@
+"""Demand on the devices of a role beside what a probe found, and null with a reason where that cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mawl.analysis.summary import summary_of
+from mawl.model.probe import Probe, ProbeTarget
+from mawl.model.run import RunFacts
+from tests.fakes.host_run import PARTS, apart_facts, host_facts
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from tests.fakes.probes import MB, disk, probe, probe_test, target
+
+SECONDS = 60
+
+
+def summary(probed: Probe | str | None, some: RunFacts | None = None, **rates: Rate) -> dict[str, Any]:
+    known = samples(SECONDS, IDLE | PARTS | {name.replace("__", "."): rate for name, rate in rates.items()})
+    return summary_of(some or host_facts(), four_jobs(SECONDS), samples=known, probe=probed)
+
+
+def role(probed: Probe, name: str = "data", some: RunFacts | None = None) -> dict[str, Any]:
+    block = summary(probed, some)["storage"]["by_role"][name]
+    assert isinstance(block, dict)
+    return block
+
+
+def test_rates_at_the_devices_over_the_rate_of_the_nearest_test() -> None:
+    found = role(probe(disk()))
+    read = found["read"]
+    assert read["peak_bytes_per_second"] == pytest.approx(80 * MB)
+    assert read["sustained_bytes_per_second"] == pytest.approx(80 * MB)
+    assert read["capability_bytes_per_second"] == 400 * MB, "256 KiB, by the better number of streams"
+    assert read["test"] == "sequential read, 256 KiB, 2 streams, direct"
+    assert read["peak_used_ratio"] == read["sustained_used_ratio"] == pytest.approx(0.2)
+    assert found["write"]["peak_used_ratio"] == pytest.approx(40 / 200)
+    assert (found["targets"], found["devices"]) == (["data"], ["sda"])
+    assert sorted(found["shared_with"]) == ["util", "work"], "one disk holds all: the demand is of all"
+
+
+def test_a_peak_is_not_the_sustained_rate() -> None:
+    def burst(second: float) -> float:
+        return 240e6 if second >= 50 else 80e6
+
+    read = summary(probe(disk()), device__sda__read_bytes=burst)["storage"]["by_role"]["data"]["read"]
+    assert read["peak_used_ratio"] == pytest.approx(0.6)
+    assert read["sustained_used_ratio"] == pytest.approx(0.2)
+
+
+def test_each_role_is_held_against_its_own_device() -> None:
+    slow = target("slow", [probe_test("read", 100)], devices=["sda"])
+    fast = target("fast", [probe_test("read", 1000)], devices=["sdb"])
+    some = apart_facts()
+    assert role(probe(slow, fast), "data", some)["read"]["capability_bytes_per_second"] == 100 * MB
+    assert role(probe(slow, fast), "work", some)["read"]["capability_bytes_per_second"] == 1000 * MB
+
+
+@pytest.mark.parametrize(
+    ("targets", "name", "reason"),
+    [
+        ([disk()], "read", None),
+        (
+            [target("x", [probe_test("read", 9)], devices=["sdz"])],
+            "read",
+            "no target on the storage of /mnt/data",
+        ),
+        (
+            [target("x", [probe_test("read", 9)], node="other")],
+            "read",
+            "no target on the storage of /mnt/data",
+        ),
+        ([target("x", [probe_test("read", 9)])], "write", "of x has no sequential write test"),
+        ([target("x", [])], "read", "of x has no sequential read test"),
+    ],
+)
+def test_what_is_not_comparable_is_null_with_its_reason(
+    targets: list[ProbeTarget], name: str, reason: str | None
+) -> None:
+    whole = summary(probe(*targets))
+    block = whole["storage"]["by_role"]["data"][name]
+    why = whole["missing"].get(f"storage.by_role.data.{name}.peak_used_ratio")
+    assert (block["peak_used_ratio"] is None) == (reason is not None)
+    assert (why is None) == (reason is None)
+    assert reason is None or reason in str(why)
+
+
+def test_several_volumes_are_the_sum_of_their_targets() -> None:
+    facts = host_facts()
+    second = target("work-2", [probe_test("read", 100)], devices=["sdb"])
+    both = [
+        *(volume for volume in facts.volumes if volume.role != "work"),
+        *(
+            type(volume)(role="work", node="bench1", directory=f"/mnt/{device}", devices=[device])
+            for volume, device in zip(facts.volumes, ("sda", "sdb"), strict=False)
+        ),
+    ]
+    read = role(probe(disk(), second), "work", host_facts(volumes=both))["read"]
+    assert read["capability_bytes_per_second"] == 500 * MB
+    assert read["test"].endswith("the sum of 2 volumes probed one at a time")
+
+
+def test_a_buffered_test_counts_only_where_there_is_no_direct_one() -> None:
+    cached = probe_test("read", 9000, direct=False)
+    assert role(probe(target("x", [cached, probe_test("read", 90)])))["read"]["peak_used_ratio"] > 0.8
+    alone = role(probe(target("x", [cached])))["read"]
+    assert alone["test"] == "sequential read, 256 KiB, 2 streams, buffered"
+
+
+def test_of_several_fill_levels_the_lowest_counts() -> None:
+    levels = [probe_test("read", 100, fill_ratio=0.9), probe_test("read", 300, fill_ratio=0.5)]
+    assert role(probe(target("x", levels)))["read"]["capability_bytes_per_second"] == 300 * MB
+
+
+def test_without_a_probe_or_with_one_that_cannot_be_read_there_is_a_reason() -> None:
+    none, torn = summary(None), summary("probe.json: is not what mawl probe writes")
+    assert none["storage"] is None and torn["storage"] is None
+    assert none["missing"]["storage"] == "the run folder holds no probe (mawl probe --run RUN)"
+    assert torn["missing"]["storage"] == "probe.json: is not what mawl probe writes"
+
+
+def test_a_run_without_samples_has_a_capability_and_no_demand() -> None:
+    whole = summary_of(host_facts(), four_jobs(SECONDS), probe=probe(disk()))
+    read = whole["storage"]["by_role"]["data"]["read"]
+    assert (read["peak_bytes_per_second"], read["capability_bytes_per_second"]) == (None, 400 * MB)
+    path = "storage.by_role.data.read.peak_used_ratio"
+    assert whole["missing"][path] == "no samples of the devices cover a window of the run"

@@ -1,0 +1,20 @@
+"""``mawl lab`` refuses what cannot be run before it builds anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(("--scale", "foo"), "foo"), (("--workload", "nosuch"), "nosuch")]
+)
+def test_a_wrong_scale_or_workload_is_refused_before_a_bed_is_built(
+    mawl: Command, arguments: tuple[str, str], said: str
+) -> None:
+    state = mawl.directory / "state"
+    done = mawl("lab", "run", "hybrid", *arguments, MAWL_LAB_STATE=str(state))
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert not state.exists() and not (mawl.directory / "runs").exists()

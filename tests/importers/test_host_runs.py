@@ -1,0 +1,144 @@
+"""Recordings as runs: the report of hosts alone, roles by pattern, several files of one node, other forms."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.analysis.summary import summarise
+from mawl.commands.html import render_html
+from mawl.errors import UsageError
+from mawl.importers.device_roles import volumes_by_pattern
+from tests.fakes.recorded_host import BEGAN, aix_recording
+from tests.importers.recordings import recorded
+from tests.importers.test_import import imported
+
+SECONDS = 600.0
+
+
+def aix(folder: Path, name: str = "aix1.nmon", **options: object) -> Path:
+    path = folder / name
+    path.write_text("".join(aix_recording(12, 11, **options)))  # type: ignore[arg-type]
+    return path
+
+
+def roles(**patterns: str) -> dict[str, list[re.Pattern[str]]]:
+    return {role: [re.compile(pattern)] for role, pattern in patterns.items()}
+
+
+def test_a_recording_alone_has_its_time_and_the_throughput_of_all_its_devices(tmp_path: Path) -> None:
+    made, run = imported(tmp_path, aix(tmp_path))
+    assert (made.jobs, made.steps, made.blocks) == (0, 0, 0)
+    summary = summarise(run)
+    assert summary["time"]["elapsed_seconds"] == SECONDS
+    device = summary["io"]["device"]
+    kilobytes = sum(range(12))
+    for figure in ("peak", "sustained", "active_mean"):
+        assert device[figure]["read_bytes_per_second"] == pytest.approx(kilobytes * 1024), figure
+        assert device[figure]["total_bytes_per_second"] == pytest.approx(3 * kilobytes * 1024), figure
+    assert device["window_seconds"] == 60.0  # samples lie a minute apart: no window is shorter
+    assert device["sustained_bytes_per_second_per_core"] == pytest.approx(3 * kilobytes * 1024 / 8)
+    host = summary["host"]
+    assert host["cpu_busy_ratio"] == pytest.approx(5 / 8)
+    assert host["cpu_interrupt_ratio"] is None
+    assert host["physical_cpu_seconds"] == pytest.approx(6 * SECONDS)
+    eleven = host["device"]["hdisk11"]
+    assert eleven["requests"] == pytest.approx(33 * SECONDS)
+    assert eleven["await_seconds"]["mean"] == pytest.approx(0.0033)
+    assert eleven["read_await_seconds"] == pytest.approx({"mean": 0.002, "peak": 0.002})
+    assert eleven["utilisation_ratio"] == pytest.approx(0.011)
+
+
+def test_whether_a_recording_alone_carried_its_load_is_not_known(tmp_path: Path) -> None:
+    _, run = imported(tmp_path, aix(tmp_path))
+    summary = judged(run)
+    assert summary["capacity"]["carried"] is None
+    assert "no job was imported" in summary["capacity"]["reasons"][0]
+    assert "hdisk11" in render_html(run, summary)
+
+
+def test_devices_of_roles_by_pattern(tmp_path: Path) -> None:
+    patterns = roles(data="hdisk[0-5]", work="hdisk1[0-9]", util="hdisk[6-9]")
+    _, run = imported(tmp_path, aix(tmp_path), roles=patterns)
+    summary = summarise(run)
+    assert summary["host"]["device"]["hdisk10"]["roles"] == ["work"]
+    by_role = summary["io"]["devices_by_role"]
+    assert by_role["work"]["read_bytes"] == pytest.approx((10 + 11) * 1024 * SECONDS)
+    assert by_role["util"]["written_bytes"] == pytest.approx(2 * (6 + 7 + 8 + 9) * 1024 * SECONDS)
+    assert summary["io"]["device"]["windows_source"].startswith("block devices hdisk0, hdisk1, hdisk10")
+
+
+def test_a_pattern_of_no_device_is_refused_with_their_names(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--role work=sd.*: names no device .* devices are hdisk0, hdisk1"):
+        imported(tmp_path, aix(tmp_path), roles=roles(work="sd."))
+    assert not (tmp_path / "run").exists()
+
+
+def test_partitions_are_their_disks_and_shared_devices_are_marked() -> None:
+    places = [("n", name) for name in ("sda", "sda1", "sdb1", "nvme0n1", "nvme0n1p2", "hdisk1", "hdisk10")]
+    found = volumes_by_pattern(roles(data="sd.*|nvme.*", work="sda|hdisk.*"), places)  # type: ignore[arg-type]
+    assert [(volume.role, volume.devices) for volume in found] == [
+        ("data", ["nvme0n1"]),
+        ("data", ["sda"]),
+        ("data", ["sdb1"]),
+        ("work", ["hdisk1"]),
+        ("work", ["hdisk10"]),
+        ("work", ["sda"]),
+    ]
+    assert [volume.shared_with for volume in found if volume.devices == ["sda"]] == [["work"], ["data"]]
+
+
+def test_two_days_of_one_node_are_one_course_with_a_gap(tmp_path: Path) -> None:
+    first, second = aix(tmp_path), aix(tmp_path, "next.nmon", began=BEGAN + 1200)
+    for paths in ((first, second), (second, first)):
+        folder = tmp_path / paths[0].stem
+        folder.mkdir()
+        _, run = imported(folder, *paths)
+        device = summarise(run)["io"]["device"]
+        for figure in ("peak", "sustained", "active_mean"):
+            rate = device[figure]["read_bytes_per_second"]
+            assert rate == pytest.approx(sum(range(12)) * 1024, rel=1e-6), (paths, figure)
+        assert any(window["device_read_bytes_per_second"] is None for window in summarise(run)["windows"])
+
+
+def test_what_two_files_tell_of_the_same_time_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "sar.txt"
+    path.write_bytes(recorded("sar.txt"))
+    other = tmp_path / "iostat.txt"
+    other.write_bytes(recorded("iostat.txt"))
+    made, run = imported(tmp_path, path, other)
+    device = summarise(run)["host"]["device"]["vda"]
+    assert device["written_bytes"] == pytest.approx(306184 * 1024)
+    assert any("another file tells of the same time" in skipped.reason for skipped in made.skipped)
+
+
+def test_nodes_of_several_files_stand_side_by_side(tmp_path: Path) -> None:
+    _, run = imported(tmp_path, aix(tmp_path), aix(tmp_path, "two.nmon", host="aix2", began=BEGAN + 60))
+    summary = summarise(run)
+    assert [node["name"] for node in summary["nodes"]] == ["aix1", "aix2"]
+    assert summary["host"]["device"].keys() >= {"aix1:hdisk3", "aix2:hdisk3"}
+    assert summary["time"]["elapsed_seconds"] == SECONDS + 60
+    assert summary["host"]["cores"] == 16
+
+
+def test_compressed_recordings_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "aix1.nmon.gz"
+    path.write_bytes(gzip.compress("".join(aix_recording(2, 3)).encode()))
+    made, _ = imported(tmp_path, path)
+    assert made.samples > 0
+
+
+def test_names_that_mean_harm_are_names(tmp_path: Path) -> None:
+    attack = "<script>alert(1)</script>"
+    path = tmp_path / "bad.nmon"
+    path.write_text(
+        "".join(aix_recording(3, 4)).replace("hdisk2", attack).replace("host,aix1", f"host,{attack}")
+    )
+    _, run = imported(tmp_path, path)
+    summary = judged(run)
+    assert attack in summary["host"]["device"]
+    assert attack not in render_html(run, summary)

@@ -1,0 +1,160 @@
+"""Files that mean harm: each costs one sentence or a skipped entry, bounded memory and no hang."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.commands.html import render_html
+from mawl.importers.build import Request, import_files
+from mawl.importers.sources import MOST_EXPANDED_RATIO
+from mawl.store import open_run
+from tests.fakes.hostile_run import ATTACKS
+from tests.importers.layout import BANNER
+from tests.importers.layouts import LAYOUTS
+from tests.importers.test_import import EIGHT, imported, log, write
+
+GOOD = log(EIGHT, 10)
+MEMORY_BYTES = 400 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (bytes(5000), "no kind of file"),
+        (random.Random(7).randbytes(300_000), "no kind of file"),
+        (gzip.compress(GOOD.encode(), mtime=0)[:-20], "damaged after"),
+        (b"\x1f\x8b\x08\x00garbage", "damaged after 0 bytes"),
+        (gzip.compress(b"NOTE: nothing in it\n", mtime=0), "no performance note"),
+    ],
+    ids=["empty", "zeros", "noise", "cut gz", "broken gz", "no notes"],
+)
+def test_a_file_of_no_use_is_told_and_the_others_are_read(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    logs = write(tmp_path / "logs", good=GOOD)
+    (logs / "bad.log").write_bytes(content)
+    made, _ = imported(tmp_path, logs)
+    assert made.jobs >= 1
+    assert any(skipped.file == "bad.log" and reason in skipped.reason for skipped in made.skipped)
+
+
+def test_links_pipes_and_files_that_may_not_be_read_are_told(tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", good=GOOD)
+    (logs / "loop").symlink_to(logs, target_is_directory=True)
+    (logs / "dangling.log").symlink_to(logs / "absent")
+    os.mkfifo(logs / "pipe.log")
+    made, _ = imported(tmp_path, logs)
+    assert made.jobs == 1
+    reasons = {skipped.file: skipped.reason for skipped in made.skipped}
+    assert set(reasons) == {"loop", "dangling.log", "pipe.log"}
+    assert "not followed" in reasons["loop"]
+    assert "no such file" in reasons["dangling.log"]
+    assert "no regular file" in reasons["pipe.log"]
+
+
+def test_the_two_logs_of_a_job_in_a_run_folder_are_one_job(tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", good=GOOD)
+    (logs / "job.sas.log").write_bytes((logs / "good.log").read_bytes())
+    (logs / "good.log").rename(logs / "job.saslog")
+    made, _ = imported(tmp_path, logs)
+    assert made.jobs == 1
+    assert [(one.file, one.reason) for one in made.skipped] == [
+        ("job.sas.log", "job.saslog tells the same job")
+    ]
+
+
+def test_noise_and_nuls_between_notes_lose_no_note(tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(100_000).replace(b"NOTE", b"")
+    parts = LAYOUTS["linux"].text.encode().split(b"NOTE: PROCEDURE")
+    content = parts[0] + bytes(70_000) + b"\n" + noise + b"\nNOTE: PROCEDURE" + parts[1]
+    (tmp_path / "noisy.log").write_bytes(content)
+    made, run = imported(tmp_path, tmp_path / "noisy.log")
+    assert made.blocks == 1
+    assert run.step_records()[0].usage.page_reclaims == 5_000_000_000
+
+
+@pytest.mark.parametrize(
+    "stamp", ["99/99/2026 01:00:00 AM", "01/01/9999 01:00:00 AM", "01/01/0001 13:00:00 PM"]
+)
+def test_a_date_far_off_is_no_time(tmp_path: Path, stamp: str) -> None:
+    text = LAYOUTS["linux"].text.replace("11/20/2026 12:00:05 AM", stamp)
+    made, run = imported(tmp_path, write(tmp_path / "logs", x=text))
+    (step,) = run.step_records()
+    assert step.ended_at is None
+    assert step.usage.real_time_seconds == 12.5
+    assert [skipped.reason for skipped in made.skipped] == ["not a value as SAS writes it"]
+
+
+def test_script_in_every_text_is_text_in_reports(tmp_path: Path) -> None:
+    attack = ATTACKS[0]
+    text = (
+        BANNER.replace("9.4 (TS1M6)", attack).replace("Linux 3.10.0-957.el7.x86_64 (LIN X64)", attack)
+        + f"PASS HEADER host={attack}\nERROR: {attack}\n"
+        + f"NOTE: PROCEDURE {attack.replace(' ', '')} used:\n      real time  1.00 seconds\n\n"
+    )
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / f"{attack.replace('/', '')}.log").write_text(text)
+    made, run = imported(tmp_path, logs)
+    assert made.jobs == 1
+    assert run.facts.nodes[0].kernel == attack
+    assert attack not in render_html(run, judged(run))
+
+
+def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a\nNOTE: forged \x1b[31m.log").write_text(GOOD)
+    made, run = imported(tmp_path, logs)
+    assert all("\n" not in job.job and "\x1b" not in job.job for job in run.job_records())
+    assert all("\n" not in source.file for source in run.facts.sources)
+    assert made.jobs == 1
+
+
+def test_a_gz_bomb_is_stopped(tmp_path: Path) -> None:
+    packer = zlib.compressobj(9, wbits=31)
+    head = GOOD.encode()
+    content = (
+        packer.compress(head) + b"".join(packer.compress(bytes(2**20)) for _ in range(200)) + packer.flush()
+    )
+    assert len(content) * MOST_EXPANDED_RATIO < 200 * 2**20
+    (tmp_path / "bomb.log.gz").write_bytes(content)
+    made = import_files(Request(paths=[str(tmp_path / "bomb.log.gz")], folder=tmp_path / "run", run_id="run"))
+    assert made.blocks == 3
+    assert any("times its size" in skipped.reason for skipped in made.skipped)
+
+
+def test_a_gigabyte_in_one_line_is_passed_over_in_bounded_memory(tmp_path: Path) -> None:
+    with (tmp_path / "line.log").open("wb") as file:
+        file.write(GOOD.encode())
+        file.seek(2**30)
+        file.write(b"\n" + GOOD.encode())
+    peak = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from mawl.commands.main import main; code = main(sys.argv[1:]); "
+            "status = open('/proc/self/status').read(); "
+            "print(int(status.split('VmHWM:')[1].split()[0]) * 1024, file=sys.stderr); sys.exit(code)",
+            *("import", str(tmp_path / "line.log"), "--output", str(tmp_path / "run"), "--json"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert peak.returncode == 0, peak.stderr
+    assert int(peak.stderr.split()[-1]) < MEMORY_BYTES
+    run = open_run(tmp_path / "run")
+    assert len(run.job_records()) == 2
+    assert any("longer than" in skipped.reason for skipped in run.facts.sources[0].skipped)

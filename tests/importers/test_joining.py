@@ -1,0 +1,80 @@
+"""Logs and recordings given together: one run on one clock, or one question where the clocks differ."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mawl.analysis.summary import summarise
+from mawl.errors import UsageError
+from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
+from tests.fakes.recorded_host import BEGAN, aix_recording
+from tests.importers.test_import import KINDS, imported, log, write
+
+MINUTES = 30
+BEGIN = datetime.fromtimestamp(BEGAN, UTC)
+HOUR = 3600.0
+
+
+def files(folder: Path, *, hours: float = 0.0) -> tuple[Path, Path]:
+    """Twenty minutes of jobs, and half an hour of their host, on clocks that differ by so many hours."""
+    start = BEGIN + timedelta(minutes=5, hours=hours)
+    logs = write(folder / "logs", a=log(start, 600), b=log(start + timedelta(minutes=10), 600))
+    recording = folder / "aix1.nmon"
+    recording.write_text("".join(aix_recording(3, MINUTES)))
+    return logs, recording
+
+
+def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
+    roles = {"work": [re.compile("hdisk[2-3]")], "data": [re.compile("hdisk1")]}
+    made, run = imported(tmp_path, *files(tmp_path), roles=roles)
+    summary = summarise(run)
+    assert (made.jobs, made.blocks, made.files) == (2, 6, 3)
+    assert {job.node for job in run.job_records()} == {"aix1"}
+    assert summary["time"]["elapsed_seconds"] == 1200.0
+    # Device bytes of the recording, 1 and 2 KiB/s times the number of the disk, while the jobs ran.
+    assert summary["host"]["device"]["hdisk2"]["read_bytes"] == pytest.approx(2 * 1024 * 1200)
+    assert summary["host"]["device"]["hdisk1"]["roles"] == ["data"]
+    assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] is not None
+    assert any("over 100% of the time" in remark for remark in made.remarks)
+
+
+@pytest.mark.parametrize("hours", [-5.0, 2.0, 5.5])
+def test_clocks_of_different_zones_are_asked_about_in_one_sentence(tmp_path: Path, hours: float) -> None:
+    logs, recording = files(tmp_path, hours=hours)
+    with pytest.raises(UsageError) as caught:
+        imported(tmp_path, logs, recording)
+    sentence = str(caught.value)
+    assert f"{abs(hours):g} hours apart" in sentence
+    option = f"saslog={-hours * HOUR:+g}"
+    assert f"--shift {option}" in sentence
+    assert "\n" not in sentence
+    assert not (tmp_path / "run").exists()
+    made, run = imported(tmp_path, logs, recording, clocks=Clocks({}, parse_shifts([option])))
+    assert run.job_records()[0].started_at == BEGAN + 300
+    assert any("over 100% of the time" in remark for remark in made.remarks)
+
+
+def test_zones_may_be_named_instead(tmp_path: Path) -> None:
+    logs, recording = files(tmp_path, hours=2.0)
+    clocks = Clocks(parse_zones(["saslog=+02:00", "nmon=UTC"], KINDS), {})
+    _, run = imported(tmp_path, logs, recording, clocks=clocks)
+    assert run.job_records()[0].started_at == BEGAN + 300
+
+
+def test_days_apart_is_no_zone_and_is_told(tmp_path: Path) -> None:
+    made, run = imported(tmp_path, *files(tmp_path, hours=72.0))
+    assert any("over 0% of the time" in remark for remark in made.remarks)
+    assert summarise(run)["host"]["cpu_busy_ratio"] is None
+
+
+def test_a_difference_of_zones_is_a_whole_number_of_half_hours() -> None:
+    host = (0.0, 1800.0)
+    assert zone_difference((100.0, 1500.0), host) is None
+    assert zone_difference((100.0 + 2 * HOUR, 1500.0 + 2 * HOUR), host) == -2 * HOUR
+    assert zone_difference((100.0 - 5.5 * HOUR, 1500.0 - 5.5 * HOUR), host) == 5.5 * HOUR
+    assert zone_difference((100.0 + 30 * HOUR, 1500.0 + 30 * HOUR), host) is None
+    assert zone_difference((0.0, 7200.0), host) is None

@@ -1,0 +1,79 @@
+"""The shipped experiments on this machine (root): the papers' direction, and the verdict by construction."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.lab.bed import load_bed
+from mawl.lab.calibration import NOT_AS_SAID
+from mawl.lab.needs import check, needs_of
+from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
+
+pytestmark = pytest.mark.lab
+
+WANTED = "MAWL_TEST_CAMPAIGNS"
+
+OTHERS_RATIO = 0.25
+"""What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
+
+
+def campaign(name: str, directory: Path) -> dict[str, Any]:
+    """``mawl lab run`` of a shipped bed; what it found.
+
+    Skips, with the figure, where others keep the machine busy before, during or after: their load is in
+    every figure.  What is found on a machine of its own is judged, whatever it is.
+    """
+    if WANTED not in os.environ:
+        # Its calibration refuses what shares a machine with others, and takes minutes either way.
+        pytest.skip(f"a campaign of minutes for a machine with nothing else on it; set {WANTED}=1")
+    bed = load_bed(name)
+    for need in check(needs_of(bed, bed.volumes), directory / "state"):
+        if need.reason is not None:
+            pytest.skip(f"{need.name}: {need.reason}")
+    quiet_machine()
+    ended = subprocess.run(
+        [sys.executable, "-m", "mawl", "lab", "run", name, "--json"],
+        cwd=directory,
+        env={**os.environ, "MAWL_LAB_STATE": str(directory / "state")},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=400,
+    )
+    sys.stdout.write(ended.stdout + ended.stderr)
+    if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
+        pytest.skip(f"needs an idle machine; just after calibration others used {busy:.0%} of the processors")
+    assert ended.returncode == 0, ended.stderr
+    found: dict[str, Any] = json.loads(ended.stdout)
+    others = max(others_ratio(arm) for arm in found["arms"] if not arm["repeated"])
+    if others > OTHERS_RATIO:
+        pytest.skip(f"needs an idle machine; others used {others:.0%} of the processors during a run")
+    return found
+
+
+def test_hybrid_beats_all_slow_because_of_work_and_util(tmp_path: Path) -> None:
+    found = campaign("hybrid", tmp_path)
+    claim = next(one for one in found["claims"] if one["figure"] == "time.real_time_seconds")
+    assert claim["change_ratio"] < -0.1
+    assert claim["direction_agrees"] is True
+    pair = found["pairs"][0]
+    assert pair["place"] in ("blocked in work", "blocked in util")
+    assert pair["work_util_blocked_ratio"] > 0.5
+    assert [one["agrees"] for one in found["verdicts"]] == [True]
+
+
+def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
+    found = campaign("spinning-vs-flash", tmp_path)
+    ratio = next(one for one in found["claims"] if one["figure"] == "cpu_real_ratio.without_run_queue")
+    assert ratio["reference_value"] < 0.6 * ratio["candidate_value"]
+    assert ratio["direction_agrees"] is True
+    verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
+    assert verdicts["spinning"] == "storage"
+    assert verdicts["flash"] != "storage"

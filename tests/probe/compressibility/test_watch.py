@@ -1,0 +1,155 @@
+"""Work and util while they exist: weighed by what lies there, the engine's own share told."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mawl.model.options import Role
+from mawl.probe.compressibility.codecs import Codec, CodecKey
+from mawl.probe.compressibility.engine import engine_compressed
+from mawl.probe.compressibility.watch import Watch
+from tests.fakes.failing_reads import failing
+
+
+def first_byte(key: CodecKey) -> Codec:
+    return Codec(key, lambda block: len(block) * block[0] // 256)
+
+
+def watch(work: Path, util: Path, clock: Callable[[], float] = time.monotonic) -> Watch:
+    places: dict[Role, list[Path]] = {"work": [work], "util": [util]}
+    return Watch(places, confidence=0.95, seed=1, loader=first_byte, clock=clock)
+
+
+class Seconds:
+    """A clock that is put forward by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_look_weighs_as_much_as_lies_there_and_its_draws_alike(tmp_path: Path) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    work.mkdir()
+    util.mkdir()
+    clock = Seconds()
+    looking = watch(work, util, clock)
+    for content, pause in ((b"\x80" * 30_000, 1.0), (b"\x00" * 10_000, 2.0)):
+        (work / "table").write_bytes(content)
+        for _ in range(50):
+            clock.now += pause
+            looking.look()
+    looks = looking._volumes[0].looks
+    found, nothing = looking.stop()
+    assert found.data_bytes == 16_667 and found.name == str(tmp_path)
+    assert [weight for weight, _ in looks] == [30_000.0] * 50 + [20_000.0] * 50
+    of_a_draw = [weight / len(draws) for weight, draws in looks[5:]]
+    assert max(of_a_draw) <= 4.0 * min(of_a_draw)
+    for one in found.estimates:
+        assert one.saving_ratio == pytest.approx(0.6 * 0.5 + 0.4 * 1.0)
+        assert one.half_width_ratio is not None and 0.0 < one.half_width_ratio < 0.2
+        assert one.draws == sum(len(draws) for _, draws in looks)
+    assert found.zero_share.ratio == pytest.approx(0.4)
+    assert nothing.reason == "nothing lay there at any look" and nothing.data_bytes == 0
+    assert nothing.estimates[0].saving_ratio is None
+
+
+def test_the_mark_of_a_run_is_none_of_its_files(tmp_path: Path) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    for place in (work, util):
+        place.mkdir()
+        (place / ".mawl").write_bytes(b"the mark")
+    (work / "data").write_bytes(b"\x80" * 30_000)
+    clock = Seconds()
+    marks = frozenset({str(work / ".mawl"), str(util / ".mawl")})
+    places: dict[Role, list[Path]] = {"work": [work], "util": [util]}
+    looking = Watch(places, confidence=0.95, seed=1, loader=first_byte, clock=clock, without=marks)
+    clock.now += 1.0
+    looking.look()
+    found, nothing = looking.stop()
+    assert found.data_bytes == 30_000
+    assert nothing.reason == "nothing lay there at any look" and nothing.data_bytes == 0
+    assert nothing.estimates[0].saving_ratio is None
+
+
+def test_a_job_is_looked_at_when_it_ends(tmp_path: Path) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    for place in (work / "j1", util / "j1", work / "j2"):
+        place.mkdir(parents=True)
+    (work / "j1" / "table").write_bytes(b"\x80" * 30_000)
+    (work / "j2" / "table").write_bytes(b"\x00" * 90_000)
+    looking = watch(work, util)
+    looking.job_ends("j1")
+    looking.job_ends("never-made")
+    found, nothing = looking.stop()
+    assert found.estimates[0].saving_ratio == pytest.approx(0.5), "of this job alone"
+    assert nothing.reason is not None
+    looking.job_ends("j2")
+    assert looking.stop()[0].estimates == found.estimates, "it is over"
+
+
+def test_a_volume_that_took_its_part_is_left_alone(tmp_path: Path) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    work.mkdir()
+    (work / "table").write_bytes(b"\x80" * 30_000)
+    looking = watch(work, util)
+    looking._volumes[0].timed_seconds = 3600.0
+    looking.start()
+    while looking._volumes[1].looked_at == looking._began:
+        looking._over.wait(0.01)
+    spent, _ = looking.stop()
+    assert spent.reason == "nothing lay there at any look", "in ten hours it may be looked at again"
+
+
+def test_an_error_of_the_device_costs_its_blocks_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    work.mkdir()
+    (work / "bad").write_bytes(b"\x00" * 500_000)
+    (work / "good").write_bytes(b"\x80" * 500_000)
+    monkeypatch.setattr(os, "pread", failing(work / "bad"))
+    clock = Seconds()
+    looking = watch(work, util, clock)
+    for _ in range(20):
+        clock.now += 1.0
+        looking.look()
+    found, _ = looking.stop()
+    assert found.estimates[0].saving_ratio == pytest.approx(0.5), "of the file that could be read"
+    assert found.left_out.lost_files >= 1 and found.left_out.lost_bytes >= 500_000
+    assert found.left_out.remarks == [f"{work / 'bad'}: input/output error at byte 0"]
+
+
+def test_the_thread_looks_by_itself_and_a_folder_that_goes_does_not_stop_it(tmp_path: Path) -> None:
+    work, util = tmp_path / "work", tmp_path / "util"
+    util.mkdir()
+    (util / "duckdb_temp_1_0_storage_S64K-0.tmp").write_bytes(b"\x80" * 65536)
+    (util / "duckdb_temp_1_0_storage_DEFAULT-0.tmp").write_bytes(b"\x80" * 3 * 65536)
+    looking = watch(work, util)
+    looking.start()
+    while not looking._volumes[1].looks:
+        looking._over.wait(0.01)
+    gone, found = looking.stop()
+    assert gone.reason is not None
+    assert found.engine_share.ratio == pytest.approx(0.25)
+    assert found.cost.read_bytes >= 65536 and found.cost.cpu_seconds > 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "compressed"),
+    [
+        ("/util/duckdb_temp_11397_0_storage_S224K-0.tmp", True),
+        ("/util/duckdb_temp_storage_S32K-3.tmp", True),
+        ("/util/duckdb_temp_11397_0_storage_DEFAULT-0.tmp", False),
+        ("/util/duckdb_temp_11397_0_owner", False),
+        ("/util/part-00001.rows", False),
+    ],
+)
+def test_files_that_the_engine_compressed_are_known_by_their_names(name: str, compressed: bool) -> None:
+    assert engine_compressed(name) is compressed

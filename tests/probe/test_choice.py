@@ -1,0 +1,82 @@
+"""Which tests a probe makes, and what each stream gets of the files."""
+
+from __future__ import annotations
+
+import pytest
+
+from mawl.errors import UsageError
+from mawl.probe.choice import (
+    KIB,
+    MIB,
+    Choice,
+    Shape,
+    chosen_shapes,
+    default_shapes,
+    full_shapes,
+    full_streams,
+)
+
+
+def test_the_default_has_the_papers_table_by_one_stream_and_by_as_many_as_cores() -> None:
+    papers = [shape for shape in default_shapes(16, "yes") if shape.pattern == "sequential"]
+    assert {(shape.direction, shape.streams) for shape in papers} == {
+        ("read", 1),
+        ("read", 16),
+        ("write", 1),
+        ("write", 16),
+    }
+    assert {shape.request_bytes for shape in papers} == {256 * KIB}
+    assert len(default_shapes(16, "yes")) == 7
+
+
+def test_one_core_makes_no_test_twice() -> None:
+    shapes = default_shapes(1, "yes")
+    assert len(set(shapes)) == len(shapes) == 5
+
+
+def test_the_full_grid_has_every_pattern_size_and_stream_direct_and_buffered() -> None:
+    shapes = full_shapes(6, "both")
+    assert full_streams(6) == [1, 2, 4, 6, 8, 12]
+    assert len(set(shapes)) == len(shapes) == 2 * 6 * (2 * 6 + 3 * 2)
+    sequential = {shape.request_bytes for shape in shapes if shape.pattern == "sequential"}
+    assert sequential == {64 * KIB, 256 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB}
+    assert {shape.request_bytes for shape in shapes if shape.pattern == "random"} == {8 * KIB, 64 * KIB}
+    assert {(shape.pattern, shape.direction) for shape in shapes if shape.direction == "mixed"} == {
+        ("random", "mixed")
+    }
+
+
+def test_what_is_not_named_is_the_papers() -> None:
+    shapes = chosen_shapes(None, [MIB], None, cores=4, direct="yes")
+    assert {shape.words for shape in shapes} == {
+        "sequential read, 1 MiB, 1 stream, direct",
+        "sequential read, 1 MiB, 4 streams, direct",
+        "sequential write, 1 MiB, 1 stream, direct",
+        "sequential write, 1 MiB, 4 streams, direct",
+    }
+
+
+def shape(streams: int, request_bytes: int = MIB) -> Shape:
+    return Shape(
+        pattern="sequential", direction="read", request_bytes=request_bytes, streams=streams, direct=True
+    )
+
+
+def test_every_stream_finds_its_region_in_its_own_file() -> None:
+    choice = Choice(shapes=[shape(1), shape(2), shape(4)], file_bytes=100 * MIB)
+    assert [choice.stream_bytes(streams) for streams in (1, 2, 4)] == [100 * MIB, 50 * MIB, 25 * MIB]
+    assert choice.file_sizes() == [100 * MIB, 50 * MIB, 25 * MIB, 25 * MIB]
+    for one in choice.shapes:
+        sizes = choice.file_sizes()[: one.streams]
+        assert all(choice.stream_bytes(one.streams) <= size for size in sizes)
+
+
+def test_shares_are_whole_requests_of_any_size() -> None:
+    choice = Choice(shapes=[shape(3), shape(1, 16 * MIB)], file_bytes=100 * MIB)
+    assert choice.stream_bytes(3) == 32 * MIB
+    choice.check()
+
+
+def test_a_file_too_small_for_its_streams_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"leaves each of 64 streams less than a request of 16 MiB"):
+        Choice(shapes=[shape(64, 16 * MIB)], file_bytes=512 * MIB).check()
