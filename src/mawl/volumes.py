@@ -11,6 +11,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,7 +47,8 @@ class Volumes:
             for path in self.directories[role]:
                 try:
                     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    probe = path / f".mawl-write-test-{os.getpid()}"
+                    # Containers on other machines may have the same process number.
+                    probe = path / f".mawl-write-test-{os.getpid()}-{secrets.token_hex(4)}"
                     probe.touch(mode=0o600)
                     probe.unlink()
                 except OSError as error:
@@ -262,7 +264,7 @@ def _make_marked(directory: Path, what: str) -> int:
     It is made under another name and renamed, so that it never stands there without its mark;
     an empty directory in its place gives way.  Raises FileExistsError where something else stands.
     """
-    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{directory.name}"
+    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{directory.name}"
     try:
         directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         new.mkdir(mode=0o700)

@@ -17,7 +17,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
-from mawl.runner.request import RunRequest, Status
+from mawl.runner.request import Opening, RunRequest, Status
 from mawl.runner.sampling import Sampling
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
@@ -265,3 +265,41 @@ def test_jobs_leave_nothing_under_work_and_util(tmp_path: Path) -> None:
     bench.run()
     bench.volumes.release()
     assert [path.name for role in ("work", "util", "data") for path in (tmp_path / role).iterdir()] == []
+
+
+class Agreed(Opening):
+    """An opening that stays shut for some looks, and writes down what was asked."""
+
+    def __init__(self, pauses: list[float | None]) -> None:
+        self.pauses = pauses
+        self.ready_jobs: list[int] = []
+
+    def ready(self, jobs: int) -> None:
+        self.ready_jobs.append(jobs)
+
+    def pause_seconds(self) -> float | None:
+        return self.pauses.pop(0) if self.pauses else 0.0
+
+
+def test_the_gate_opens_when_the_nodes_have_agreed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher())
+    opening = Agreed([None, None, 0.01, 0.01])
+    bench.loop.opening = opening
+    before = bench.loop.monotonic()
+    bench.loop.run()
+    assert opening.ready_jobs == [3] and opening.pauses == []
+    assert bench.loop.released_monotonic is not None and bench.loop.released_monotonic - before >= 0.1
+    assert [record.outcome for record in bench.loop.ended] == ["finished"] * 5
+
+
+def test_an_interrupt_ends_the_wait_at_the_gate(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeLauncher())
+
+    class Shut(Agreed):
+        def pause_seconds(self) -> float | None:
+            signal.raise_signal(signal.SIGTERM)
+            return None
+
+    bench.loop.opening = Shut([])
+    records = bench.run()
+    assert {record.outcome for record in records.values()} == {"stopped", "not_started"}

@@ -15,7 +15,7 @@ from mawl.commands.arguments import (
     volume_order_of,
     volumes_of,
 )
-from mawl.commands.inputs import make_inputs
+from mawl.commands.inputs import shown_inputs
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.units import format_bytes, format_seconds
@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     volumes.ensure("data")
     order = volume_order_of(arguments, chosen)
     processes = chosen.whole("processes", arguments.processes, len(os.sched_getaffinity(0)), 1, 1024)
-    inputs = make_inputs(plan, volumes, needs(plan, CATALOGUE), order=order, processes=processes, verify=True)
+    inputs = shown_inputs(
+        plan, volumes, needs(plan, CATALOGUE), order=order, processes=processes, verify=True
+    )
     rows = [
         {
             "table": made.request.table,

@@ -26,30 +26,31 @@ from mawl.commands.arguments import (
     volume_order_of,
     volumes_of,
 )
-from mawl.commands.before import free_space, load_before
 from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html, named
-from mawl.commands.inputs import Inputs, check_space, make_inputs
+from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.report import screen_of
 from mawl.commands.solo import Times
 from mawl.commands.terminal import style_of
 from mawl.config.settings import Settings
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.options import OnFailure, StartMode
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs, with_commands
 from mawl.plan.workload import Plan
+from mawl.runner.before import check_memory, free_space, load_before
+from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.request import RunRequest
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.store import open_run
 from mawl.store.layout import PROBE
 from mawl.store.probe import read_probe, write_probe
-from mawl.units import format_memory, parse_size
+from mawl.units import parse_size
 from mawl.volumes import Volumes
 
 NAME = "run"
@@ -146,7 +147,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drop-caches goes with --cache cold")
     probed = read_probe(Path(arguments.probe)) if arguments.probe else None
     needed = needs(plan, CATALOGUE, spawn=mode == "spawn")
-    check_memory(needed, memory_limit)
+    warning = check_memory(needed, memory_limit)
+    if warning is not None:
+        print(f"warning: {warning}", file=sys.stderr)
     if arguments.dry_run:
         print(as_json_text(plan, needed) if arguments.json else as_text(plan, needed))
         return 0
@@ -156,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
     runs = chosen.runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(arguments.output) if arguments.output else runs / run_id
-    inputs = make_inputs(plan, volumes, needed, order=order, processes=_processes(chosen, cpus))
+    inputs = shown_inputs(plan, volumes, needed, order=order, processes=_processes(chosen, cpus))
     request = RunRequest(
         run_id=run_id,
         folder=folder.absolute(),
@@ -214,30 +217,6 @@ def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path |
             generate_seconds=inputs.seconds,
             generate_cpu_seconds=inputs.cpu_seconds,
             runs=latest,
-        )
-
-
-def check_memory(needed: Needs, memory_limit: int | None) -> None:
-    """Refuse a run whose declared peaks do not fit; warn when they fit only beside an empty machine."""
-    machine = read_machine()
-    bounds = {
-        "the machine's memory": machine.memory_bytes,
-        "the memory limit of this control group": machine.memory_limit_bytes,
-        "--memory-limit": memory_limit,
-    }
-    for name, bound in bounds.items():
-        if bound is not None and needed.memory_bytes > bound:
-            raise UnsuitableMachineError(
-                f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory, "
-                f"more than {name}, {format_memory(bound)}",
-                cure="choose a smaller scale, fewer sessions, less --option memsize=SIZE, or a larger limit",
-            )
-    available = machine.memory_available_bytes
-    if available is not None and needed.memory_bytes > available:
-        print(
-            f"warning: the jobs side by side may need {format_memory(needed.memory_bytes)} of memory and "
-            f"{format_memory(available)} are available now; end other programs, or the run may swap",
-            file=sys.stderr,
         )
 
 

@@ -9,7 +9,7 @@ from mawl.model.messages import Assignment
 from mawl.model.options import Role
 from mawl.plan.workload import JobPlan
 from mawl.runner.request import RunRequest
-from mawl.volumes import choose
+from mawl.volumes import Volumes, choose
 
 
 def assignment(
@@ -44,4 +44,14 @@ def assignment(
         volume_order=request.volume_order,
         turns=dict(turns),
         counters=counters,
+    )
+
+
+def no_place(volumes: Volumes, error: OSError) -> str:
+    """The sentence for a job whose directories cannot be made."""
+    role = (volumes.role_of(error.filename) if error.filename else None) or "work"
+    return (
+        f"{error.filename}: the {role} directory of the job cannot be made: "
+        f"{(error.strerror or str(error)).lower()}; free space and inodes there, "
+        f"or name another directory with --{role}"
     )

@@ -25,11 +25,11 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.rotation import turns
 from mawl.plan.workload import START_GATE, JobPlan
-from mawl.runner.assign import assignment
+from mawl.runner.assign import assignment, no_place
 from mawl.runner.command_job import CommandRun, made_run
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
-from mawl.runner.request import Listener, RunRequest
+from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.sampling import Sampling, status_of
 from mawl.store.folder import RunWriter
 from mawl.store.layout import OWN_LOG
@@ -37,6 +37,8 @@ from mawl.volumes import Volumes
 
 STOP_GRACE_SECONDS = 2.0
 TICK_SECONDS = 1.0
+LOOK_SECONDS = 0.05
+"""How often a shut gate asks whether it may open."""
 
 
 class RunLoop:
@@ -55,6 +57,7 @@ class RunLoop:
         look_at_host: Callable[[float], None] = lambda _: None,
         listener: Listener,
         interrupts: Interrupts,
+        opening: Opening = AT_ONCE,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -68,6 +71,7 @@ class RunLoop:
         self.look_at_host = look_at_host
         self.listener = listener
         self.interrupts = interrupts
+        self.opening = opening
         self.monotonic = monotonic
         self.now = now
         self.progress = Progress(request.plan, request.on_failure)
@@ -135,6 +139,9 @@ class RunLoop:
             run.ready is None and run.plan.job in self.progress.running for run in self.jobs.values()
         ):
             self._turn(None)
+        self.opening.ready(self.peak_gate)
+        while self._level == 0 and self.lost is None and (pause := self.opening.pause_seconds()) != 0:
+            self._turn(LOOK_SECONDS if pause is None else min(pause, LOOK_SECONDS))
         if self.interrupts.level:
             self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
 
@@ -265,17 +272,9 @@ class RunLoop:
                 start = run.starts(told, self.volumes.directories["data"])
         except OSError as error:
             # A full or broken role costs the jobs that need it, and nothing else.
-            self._job_ended(run, run.not_made(self._no_place(error), self.now()))
+            self._job_ended(run, run.not_made(no_place(self.volumes, error), self.now()))
             return
         self.launcher.send(start)
-
-    def _no_place(self, error: OSError) -> str:
-        role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"
-        return (
-            f"{error.filename}: the {role} directory of the job cannot be made: "
-            f"{(error.strerror or str(error)).lower()}; free space and inodes there, "
-            f"or name another directory with --{role}"
-        )
 
     # -- limits, interrupts, ends ------------------------------------------------------------
 

@@ -25,6 +25,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     folder: Path
+    node: str | None = None
+    """What the records call this machine; None: its own name."""
     plan: Plan
     catalogue: Mapping[str, Program]
     inputs: Mapping[tuple[str, float, int], Path]
@@ -78,3 +80,27 @@ class Listener(Protocol):
 
     def notice(self, text: str) -> None:
         """Something the user should read: an interrupt understood, jobs being stopped."""
+
+
+class Opening(Protocol):
+    """When the start gate may open: at once, or at a moment that several nodes agree on."""
+
+    def ready(self, jobs: int) -> None:
+        """The jobs of the gate are ready and wait."""
+
+    def pause_seconds(self) -> float | None:
+        """How long the gate stays shut, as far as is known; 0 when it may open, None before anybody said."""
+
+
+class AtOnce(Opening):
+    """The gate of a run on one machine: open as soon as its jobs are ready."""
+
+    def ready(self, jobs: int) -> None:
+        """Nobody waits to hear it."""
+
+    def pause_seconds(self) -> float | None:
+        """Nothing to wait for."""
+        return 0.0
+
+
+AT_ONCE = AtOnce()

@@ -3,57 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import platform
 import resource
 import time
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.errors import MawlError
 from mawl.launch.client import Launcher
 from mawl.launch.interface import JobLauncher
 from mawl.launch.launchers import Launchers
 from mawl.launch.sweep import kill_run
-from mawl.measure.block_devices import volume_facts
 from mawl.measure.host.collector import HostCollector
-from mawl.measure.machine import Machine, read_machine
+from mawl.measure.machine import read_machine
 from mawl.measure.process import ProcessSampler
-from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import with_space
-from mawl.measure.topology import read_topology
 from mawl.model.messages import LaunchMode
-from mawl.model.options import ROLES
 from mawl.model.records import RunOutcome
-from mawl.model.run import (
-    CacheFacts,
-    NodeFacts,
-    Overhead,
-    Phases,
-    PlannedJob,
-    RunFacts,
-    WorkloadFacts,
-)
+from mawl.model.run import Overhead, RunFacts
 from mawl.model.usage import Usage
-from mawl.plan.scale import scale_name
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_inputs
 from mawl.runner.compressibility import RunCompressibility
 from mawl.runner.counting import Counting
+from mawl.runner.facts import facts_before
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
-from mawl.runner.request import Listener, RunRequest
+from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.restrict import Restriction
 from mawl.runner.role_sampling import RoleSampling
 from mawl.runner.sampling import Sampling
 from mawl.store.folder import RunWriter
 from mawl.volumes import Volumes
-
-SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
 def carry_out(
@@ -65,11 +48,13 @@ def carry_out(
     generate_seconds: float | None = None,
     generate_cpu_seconds: float = 0.0,
     runs: Path | None = None,
+    opening: Opening = AT_ONCE,
 ) -> RunFacts:
     """Run a plan whose inputs exist; returns the final facts, which are in the folder too.
 
     ``generate_cpu_seconds`` is what this process used for making inputs, which is no overhead of the
-    run; ``runs`` is the directory whose ``latest`` link shall point at the folder.  Errors: those of
+    run; ``runs`` is the directory whose ``latest`` link shall point at the folder; ``opening`` says
+    when the start gate may open.  Errors: those of
     making the folder, the claims and the restriction, before any job starts; afterwards only a
     run folder that can no longer be written (the jobs are stopped first).
     """
@@ -77,8 +62,8 @@ def carry_out(
     began = time.monotonic()
     _allow_many_files()
     machine = read_machine()
-    node = machine.name or "localhost"
-    facts = _facts_before(request, volumes, machine, node, cache, command, generate_seconds)
+    node = request.node or machine.name or "localhost"
+    facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
     writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
@@ -107,6 +92,7 @@ def carry_out(
             look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,
+            opening=opening,
         )
         looking = None
         if request.compressibility:
@@ -194,106 +180,6 @@ def _end_launcher(launcher: JobLauncher, run_id: str) -> Usage:
     if lost:
         kill_run(run_id)
     return usage
-
-
-def _facts_before(
-    request: RunRequest,
-    volumes: Volumes,
-    machine: Machine,
-    node: str,
-    cache: CacheFacts,
-    command: Sequence[str],
-    generate_seconds: float | None,
-) -> RunFacts:
-    plan, topology = request.plan, read_topology()
-    held = volume_facts(volumes.directories, node)
-    jobs = list(plan.jobs())
-    return RunFacts(
-        run_id=request.run_id,
-        kind="measured",
-        mawl_version=__version__,
-        workload=WorkloadFacts(
-            name=plan.workload,
-            title=plan.title,
-            sessions=len(plan.sessions),
-            jobs=len(jobs),
-            scale=plan.scale,
-            scale_name=scale_name(plan.scale),
-            seed=plan.seed,
-            options=plan.options,
-            planned_peak_concurrent=plan.peak_concurrent,
-            gate_jobs=plan.gate_jobs,
-        ),
-        outcome="running",
-        started_at=time.time(),
-        command=list(command),
-        start_mode=request.start_mode,
-        on_failure=request.on_failure,
-        nodes=[_node(request, machine, node)],
-        planned_jobs=[
-            PlannedJob(
-                job=job.job,
-                program=job.program,
-                program_class=request.catalogue[job.program].program_class,
-                session=job.session,
-                stage=job.stage,
-                node=node,
-                replica=job.replica,
-                gate=job.gate,
-                trail_out=job.trail_out,
-            )
-            for job in jobs
-        ],
-        software=_software(),
-        settings={
-            "swap_bytes": machine.swap_bytes,
-            "clock_source": machine.clock_source,
-            "container": machine.container,
-            "scheduler_autogroup": machine.autogroup,
-            "frequency_policy": topology.frequency_policy,
-            "memory_nodes": topology.memory_nodes,
-            "container_cpu_quota_cores": machine.cpu_quota_cores,
-            "container_memory_limit_bytes": machine.memory_limit_bytes,
-            "saving_ratio": plan.saving,
-        },
-        roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
-        volumes=with_space(held, after=False),
-        inventories={node: inventory_of(machine, held, plan.options)},
-        volume_order=request.volume_order,
-        cache=cache,
-        alone=list(request.alone),
-        load_before=request.load_before,
-        free_space=list(request.free_space),
-        phases=Phases(generate_seconds=generate_seconds),
-    )
-
-
-def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
-    topology = read_topology()
-    return NodeFacts(
-        name=name,
-        kernel=machine.kernel,
-        python=platform.python_version(),
-        cpu_model=machine.cpu_model,
-        cores=machine.cores,
-        core_basis=machine.core_basis,
-        memory_bytes=machine.memory_bytes,
-        cpus_used=list(request.cpus) if request.cpus is not None else None,
-        memory_limit_bytes=request.memory_limit_bytes,
-        sockets=topology.sockets,
-        physical_cores=topology.physical_cores,
-        logical_cpus=topology.logical_cpus,
-        smt=topology.smt,
-        virtual=machine.virtual,
-    )
-
-
-def _software() -> dict[str, str | None]:
-    found: dict[str, str | None] = dict.fromkeys(SOFTWARE)
-    for package in SOFTWARE:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
 
 
 def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> RunFacts:
