@@ -40,8 +40,8 @@ def host_block(
     return {
         **cpu,
         "core_basis": _one(node.core_basis for node in facts.nodes),
-        "cores": _total(node.cores for node in facts.nodes),
-        "memory_bytes": _total(node.memory_bytes for node in facts.nodes),
+        "cores": _total(node.cores for node in facts.machines()),
+        "memory_bytes": _total(node.memory_bytes for node in facts.machines()),
         "runnable": {
             "mean": _gauge(samples, "host.runnable", whole),
             "peak": max(_known(_gauges(samples, "host.runnable", edges)), default=None),
@@ -96,7 +96,7 @@ def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
             node.physical_cores or node.cores,
             gain(facts, samples, node.name, "host.core_busy_seconds", span),
         )
-        for node in facts.nodes
+        for node in facts.machines()
     ]
     return {
         "known_seconds": fewest_seconds(change for own in changes.values() for change in own),

@@ -49,6 +49,10 @@ LATER: Missing = {
     },
     "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
     "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
+    "cluster": "the run was on one node",
+    "cluster.nodes.*.reason": "nothing to explain",
+    "cluster.*": "no job of the node ended, its clock was not read, or no sample covers its jobs",
+    "nodes.*.same_machine_as": "it is a machine of its own, as far as its boot id tells",
     "compressibility": "not asked for (mawl run --compressibility yes)",
     "compressibility.*": "its own reason says why, or it does not apply here",
     "capacity": "the summary alone does not judge; mawl report does",
@@ -71,7 +75,7 @@ LATER: Missing = {
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
 NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
-          ("storage", "by_role"), ("compressibility", "estimates"),
+          ("cluster", "nodes"), ("storage", "by_role"), ("compressibility", "estimates"),
           ("compressibility", "role_estimates"), ("compressibility", "volumes")}  # fmt: skip
 BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from mawl.analysis.blocks import Block, Missing, counted
+from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
 from mawl.analysis.demand import storage_block
 from mawl.analysis.device_bytes import COMPRESSED, compressed_roles, device_bytes
@@ -133,6 +134,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
+        "cluster": cluster_block(facts, jobs, samples),
         "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
         "remarks": [*facts.remarks, *_accounting(facts)],

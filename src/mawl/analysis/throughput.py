@@ -132,7 +132,7 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     if len(bases) != 1 or None in bases:
         return None, "the nodes' cores are not known in one basis"
     total = 0.0
-    for node in facts.nodes:
+    for node in facts.machines():
         if node.cores is None:
             return None, "the cores of a node are not known"
         if node.cpus_used is None:

@@ -7,33 +7,28 @@ import contextlib
 import json
 import os
 import secrets
-import shlex
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from mawl.advice.judge import judged
 from mawl.commands.arguments import (
     add_role_arguments,
     add_volume_order_argument,
     add_workload_arguments,
-    bounds_of,
     plan_of,
     settings,
     volume_order_of,
     volumes_of,
 )
+from mawl.commands.cluster import add_cluster_arguments, on_nodes, run_on_nodes
 from mawl.commands.extras import require_programs
-from mawl.commands.html import leave_html, named
+from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
-from mawl.commands.report import screen_of
 from mawl.commands.solo import Times
-from mawl.commands.terminal import style_of
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.measure.machine import read_machine
@@ -47,7 +42,6 @@ from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.request import RunRequest
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
-from mawl.store import open_run
 from mawl.store.layout import PROBE
 from mawl.store.probe import read_probe, write_probe
 from mawl.units import parse_size
@@ -55,8 +49,6 @@ from mawl.volumes import Volumes
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
-
-EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -122,19 +114,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--probe", metavar="FILE", help="what mawl probe kept: goes into the run folder, for its reports"
     )
     parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
+    add_cluster_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
+    if on_nodes(arguments):
+        return run_on_nodes(arguments)
     if not arguments.dry_run:
         require_programs()
     chosen = settings()
     plan = plan_of(arguments, chosen)
     volumes = volumes_of(arguments, chosen)
-    mode: StartMode = _choice(chosen, "start", arguments.start, ("zygote", "spawn"))
-    policy: OnFailure = _choice(chosen, "on_failure", arguments.on_failure, ("continue", "abort"))
-    html = _choice(chosen, "html", arguments.html, ("yes", "no"))
-    sampled = _choice(chosen, "compressibility", arguments.compressibility, ("no", "yes")) == "yes"
+    mode: StartMode = chosen.choice("start", arguments.start, ("zygote", "spawn"))
+    policy: OnFailure = chosen.choice("on_failure", arguments.on_failure, ("continue", "abort"))
+    html = chosen.choice("html", arguments.html, ("yes", "no"))
+    sampled = chosen.choice("compressibility", arguments.compressibility, ("no", "yes")) == "yes"
     cores = chosen.optional_text("cores", arguments.cores)
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     memory_limit = parse_size(limit) if limit else None
@@ -195,14 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if probed is not None:
         write_probe(folder / PROBE, probed)
-    stored = open_run(folder)
-    summary = judged(stored, bounds_of(chosen))
-    # The page first: whoever reads this text may leave early (`| head`).
-    page = leave_html(stored, summary) if html == "yes" else None
-    print(screen_of(stored, summary, style_of(sys.stdout)))
-    print(f"\nrun folder: {shlex.quote(str(folder))}")
-    if page is not None:
-        print(f"report: {shlex.quote(named(page))}")
+    show(folder, chosen, html=html == "yes")
     return EXIT_OF_OUTCOME[facts.outcome]
 
 
@@ -223,13 +211,6 @@ def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path |
 def as_json_text(plan: Plan, needed: Needs) -> str:
     """The plan as JSON text."""
     return json.dumps(as_json(plan, needed), indent=2)
-
-
-def _choice(chosen: Settings, name: str, given: str | None, allowed: tuple[str, ...]) -> Any:
-    value = chosen.text(name, given, allowed[0])
-    if value not in allowed:
-        raise UsageError(f"{name}: expected {' or '.join(allowed)}, found {value!r}")
-    return value
 
 
 def _processes(chosen: Settings, cpus: tuple[int, ...] | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -62,6 +62,13 @@ class Settings:
             if value is not None and value != "":
                 return str(value)
         return None
+
+    def choice(self, name: str, given: object, allowed: tuple[str, ...]) -> Any:
+        """One setting out of those allowed, the first where nobody set it."""
+        value = self.text(name, given, allowed[0])
+        if value not in allowed:
+            raise UsageError(f"{name}: expected {' or '.join(allowed)}, found {value!r}")
+        return value
 
     def number(self, name: str, given: float | None, default: float) -> float:
         """One setting as a number."""

@@ -251,5 +251,8 @@ NODE_METRICS: tuple[Metric, ...] = (
     count_metric("nodes.*.physical_cores", "Its physical cores, as the kernel sees them.", FACTS),
     count_metric("nodes.*.logical_cpus", "Its logical processors.", FACTS),
     text_metric("nodes.*.smt", "Threads of a core: on, off, forceoff, notsupported, notimplemented.", FACTS),
+    text_metric(
+        "nodes.*.same_machine_as", "The node before it that is the same machine; null for others.", FACTS
+    ),
     text_metric("nodes.*.virtual", "What shows that it is a virtual machine; null on bare metal.", FACTS),
 )

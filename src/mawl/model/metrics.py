@@ -7,6 +7,7 @@ here; a source that is a page of docs/ names the heading there.
 
 from __future__ import annotations
 
+from mawl.model.cluster_metrics import CLUSTER_METRICS
 from mawl.model.compressibility_metrics import COMPRESSIBILITY_METRICS
 from mawl.model.host_metrics import HOST_METRICS, NODE_METRICS
 from mawl.model.judgement_metrics import JUDGEMENT_METRICS
@@ -203,4 +204,5 @@ METRICS: tuple[Metric, ...] = (
     *VOLUME_METRICS,
     *VOLUME_COLUMNS,
     *VOLUME_SERIES,
+    *CLUSTER_METRICS,
 )

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.model.cluster import NodeRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.inventory import Inventory
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
@@ -59,6 +60,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     logical_cpus: int | None = None
     smt: str | None = None
     virtual: str | None = None
+    same_machine_as: str | None = None
+    """The node before it that is the same machine (namespaces, say): what is the machine's counts there."""
 
 
 class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -254,6 +257,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     free_space: list[FreeSpace] = []
     compressibility: Compressibility | None = None
     """What compression would save on the roles (``mawl run --compressibility yes``)."""
+    node_runs: list[NodeRun] = []
+    """The nodes of a run on several (``mawl run --cluster``); empty for a run on one."""
     sources: list[SourceFacts] = []
     """The files of an imported run."""
     repeats: int = 1
@@ -261,3 +266,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""
+
+    def machines(self) -> list[NodeFacts]:
+        """The nodes that are machines of their own: what sums of cores and memory are over."""
+        return [node for node in self.nodes if node.same_machine_as is None]

@@ -13,6 +13,7 @@ from typing import Any
 from mawl.analysis.outline import Outline
 from mawl.analysis.summary import DAMAGED
 from mawl.formats.lines import one_line
+from mawl.reporters.cluster import notes
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import cpu_parts, figure, figures, format_count
 from mawl.reporters.head import (
@@ -111,6 +112,7 @@ def _head(summary: Block, style: Style) -> list[str]:
         *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
         ("workload", workload_text(summary["workload"])),
         *(("system", text) for text in nodes),
+        *([("nodes", notes(summary)[0])] if summary["cluster"] else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
         ("elapsed", "{} = {} active + {} tail".format(*phases)),
         (

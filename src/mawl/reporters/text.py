@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.reporters.cluster import cluster
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.compressibility import in_a_run
 from mawl.reporters.demand import demand
@@ -32,6 +33,7 @@ from mawl.units import counted_noun
 MOST_FAILURES = 5
 NO_FIGURES = (
     "nodes",
+    "cluster",
     "volumes",
     "roles",
     "volume_order",
@@ -55,6 +57,7 @@ def render(summary: Block) -> str:
     parts = (
         _head(summary),
         [*times(summary), *waits(summary)],
+        cluster(summary),
         programs(summary),
         program_waits(summary),
         io(summary),

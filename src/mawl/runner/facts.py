@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from mawl import __version__
@@ -16,7 +16,9 @@ from mawl.measure.space import with_space
 from mawl.measure.topology import read_topology
 from mawl.model.options import ROLES
 from mawl.model.run import CacheFacts, NodeFacts, Phases, PlannedJob, RunFacts, WorkloadFacts
+from mawl.plan.programs import Program
 from mawl.plan.scale import scale_name
+from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
 from mawl.volumes import Volumes
 
@@ -35,7 +37,6 @@ def facts_before(
     """The facts of a run before its first job: who, where, with which limits and settings."""
     plan, topology = request.plan, read_topology()
     held = volume_facts(volumes.directories, node)
-    jobs = list(plan.jobs())
     return RunFacts(
         run_id=request.run_id,
         kind="measured",
@@ -44,7 +45,7 @@ def facts_before(
             name=plan.workload,
             title=plan.title,
             sessions=len(plan.sessions),
-            jobs=len(jobs),
+            jobs=sum(1 for _ in plan.jobs()),
             scale=plan.scale,
             scale_name=scale_name(plan.scale),
             seed=plan.seed,
@@ -58,20 +59,7 @@ def facts_before(
         start_mode=request.start_mode,
         on_failure=request.on_failure,
         nodes=[_node(request, machine, node)],
-        planned_jobs=[
-            PlannedJob(
-                job=job.job,
-                program=job.program,
-                program_class=request.catalogue[job.program].program_class,
-                session=job.session,
-                stage=job.stage,
-                node=node,
-                replica=job.replica,
-                gate=job.gate,
-                trail_out=job.trail_out,
-            )
-            for job in jobs
-        ],
+        planned_jobs=planned_jobs(plan, request.catalogue, node),
         software=_software(),
         settings={
             "swap_bytes": machine.swap_bytes,
@@ -94,6 +82,24 @@ def facts_before(
         free_space=list(request.free_space),
         phases=Phases(generate_seconds=generate_seconds),
     )
+
+
+def planned_jobs(plan: Plan, catalogue: Mapping[str, Program], node: str) -> list[PlannedJob]:
+    """What a reader needs to name a job that left no record."""
+    return [
+        PlannedJob(
+            job=job.job,
+            program=job.program,
+            program_class=catalogue[job.program].program_class,
+            session=job.session,
+            stage=job.stage,
+            node=node,
+            replica=job.replica,
+            gate=job.gate,
+            trail_out=job.trail_out,
+        )
+        for job in plan.jobs()
+    ]
 
 
 def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:

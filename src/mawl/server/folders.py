@@ -11,14 +11,14 @@ import msgspec
 from mawl.errors import MawlError, UnreadableRunError
 from mawl.model.run import RunFacts
 from mawl.store.facts import read_facts
-from mawl.store.layout import FACTS, JOURNAL, LATEST, SAMPLES_STREAM, TABLES
+from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
 from mawl.store.reading import runner_lives
 from mawl.store.solo import FOLDER as SOLO
 
 FILES = (
     FACTS,
     *(f"{table}.parquet" for table in TABLES),
-    *(f"{JOURNAL}/{name}" for name in ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)),
+    *(f"{JOURNAL}/{name}" for name in JOURNAL_FILES),
 )
 """The files that are read of a run folder."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.run import RunFacts
@@ -64,6 +66,10 @@ class RunWriter:
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
         """Figures of one node at one moment (seconds since the epoch): series to value, in base units."""
         self._samples.figures(node, at, figures)
+
+    def sample_table(self, table: pa.Table) -> None:
+        """Samples as a table of their schema."""
+        self._samples.table(table)
 
     def update(self, facts: RunFacts) -> None:
         """Replace ``run.json``."""

@@ -97,6 +97,11 @@ class SampleAppender:
             form = self._forms[node, names] = BatchForm(node, names)
         self._file.append(form.filled(round(at * 1e6), figures.values()))
 
+    def table(self, table: pa.Table) -> None:
+        """The record batches of a table that has the schema of samples."""
+        for batch in table.cast(self._schema).to_batches():
+            self._file.append(batch.serialize().to_pybytes())
+
     def close(self) -> None:
         """Close the stream; it has no end mark, so that a killed one looks the same."""
         self._file.close()

@@ -9,6 +9,7 @@ History of the format
        imported runs: run.json: sources; jobs and steps: unsplit_cpu_seconds; steps: variables_written,
        kind view, times may be null (a log without timestamps); jobs: class unknown;
        run.json: inventories
+  1.3  run.json: node_runs, same_machine_as of nodes; nodes/NAME: the run folders of a run on several nodes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -16,7 +17,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "1.2"
+FORMAT_VERSION = "1.3"
 
 FACTS = "run.json"
 PLAN = "plan.toml"
@@ -25,12 +26,15 @@ OWN_LOG, KEPT_LOG = ".saslog", ".sas.log"
 """After a job's name in logs: the log that mawl writes of it, and the log of a command that is SAS."""
 PROBE = "probe.json"
 LATEST = "latest"
+NODES = "nodes"
+"""Of a run on several nodes: their own run folders, by name."""
 
 JOURNAL = "journal"
 COMPACTED = "journal.compacted"
 """The journal's name once all tables are in place, while it is being removed."""
 
 SAMPLES_STREAM = "samples.arrows"
+JOURNAL_FILES = ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)
 
 TABLES = ("jobs", "steps", "events", "samples")
 

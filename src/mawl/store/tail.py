@@ -30,6 +30,15 @@ LARGEST_BATCH_BYTES = 16 * 2**20
 """A batch holds one second; what does not end within this many bytes is no batch."""
 
 
+class Fresh(msgspec.Struct, frozen=True, kw_only=True):
+    """What a journal got since somebody last asked."""
+
+    events: list[EventRecord]
+    jobs: list[JobRecord]
+    steps: list[StepRecord]
+    samples: pa.Table
+
+
 class Tail:
     """What the journal of a run holds so far.
 
@@ -78,6 +87,15 @@ class Tail:
         tables = {**line_tables(journal, self.jobs), "samples": self._samples.table()}
         return Run(self.folder, self._with_remarks(), tables.__getitem__)
 
+    def fresh(self) -> Fresh:
+        """What came since the last call of this; samples are forgotten then: long runs cost no more."""
+        return Fresh(
+            events=self._events.fresh(),
+            jobs=self._jobs.fresh(),
+            steps=self._step_lines.fresh(),
+            samples=self._samples.take(),
+        )
+
     def _with_remarks(self) -> RunFacts:
         return msgspec.structs.replace(self.facts, remarks=[*self.facts.remarks, *self._remarks.sentences()])
 
@@ -94,6 +112,13 @@ class _Lines(Generic[Record]):
         self._steps, self._remarks = steps, remarks
         self._offset = 0
         self._skipping = False
+        self._given = 0
+
+    def fresh(self) -> list[Record]:
+        """The records that no call of this gave before."""
+        found = self.records[self._given :]
+        self._given = len(self.records)
+        return found
 
     def look(self) -> bool:
         found = False
@@ -135,6 +160,12 @@ class _Batches:
         self._tables: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
         self._rows = 0
         self._damaged = False
+
+    def take(self) -> pa.Table:
+        """The samples since the last call, which are kept no longer."""
+        table = pa.concat_tables(self._tables)
+        self._tables = [SCHEMAS["samples"].empty_table()]
+        return table
 
     def table(self) -> pa.Table:
         """All samples so far."""

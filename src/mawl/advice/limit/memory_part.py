@@ -57,7 +57,7 @@ def reread_ratio(moment: Moment) -> float | None:
 
 def memory_bytes(reading: Reading) -> int | None:
     """Memory that the jobs and their page cache could use, of all nodes."""
-    sizes = [node.memory_limit_bytes or node.memory_bytes for node in reading.facts.nodes]
+    sizes = [node.memory_limit_bytes or node.memory_bytes for node in reading.facts.machines()]
     return sum(size for size in sizes if size) if sizes and None not in sizes else None
 
 

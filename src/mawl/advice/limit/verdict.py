@@ -121,7 +121,7 @@ def headroom(reading: Reading) -> dict[str, float | None]:
 
 
 def _memory_headroom(reading: Reading) -> float | None:
-    sizes = [node.memory_bytes for node in reading.facts.nodes]
+    sizes = [node.memory_bytes for node in reading.facts.machines()]
     if reading.samples is None or reading.windows is None or not sizes or None in sizes:
         return None
     available = gauges(reading.samples, "host.memory_available_bytes", reading.windows.active_edges)

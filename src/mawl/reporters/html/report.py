@@ -12,6 +12,7 @@ from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.material import material
 from mawl.reporters.html.page import page
+from mawl.reporters.html.sections.cluster import cluster
 from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.course import chart_of, course
 from mawl.reporters.html.sections.definitions import definitions, missing
@@ -66,6 +67,7 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         verdict(figures),
         course(figures, list(by_name.values()), drawn.places),
         performance(figures),
+        cluster(figures),
         findings(figures),
         roles(figures, apart["latency_distribution"]),
         storage(figures),
@@ -83,9 +85,16 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         body,
         [*drawn.scripts, *scripts],
         lead=_lead(summary),
-        sections=SECTIONS,
+        sections=SECTIONS
+        if summary["cluster"] is None
+        else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:]),
         connect=connect,
     )
+
+
+def _sections(summary: Block) -> Sequence[tuple[str, str]]:
+    """Names of the sections that the page has."""
+    return SECTIONS if summary["cluster"] is None else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:])
 
 
 def _lead(summary: Block) -> Markup:

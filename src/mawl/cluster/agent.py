@@ -1,0 +1,173 @@
+"""The agent of a node: plain functions that Dask calls in the worker's process.
+
+It starts the node's process, passes words on, and hands out what the node's run folder holds; it
+measures nothing and decides nothing.  What it started dies with it: the process sees the end of its pipe.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from mawl.cluster.words import NodeTask
+from mawl.store.layout import FACTS, JOURNAL
+
+MOST_BYTES = 4 * 2**20
+"""Handed out of one file at a time."""
+KEPT_LINES = 20
+END_SECONDS = 8.0
+
+
+class Child:
+    """A node's process, what it said, and which words it was told."""
+
+    def __init__(self, task: NodeTask, command: list[str]) -> None:
+        self.folder = Path(task.folder).absolute()
+        self.said: list[bytes] = []
+        self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
+        self._told = 0
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin
+        self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
+        ]
+        self._tell(msgspec.json.encode(task))
+        # A process that hangs must not make the worker wait, which has other things to hear.
+        for thread in (*self._readers, threading.Thread(target=self._pass_on, daemon=True)):
+            thread.start()
+
+    def tell(self, words: list[tuple[int, bytes]]) -> None:
+        """Pass on the words that were not passed on yet, and an empty line: the controller lives."""
+        for number, word in words:
+            if number > self._told:
+                self._tell(word)
+                self._told = number
+        self._tell(b"")
+
+    def ended(self) -> int | None:
+        """The exit status, minus the signal's number; None while it lives or has words on the way."""
+        status = self._process.poll()
+        return None if any(reader.is_alive() for reader in self._readers) else status
+
+    def end(self) -> None:
+        """Close its pipe, upon which it stops its jobs and ends; kill it, and all below, where it does not."""
+        self._waiting.put(b"")
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _tell(self, line: bytes) -> None:
+        self._waiting.put(line + b"\n")
+
+    def _pass_on(self) -> None:
+        with contextlib.suppress(OSError):
+            while line := self._waiting.get():
+                view = memoryview(line)
+                while view:
+                    view = view[self._stdin.write(view) or 0 :]
+            self._stdin.close()
+
+    def _hear(self, stream: BinaryIO) -> None:
+        self.said.extend(_lines(stream))
+
+    def _overhear(self, stream: BinaryIO) -> None:
+        self.complaints.extend(line.decode(errors="replace") for line in _lines(stream))
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of an unbuffered stream as they come, without their ends and without empty ones."""
+    waiting = b""
+    while chunk := stream.read(65536):
+        *lines, waiting = (waiting + chunk).split(b"\n")
+        yield from filter(None, lines)
+
+
+_CHILDREN: dict[str, Child] = {}
+
+
+def begin(task: bytes) -> None:
+    """Start the node's process for a task (JSON of :class:`~mawl.cluster.words.NodeTask`)."""
+    decoded = msgspec.json.decode(task, type=NodeTask)
+    command = [sys.executable, "-P", "-m", "mawl.cluster.child"]
+    _CHILDREN[decoded.run_id] = Child(decoded, command)
+
+
+def clock() -> float:
+    """This machine's time, seconds since the epoch."""
+    return time.time()
+
+
+def keep(run_id: str, words: list[tuple[int, bytes]], heard: int, offsets: dict[str, int]) -> dict[str, Any]:
+    """Tell and ask: ``said`` from number ``heard`` on, the journal's bytes from ``offsets`` on.
+
+    ``exit`` is the process's exit status once it has ended; ``complaints`` what it wrote to standard error.
+    """
+    child = _CHILDREN[run_id]
+    status = child.ended()
+    child.tell(words)
+    journal = {name: _read(child.folder / JOURNAL / name, at) for name, at in offsets.items()}
+    return {
+        "said": child.said[heard:],
+        "exit": status,
+        "complaints": list(child.complaints) if status else [],
+        "journal": {name: content for name, content in journal.items() if content},
+    }
+
+
+def files(run_id: str) -> list[tuple[str, int]]:
+    """The files of the node's run folder, by their paths in it, and their sizes in bytes."""
+    folder = _CHILDREN[run_id].folder
+    return [
+        (str(path.relative_to(folder)), path.stat().st_size)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def piece(run_id: str, name: str, offset: int) -> bytes:
+    """Up to :data:`MOST_BYTES` of a file that :func:`files` named."""
+    if name not in {known for known, _ in files(run_id)}:
+        raise ValueError(f"no file of the run: {name}")
+    return _read(_CHILDREN[run_id].folder / name, offset)
+
+
+def finish(run_id: str, remove: bool) -> None:
+    """End what is left of the node's process and forget it; ``remove`` its folder, which was copied."""
+    child = _CHILDREN.pop(run_id, None)
+    if child is None:
+        return
+    child.end()
+    if remove and (child.folder / FACTS).is_file():
+        shutil.rmtree(child.folder)
+
+
+def _read(path: Path, offset: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(MOST_BYTES)
+    except OSError:
+        return b""

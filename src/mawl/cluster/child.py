@@ -1,0 +1,255 @@
+"""A node's process: looks, makes its part of the inputs, and runs its sessions with the local runner.
+
+The agent starts it as ``python -m mawl.cluster.child`` with pipes as its standard input and output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from mawl import __version__
+from mawl.cluster.line import AgreedOpening, Line
+from mawl.cluster.words import (
+    Carry,
+    Ended,
+    Going,
+    Looked,
+    Made,
+    Make,
+    NodeTask,
+    Notice,
+    Ready,
+    Refused,
+    Seek,
+    Seen,
+    ToNode,
+)
+from mawl.errors import InterruptedRunError, MawlError
+from mawl.launch.sweep import kill_run
+from mawl.measure.machine import read_machine
+from mawl.measure.space import space_of
+from mawl.model.options import ROLES, Role, StartMode
+from mawl.model.records import JobRecord
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import needs, with_commands
+from mawl.runner.before import check_memory, free_space, load_before
+from mawl.runner.inputs import check_space, make_inputs
+from mawl.runner.request import Listener, RunRequest, Status
+from mawl.runner.restrict import parse_cores
+from mawl.runner.run import carry_out
+from mawl.volumes import Volumes
+
+TOKEN_PREFIX = ".mawl-node-"
+STATUS_SECONDS = 2.0
+
+
+class Teller(Listener):
+    """Tells the controller what a terminal would show; ended jobs it reads from the journal."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._next_seconds = 0.0
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        """The controller says it for all nodes."""
+
+    def status(self, status: Status) -> None:
+        """Every other second."""
+        if status.elapsed_seconds >= self._next_seconds:
+            self._next_seconds = status.elapsed_seconds + STATUS_SECONDS * 0.9
+            self._line.say(Going(status))
+
+    def job_ended(self, record: JobRecord) -> None:
+        """The journal has it."""
+
+    def notice(self, text: str) -> None:
+        """Pass it on."""
+        self._line.say(Notice(text))
+
+
+class Node:
+    """One task, step by step, as the controller's words come."""
+
+    def __init__(self, task: NodeTask, line: Line) -> None:
+        self.task, self.line = task, line
+        self.volumes = Volumes({role: [Path(path) for path in task.roles[role]] for role in ROLES})
+        self.needed = needs(task.plan, CATALOGUE, spawn=task.start_mode == "spawn")
+        self.cpus = parse_cores(task.cores) if task.cores else None
+        self.folder = Path(task.folder).absolute()
+
+    def carry(self) -> None:
+        """Do as told until the run is over; raises MawlError where it cannot go on."""
+        with self._tokens():
+            self._look()
+            while not isinstance(word := self._next(), Carry):
+                if isinstance(word, Seek):
+                    self.line.say(self._seen())
+                elif isinstance(word, Make):
+                    self._make(word)
+        self._run()
+
+    def _next(self) -> ToNode:
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self.line.words.get(timeout=0.5)
+
+    def _look(self) -> None:
+        self.volumes.ensure()
+        for token in self._token_paths():
+            token.touch(mode=0o600)
+        machine = read_machine()
+        self.line.say(
+            Looked(
+                mawl_version=__version__,
+                folder=str(self.folder),
+                boot_id=machine.boot_id,
+                network=_network_namespace(),
+                warning=check_memory(self.needed, self.task.memory_limit_bytes),
+                needed_bytes=self.needed.space_bytes,
+                free_bytes={role: self._free_bytes(role) for role in ROLES},
+            )
+        )
+
+    def _free_bytes(self, role: Role) -> int:
+        """On the volumes of a role, each file system once."""
+        places = self.volumes.directories[role]
+        return sum({place.stat().st_dev: space_of(place).free_bytes for place in places}.values())
+
+    def _token_paths(self) -> list[Path]:
+        name = f"{TOKEN_PREFIX}{self.task.run_id}"
+        return [place / name for role in ROLES for place in self.volumes.directories[role]]
+
+    @contextlib.contextmanager
+    def _tokens(self) -> Iterator[None]:
+        """Whatever happens, no token stays."""
+        try:
+            yield
+        finally:
+            for token in self._token_paths():
+                with contextlib.suppress(OSError):
+                    token.unlink()
+
+    def _seen(self) -> Seen:
+        for token in self._token_paths():
+            token.touch()  # what this machine remembers of the directory is out of date then, on NFS, too
+        return Seen(
+            {
+                role: [
+                    sorted(path.name.removeprefix(TOKEN_PREFIX) for path in place.glob(f"{TOKEN_PREFIX}*"))
+                    for place in self.volumes.directories[role]
+                ]
+                for role in ROLES
+            }
+        )
+
+    def _make(self, word: Make) -> None:
+        began = time.monotonic()
+        part = msgspec.structs.replace(self.needed, tables=tuple(word.tables))
+        check_space(self.task.plan, part, self.volumes, self.task.volume_order)
+        make_inputs(
+            self.task.plan,
+            self.volumes,
+            part,
+            order=self.task.volume_order,
+            processes=self._processes(),
+        )
+        self.line.say(Made(time.monotonic() - began))
+
+    def _processes(self) -> int:
+        return self.task.processes or len(self.cpus or os.sched_getaffinity(0))
+
+    def _run(self) -> None:
+        task = self.task
+        check_space(task.plan, self.needed, self.volumes, task.volume_order)
+        inputs = make_inputs(
+            task.plan, self.volumes, self.needed, order=task.volume_order, processes=self._processes()
+        )
+        facts = carry_out(
+            RunRequest(
+                run_id=task.run_id,
+                node=task.node,
+                folder=self.folder,
+                plan=task.plan,
+                catalogue=with_commands(task.plan, CATALOGUE),
+                inputs=inputs.directories,
+                start_mode=task.start_mode,
+                on_failure=task.on_failure,
+                cpus=self.cpus,
+                memory_limit_bytes=task.memory_limit_bytes,
+                timeout_seconds=task.timeout_seconds,
+                volume_order=task.volume_order,
+                cache=task.cache,
+                drop_caches=task.drop_caches,
+                compressibility=task.compressibility,
+                load_before=load_before(),
+                free_space=free_space(self.volumes, self.needed, task.volume_order),
+            ),
+            self.volumes,
+            Teller(self.line),
+            command=task.command,
+            generate_seconds=inputs.seconds,
+            generate_cpu_seconds=inputs.cpu_seconds,
+            opening=AgreedOpening(self.line, Ready, time.time),
+        )
+        self.line.say(Ended(facts.outcome, facts.outcome_reason))
+
+
+def _network_namespace() -> str | None:
+    try:
+        return str(Path("/proc/self/ns/net").readlink())
+    except OSError:
+        return None
+
+
+def main() -> int:
+    """Run one task from standard input; exit status 1 where it could not be carried to its end."""
+    signal.signal(signal.SIGTERM, _interrupted)  # until the runner takes the signals over
+    signal.signal(signal.SIGINT, _interrupted)
+    # Whatever else prints must not get between the words.
+    words = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    run_ids: list[str] = []
+
+    def last_resort() -> None:
+        for run_id in run_ids:
+            kill_run(run_id)
+        os._exit(1)
+
+    line = Line(sys.stdin.fileno(), words, last_resort)
+    first = line.first()
+    if not first:
+        return 1
+    task = msgspec.json.decode(first, type=NodeTask)
+    run_ids.append(task.run_id)
+    line.listen(task.lease_seconds)
+    try:
+        Node(task, line).carry()
+    except MawlError as error:
+        line.say(Refused(str(error)))
+        return 1
+    except KeyboardInterrupt:
+        line.say(Refused(str(InterruptedRunError("stopped before its jobs began"))))
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        line.say(Refused(where + (error.strerror or str(error)).lower()))
+        return 1
+    return 0
+
+
+def _interrupted(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

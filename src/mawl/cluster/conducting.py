@@ -1,0 +1,93 @@
+"""A run over a Dask cluster from beginning to end: connect, choose the nodes, conduct, let go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from mawl.cluster.connection import (
+    CONNECT_SECONDS,
+    TUNED,
+    Certificates,
+    DaskLink,
+    connected,
+    first_workers,
+    own_scheduler,
+    workers_of,
+)
+from mawl.cluster.controller import ClusterRequest, Controller
+from mawl.cluster.ssh import (
+    address_towards,
+    names_of,
+    ssh_workers,
+    tls_arguments,
+    worker_command,
+)
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.run import RunFacts
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.request import Listener
+
+START_SECONDS = 60.0
+"""For workers over ssh: a Python that starts from a shared file system takes its time."""
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How to reach the nodes: a scheduler that runs already (``address``), or hosts over ssh."""
+
+    address: str | None = None
+    hosts: tuple[str, ...] = ()
+    listen: str | None = None
+    remote_python: str = "python3"
+    certificates: Certificates | None = None
+
+
+async def conduct(
+    reach: Reach,
+    chosen: Sequence[str],
+    request: Callable[[list[str]], ClusterRequest],
+    listener: Listener,
+) -> RunFacts:
+    """Run on the nodes ``chosen`` (all where none is), for which ``request`` makes the request.
+
+    Raises MawlError where the cluster cannot be reached or has no such node, else as
+    :meth:`~mawl.cluster.controller.Controller.conduct`.
+    """
+    with Interrupts() as interrupts:
+        async with _workers(reach) as (client, known):
+            unknown = [name for name in chosen if name not in known]
+            if unknown:
+                raise UsageError(
+                    f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
+                )
+            if not known:
+                raise UnsuitableMachineError(
+                    "the cluster has no worker",
+                    where=reach.address,
+                    cure="start one on each node: dask worker ADDRESS --name NODE",
+                )
+            names = list(chosen) or list(known)
+            link = DaskLink(client, {name: known[name] for name in names})
+            return await Controller(request(names), link, listener, interrupts).conduct()
+
+
+@contextlib.asynccontextmanager
+async def _workers(reach: Reach) -> AsyncIterator[tuple[Any, dict[str, str]]]:
+    """The client and the workers that are there now; one that joins later is none of the run's nodes."""
+    if reach.address is not None:
+        async with connected(reach.address, reach.certificates) as client:
+            yield client, await workers_of(client)
+        return
+    names = names_of(reach.hosts)
+    listen = reach.listen or address_towards(reach.hosts[0])
+    files = reach.certificates
+    tls = tls_arguments(files.authority, files.certificate, files.key) if files else []
+    with ssh_workers() as workers:
+        async with own_scheduler(listen, files) as address:
+            for name, host in names.items():
+                workers.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))
+            async with connected(address, files, CONNECT_SECONDS) as client:
+                yield client, await first_workers(client, len(names), START_SECONDS, workers.check)

@@ -1,0 +1,307 @@
+"""The controller: one run on several nodes, from the first look to the merged run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.cluster.attend import Attendant
+from mawl.cluster.clock import EXCHANGES, Correction
+from mawl.cluster.link import Link
+from mawl.cluster.merge import Part, merged, plans_toml, told_before, workload_of
+from mawl.cluster.node import RemoteNode
+from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
+from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
+from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
+from mawl.model.cluster import ClockFacts, OnLostNode
+from mawl.model.options import ROLES, Role
+from mawl.model.records import RunOutcome
+from mawl.model.run import Overhead, RunFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import tables_of, with_commands
+from mawl.runner.facts import planned_jobs
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.request import Listener, Status
+from mawl.store import open_run
+from mawl.store.folder import RunWriter
+from mawl.store.layout import NODES
+
+EARLY_SECONDS, LATE_SECONDS = 0.1, 2.0
+"""Between two questions to a node: until the gate opens, and while jobs run."""
+LEAD_SECONDS = 1.0
+"""From the word to the nodes until the moment at which their gates open."""
+CLOCKS_AT_ONCE = 4
+
+
+class ClusterRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run on several nodes is asked to be; ``shared`` are the roles that must be one file system."""
+
+    run_id: str
+    folder: Path
+    tasks: list[NodeTask]
+    shared: tuple[Role, ...] = ("data",)
+    on_lost_node: OnLostNode = "continue"
+    node_timeout_seconds: float = 30.0
+    command: list[str] = []
+    runs: Path | None = None
+
+
+class Controller:
+    """Conducts one request over a link; ``now`` and ``monotonic`` are its clocks."""
+
+    def __init__(
+        self,
+        request: ClusterRequest,
+        link: Link,
+        listener: Listener,
+        interrupts: Interrupts,
+        *,
+        now: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.request, self.listener, self.interrupts = request, listener, interrupts
+        self.now = now
+        self.attendant = Attendant(link, request.node_timeout_seconds, now, monotonic)
+        self.nodes = [RemoteNode(task, listener) for task in request.tasks]
+        self.by_name = {node.name: node for node in self.nodes}
+        self.writer: RunWriter | None = None
+        self._changed = asyncio.Event()
+        self._level = 0
+        self._pause_seconds = EARLY_SECONDS
+        self._trouble: BaseException | None = None
+
+    async def conduct(self) -> RunFacts:
+        """The final facts, which are in the folder, too.
+
+        Raises MawlError where the nodes cannot begin (nothing is left on them then), and OSError where the
+        run folder cannot be written any more; the nodes are stopped first.
+        """
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self.interrupts.fileno(), self._interrupted)
+        attending: list[asyncio.Task[None]] = []
+        try:
+            for node in self.nodes:
+                await self.attendant.begin(node)
+            attending = [asyncio.create_task(self._attend(node)) for node in self.nodes]
+            await self._prepare()
+            facts = self._facts()
+            self.writer = RunWriter(
+                self.request.folder,
+                facts,
+                plan=plans_toml({node.name: node.task.plan for node in self.nodes}),
+                runs=self.request.runs,
+            )
+            (self.request.folder / NODES).mkdir(mode=0o700)
+            with contextlib.closing(self.writer):
+                return await self._run(self.writer, facts)
+        finally:
+            loop.remove_reader(self.interrupts.fileno())
+            for task in attending:
+                task.cancel()
+            await asyncio.gather(*attending, return_exceptions=True)
+            await asyncio.gather(*(self.attendant.forget(node) for node in self.nodes if not node.over))
+
+    # -- before the gate ------------------------------------------------------------------------
+
+    async def _prepare(self) -> None:
+        """Every node has looked, sees what it must, and has its inputs."""
+        self.listener.notice(f"{len(self.nodes)} nodes: {', '.join(self.by_name)}")
+        await self._all(lambda node: node.looked is not None)
+        for node in self.nodes:
+            if node.looked is not None and node.looked.warning is not None:
+                self.listener.notice(f"warning: {node.name}: {node.looked.warning}")
+            if node.looked is not None and node.looked.mawl_version != __version__:
+                raise UnsuitableMachineError(
+                    f"{node.name} has mawl {node.looked.mawl_version} and this machine {__version__}",
+                    cure="install the same on all",
+                )
+        for node in self.nodes:
+            node.tell(Seek())
+        await self._all(lambda node: node.seen is not None)
+        seen = {node.name: node.seen for node in self.nodes if node.seen is not None}
+        looked = {node.name: node.looked for node in self.nodes if node.looked is not None}
+        tokens = {node.name: node.task.run_id for node in self.nodes}
+        for role in self.request.shared:
+            require_shared(role, self.nodes[0].task.roles[role], tokens, seen)
+        for role in ("work", "util"):
+            for group in groups(role, tokens, seen):
+                check_shared_space(role, group, looked)
+        await self._make_inputs(groups("data", tokens, seen))
+
+    async def _make_inputs(self, by_data: Iterable[list[str]]) -> None:
+        """Nodes that share data make each table once, all of them together."""
+        tables = {
+            node.name: tables_of(node.task.plan, with_commands(node.task.plan, CATALOGUE))
+            for node in self.nodes
+        }
+        parts = {name: part for group in by_data for name, part in share_out(group, tables).items()}
+        for name, part in parts.items():
+            self.by_name[name].tell(Make(part))
+        await self._all(lambda node: node.made is not None or node.name not in parts)
+
+    async def _all(self, what: Callable[[RemoteNode], bool]) -> None:
+        """Wait until it is so on every node; a node that refuses or is lost before the run ends it."""
+        while not all(what(node) for node in self.nodes):
+            for node in self.nodes:
+                if node.over and not what(node):
+                    raise UnsuitableMachineError(f"{node.name}: {node.outcome()[1]}")
+            if self._level:
+                raise InterruptedRunError("interrupted before the jobs began")
+            await self._change()
+
+    def _facts(self) -> RunFacts:
+        plans = {node.name: node.task.plan for node in self.nodes}
+        first = self.nodes[0].task
+        return RunFacts(
+            run_id=self.request.run_id,
+            kind="measured",
+            mawl_version=__version__,
+            workload=workload_of(plans),
+            outcome="running",
+            started_at=self.now(),
+            command=self.request.command,
+            start_mode=first.start_mode,
+            on_failure=first.on_failure,
+            planned_jobs=[
+                msgspec.structs.replace(job, job=Correction(name, 0.0).name(job.job))
+                for name, plan in plans.items()
+                for job in planned_jobs(plan, with_commands(plan, CATALOGUE), name)
+            ],
+            roles={role: first.roles[role] for role in ROLES},
+        )
+
+    # -- the run --------------------------------------------------------------------------------
+
+    async def _run(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
+        for node in self.nodes:
+            node.tell(Carry())
+        first = self.nodes[0].task
+        self.listener.launching(first.start_mode, facts.workload.gate_jobs or 0)
+        while not all(node.ready is not None or node.over for node in self.nodes):
+            await self._change()
+        waiting = [node for node in self.nodes if not node.over]
+        for node in waiting:
+            await self.attendant.copy_head(node, self.request.folder / NODES / node.name)
+        await self._read_clocks(waiting)
+        parts = self._parts()
+        for node in waiting:
+            clock = node.clock or ClockFacts(offset_seconds=0.0, error_seconds=0.0, exchanges=0)
+            node.correction = Correction(node.name, clock.offset_seconds, told_before(parts, node.name))
+        writer.update(merged(facts, parts, Overhead()))
+        moment = self.now() + LEAD_SECONDS
+        for node in waiting:
+            node.tell(Open(moment + node.correction.offset_seconds))
+        self._pause_seconds = LATE_SECONDS
+        while not all(node.over for node in self.nodes):
+            await self._change()
+            self._show()
+        return self._finish(writer, facts)
+
+    async def _read_clocks(self, nodes: list[RemoteNode]) -> None:
+        few = asyncio.Semaphore(CLOCKS_AT_ONCE)
+
+        async def read(node: RemoteNode) -> None:
+            async with few:
+                node.clock = await self.attendant.clock(node, EXCHANGES)
+
+        await asyncio.gather(*(read(node) for node in nodes))
+
+    def _parts(self) -> list[Part]:
+        """What is known of the nodes so far."""
+        return [node.part() for node in self.nodes]
+
+    async def _attend(self, node: RemoteNode) -> None:
+        """Ask a node again and again until nothing more will come from it."""
+        try:
+            while not node.over:
+                await self.attendant.ask(node, self.writer)
+                node.over = node.over or node.lost is not None
+                if node.exit_status is not None and not node.over:
+                    await self.attendant.take_over(node)
+                self._judge(node)
+                self._changed.set()
+                node.wake.clear()
+                if not node.over:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(node.wake.wait(), self._pause_seconds)
+        except (OSError, MawlError) as error:
+            self._trouble = error
+            self._changed.set()
+
+    def _judge(self, node: RemoteNode) -> None:
+        """What the end of one node means for the others."""
+        if not node.over or self.writer is None:
+            return
+        outcome, reason = node.outcome()
+        if outcome == "lost":
+            self.listener.notice(f"{node.name} was lost: {reason}")
+        elif outcome == "failed" and node.ended is None:
+            self.listener.notice(f"{node.name}: {reason}")
+        if outcome == "aborted" or (self.request.on_lost_node == "stop" and node.ended is None):
+            for other in self.nodes:
+                if not other.over and other is not node:
+                    other.tell(Halt(2))
+
+    async def _change(self) -> None:
+        """Wait for something new; raises what kept a node from being attended to."""
+        await self._changed.wait()
+        self._changed.clear()
+        if self._trouble is not None:
+            raise self._trouble
+
+    def _interrupted(self) -> None:
+        self.interrupts.drain()
+        if self.interrupts.level > self._level:
+            self._level = self.interrupts.level
+            for node in self.nodes:
+                if not node.over:
+                    node.tell(Halt(self._level))
+            self._changed.set()
+
+    def _show(self) -> None:
+        known = [node.status for node in self.nodes if node.status is not None]
+        if known:
+            totals = {
+                name: sum(getattr(status, name) for status in known)
+                for name in Status.__struct_fields__
+                if name != "elapsed_seconds"
+            }
+            self.listener.status(
+                Status(elapsed_seconds=max(status.elapsed_seconds for status in known), **totals)
+            )
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def _finish(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
+        parts = [node.close(writer) for node in self.nodes]
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        facts = merged(
+            facts,
+            parts,
+            Overhead(
+                cpu_seconds=own.ru_utime + own.ru_stime,
+                startup_cpu_seconds=0.0,
+                peak_memory_bytes=own.ru_maxrss * 1024,
+            ),
+        )
+        outcome, reason = self._outcome(parts)
+        facts = msgspec.structs.replace(facts, outcome=outcome, outcome_reason=reason, ended_at=self.now())
+        writer.finish(facts)
+        return open_run(self.request.folder).facts
+
+    def _outcome(self, parts: list[Part]) -> tuple[RunOutcome, str | None]:
+        runs = [part.run for part in parts]
+        bad = [f"{run.node}: {run.reason or run.outcome}" for run in runs if run.outcome != "completed"]
+        if self.interrupts.level:
+            return "interrupted", f"stopped by {self.interrupts.name}"
+        outcomes = {run.outcome for run in runs}
+        if outcomes == {"completed"}:
+            return "completed", None
+        return ("aborted" if "aborted" in outcomes else "failed"), "; ".join(bad)

@@ -1,0 +1,285 @@
+"""The facts of a run on several nodes, out of the facts of each node's own run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import tomli_w
+
+from mawl.model.cluster import NodeRun
+from mawl.model.options import ROLES
+from mawl.model.run import (
+    CacheFacts,
+    LoadBefore,
+    OutsideCpu,
+    Overhead,
+    Phases,
+    RunFacts,
+    VolumeFacts,
+    WorkloadFacts,
+)
+from mawl.model.usage import Usage
+from mawl.plan.workload import Plan
+from mawl.store.layout import NODES, PLAN
+
+SEVERAL = "it differs from node to node: see each node's own run under nodes"
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """Which machine a node is: nodes with the same ``boot_id`` are one, and may share its ``network``."""
+
+    boot_id: str | None = None
+    network: str | None = None
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One node: what the controller knows, and the facts of its own run (None: it never got that far)."""
+
+    run: NodeRun
+    machine: Machine = Machine()
+    facts: RunFacts | None = None
+
+
+def same_machine(parts: Sequence[Part]) -> dict[str, str]:
+    """Node to the first node before it that is the same machine."""
+    first: dict[str, str] = {}
+    found = {}
+    for part in parts:
+        boot = part.machine.boot_id
+        if boot is not None and first.setdefault(boot, part.run.node) != part.run.node:
+            found[part.run.node] = first[boot]
+    return found
+
+
+def told_before(parts: Sequence[Part], node: str) -> list[str]:
+    """Beginnings of the series that another node of the same machine tells already."""
+    other = same_machine(parts).get(node)
+    if other is None:
+        return []
+    by_name = {part.run.node: part for part in parts}
+    told = ["host."]
+    if by_name[node].machine.network == by_name[other].machine.network:
+        told += ["network.", "fabric."]
+    return told + [f"device.{device}." for device in sorted(_devices_before(parts, node))]
+
+
+def _devices_before(parts: Sequence[Part], node: str) -> set[str]:
+    """Devices under the roles of nodes that come earlier and are the same machine."""
+    boots = {part.run.node: part.machine.boot_id for part in parts}
+    found: set[str] = set()
+    for part in parts:
+        if part.run.node == node:
+            break
+        if part.facts is not None and boots[part.run.node] == boots[node]:
+            found |= {layer for volume in part.facts.volumes for layer in volume.layers}
+    return found
+
+
+def workload_of(plans: Mapping[str, Plan]) -> WorkloadFacts:
+    """The workload of all nodes together: ``4xmixed20``, or the names of unlike ones joined by ``+``."""
+    counts: dict[str, int] = {}
+    for plan in plans.values():
+        counts[plan.workload] = counts.get(plan.workload, 0) + 1
+    every = list(plans.values())
+    scales = {plan.scale for plan in every}
+    return WorkloadFacts(
+        name="+".join(f"{count}x{name}" for name, count in counts.items()),
+        title=f"{len(plans)} nodes: {'; '.join(dict.fromkeys(plan.title for plan in every))}",
+        sessions=sum(len(plan.sessions) for plan in every),
+        jobs=sum(1 for plan in every for _ in plan.jobs()),
+        scale=every[0].scale if len(scales) == 1 else None,
+        seed=every[0].seed,
+        options=every[0].options,
+        planned_peak_concurrent=sum(plan.peak_concurrent for plan in every),
+        gate_jobs=sum(plan.gate_jobs for plan in every),
+    )
+
+
+def plans_toml(plans: Mapping[str, Plan]) -> str:
+    """``plan.toml`` of a run on several nodes: where each node's exact plan lies."""
+    return "# A run on several nodes: each has its own plan, which runs again as it is.\n" + tomli_w.dumps(
+        {"nodes": {name: f"{NODES}/{name}/{PLAN}" for name in plans}}
+    )
+
+
+def merged(base: RunFacts, parts: Sequence[Part], own: Overhead) -> RunFacts:
+    """``base`` with everything that the nodes' facts add up to; ``own`` is the controller's overhead."""
+    known = [(part, part.facts) for part in parts if part.facts is not None]
+    every = [facts for _, facts in known]
+    if not every:
+        return msgspec.structs.replace(base, node_runs=[part.run for part in parts])
+    others = same_machine(parts)
+    first = every[0]
+    missing = {key: reason for facts in every for key, reason in facts.missing.items()}
+    if any(facts.compressibility is not None for facts in every):
+        missing["compressibility"] = SEVERAL
+    return msgspec.structs.replace(
+        base,
+        node_runs=[part.run for part in parts],
+        workload=msgspec.structs.replace(
+            base.workload, scale_name=_one(f.workload.scale_name for f in every)
+        ),
+        nodes=[
+            msgspec.structs.replace(node, same_machine_as=others.get(node.name))
+            for facts in every
+            for node in facts.nodes
+        ],
+        software={name: _one(facts.software.get(name) for facts in every) for name in first.software},
+        settings=_settings(every),
+        inventories={name: one for facts in every for name, one in facts.inventories.items()},
+        roles={
+            role: list(dict.fromkeys(path for facts in every for path in facts.roles.get(role, [])))
+            for role in ROLES
+        },
+        volumes=[volume for part, facts in known for volume in _volumes(part, facts, parts)],
+        volume_order=first.volume_order,
+        cache=_cache(every),
+        phases=_phases(every),
+        launcher=_launchers([facts.launcher for facts in every]),
+        overhead=_overhead([own, *(facts.overhead for facts in every)]),
+        outside_cpu=_outside([facts.outside_cpu for facts in every]),
+        load_before=_load(every),
+        free_space=[space for facts in every for space in facts.free_space],
+        missing=missing,
+        remarks=[*base.remarks, *_remarks(parts, others)],
+    )
+
+
+def _volumes(part: Part, facts: RunFacts, parts: Sequence[Part]) -> list[VolumeFacts]:
+    """A node's volumes; devices that an earlier node of the same machine names already count there."""
+    before = _devices_before(parts, part.run.node)
+    return [
+        msgspec.structs.replace(
+            volume,
+            devices=[],
+            layers=[],
+            disks=[],
+            reason="its device is another node's, too, on the same machine, and counts there",
+        )
+        if before & set(volume.layers)
+        else volume
+        for volume in facts.volumes
+    ]
+
+
+def _settings(every: Sequence[RunFacts]) -> dict[str, str | int | float | bool | None]:
+    """Settings that all nodes share under their names, others under ``NODE.NAME``."""
+    found: dict[str, str | int | float | bool | None] = {}
+    for name in every[0].settings:
+        values = [facts.settings.get(name) for facts in every]
+        if all(value == values[0] for value in values):
+            found[name] = values[0]
+        else:
+            found |= {f"{facts.nodes[0].name}.{name}": facts.settings.get(name) for facts in every}
+    return found
+
+
+def _cache(every: Sequence[RunFacts]) -> CacheFacts | None:
+    """Input tables in the page caches of all nodes, each node's own counted."""
+    caches = [facts.cache for facts in every if facts.cache is not None]
+    if len(caches) < len(every):
+        return None
+    resident = [cache.resident_bytes for cache in caches]
+    known = [size for size in resident if size is not None]
+    return CacheFacts(
+        mode=caches[0].mode,
+        input_bytes=sum(cache.input_bytes for cache in caches),
+        resident_bytes=sum(known) if len(known) == len(caches) else None,
+        source=caches[0].source,
+        reason=next((cache.reason for cache in caches if cache.reason is not None), None),
+        machine_wide=any(cache.machine_wide for cache in caches),
+        remarks=[f"{facts.nodes[0].name}: {text}" for facts, cache in zip(every, caches, strict=True)
+                 for text in cache.remarks],
+    )  # fmt: skip
+
+
+def _phases(every: Sequence[RunFacts]) -> Phases:
+    """The longest of each phase: the nodes go through them side by side."""
+    return Phases(
+        **{
+            name: max((value for facts in every if (value := getattr(facts.phases, name)) is not None),
+                      default=None)
+            for name in Phases.__struct_fields__
+        }
+    )  # fmt: skip
+
+
+def _launchers(usages: Sequence[Usage]) -> Usage:
+    """Sums of what the launchers used, and the largest peak of memory; None where one is not known."""
+    found: dict[str, float | int | None] = {}
+    for name in Usage.__struct_fields__:
+        values = [getattr(usage, name) for usage in usages]
+        combine = max if name.endswith("memory_bytes") else sum
+        found[name] = None if None in values else combine(values)
+    return Usage(**found)  # type: ignore[arg-type]
+
+
+def _overhead(parts: Sequence[Overhead]) -> Overhead:
+    """mawl's own cost on all machines together, the controller's with it."""
+    return Overhead(
+        cpu_seconds=_sum(part.cpu_seconds for part in parts),
+        startup_cpu_seconds=_sum(part.startup_cpu_seconds for part in parts),
+        peak_memory_bytes=_whole(part.peak_memory_bytes for part in parts),
+    )
+
+
+def _outside(accounts: Sequence[OutsideCpu | None]) -> OutsideCpu | None:
+    known = [account for account in accounts if account is not None]
+    if len(known) < len(accounts):
+        return None
+    return OutsideCpu(
+        source=", ".join(dict.fromkeys(account.source for account in known)),
+        cpu_seconds=_sum(account.cpu_seconds for account in known),
+        user_cpu_seconds=_sum(account.user_cpu_seconds for account in known),
+        system_cpu_seconds=_sum(account.system_cpu_seconds for account in known),
+    )
+
+
+def _load(every: Sequence[RunFacts]) -> LoadBefore | None:
+    """The load of the busiest node, and what was heavy on any."""
+    loads = [facts.load_before for facts in every if facts.load_before is not None]
+    if not loads:
+        return None
+    return LoadBefore(
+        seconds=max(load.seconds for load in loads),
+        busy_ratio=max((load.busy_ratio for load in loads if load.busy_ratio is not None), default=None),
+        heavy=list(dict.fromkeys(name for load in loads for name in load.heavy)),
+    )
+
+
+def _remarks(parts: Sequence[Part], others: Mapping[str, str]) -> list[str]:
+    """What a reader of the merged figures should know."""
+    remarks = [f"{part.run.node} was lost: {part.run.reason}" for part in parts if part.run.outcome == "lost"]
+    remarks += [
+        f"{part.run.node} left its run folder behind: {part.run.left_behind}"
+        for part in parts
+        if part.run.left_behind is not None
+    ]
+    if others:
+        first = next(iter(others.values()))
+        names = ", ".join(dict.fromkeys([*others.values(), *others]))
+        remarks.append(
+            f"{names} are one machine: its processors, memory and shared devices count once, as {first}'s"
+        )
+    remarks += [
+        f"{part.run.node}: {text}" for part in parts if part.facts is not None for text in part.facts.remarks
+    ]
+    return remarks
+
+
+def _whole(values: Iterable[int | None]) -> int | None:
+    found = _sum(values)
+    return None if found is None else int(found)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def _one(values: Iterable[str | None]) -> str | None:
+    """The value that all share; of unlike ones all, joined."""
+    found = list(dict.fromkeys(values))
+    return found[0] if len(found) == 1 else ", ".join(value or "-" for value in found)

@@ -1,0 +1,193 @@
+"""One node as the controller sees it: what it was told, what it said, and what its journal held."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mawl.cluster.clock import Correction
+from mawl.cluster.merge import Machine, Part
+from mawl.cluster.mirror import Mirror
+from mawl.cluster.words import (
+    Ended,
+    FromNode,
+    Going,
+    Looked,
+    Made,
+    NodeTask,
+    Notice,
+    Ready,
+    Refused,
+    Seen,
+    ToNode,
+    from_node,
+)
+from mawl.model.cluster import ClockFacts, NodeRun
+from mawl.runner.request import Listener, Status
+from mawl.store import Run, open_run
+from mawl.store.facts import read_facts
+from mawl.store.folder import RunWriter
+from mawl.store.tail import Fresh
+
+Counts = dict[str, int]
+
+
+class RemoteNode:
+    """State only; whoever asks the agent hands its answers in."""
+
+    def __init__(self, task: NodeTask, listener: Listener) -> None:
+        self.task = task
+        self.name = task.node
+        self.words: list[tuple[int, bytes]] = []
+        self.heard = 0
+        self.wake = asyncio.Event()
+        """Set when there is a word to pass on."""
+        self.looked: Looked | None = None
+        self.seen: Seen | None = None
+        self.made: Made | None = None
+        self.ready: Ready | None = None
+        self.status: Status | None = None
+        self.ended: Ended | None = None
+        self.refused: str | None = None
+        self.exit_status: int | None = None
+        self.complaints: list[str] = []
+        self.lost: str | None = None
+        self.over = False
+        """Nothing more will come from it."""
+        self.left_behind: str | None = None
+        self.answered = 0.0
+        """When it last answered, on the controller's monotonic clock."""
+        self.clock: ClockFacts | None = None
+        self.correction = Correction(self.name, 0.0)
+        self.mirror: Mirror | None = None
+        self.released_at: float | None = None
+        self._listener = listener
+        self._counts: Counts = dict.fromkeys(("events", "jobs", "steps", "samples"), 0)
+
+    def tell(self, word: ToNode) -> None:
+        """Put a word on the way."""
+        self.words.append((len(self.words) + 1, msgspec.json.encode(word)))
+        self.wake.set()
+
+    def take(self, answer: dict[str, Any], writer: RunWriter | None) -> None:
+        """An answer of ``keep``; what the journal got goes to ``writer`` by the controller's clock."""
+        for line in answer["said"]:
+            self.heard += 1
+            self._hear(from_node(line))
+        self.exit_status, self.complaints = answer["exit"], answer["complaints"]
+        if self.mirror is not None and answer["journal"]:
+            fresh = self.mirror.append(answer["journal"])
+            if writer is not None:
+                self.keep(fresh, writer)
+
+    def _hear(self, word: FromNode) -> None:
+        match word:
+            case Looked():
+                self.looked = word
+            case Seen():
+                self.seen = word
+            case Made():
+                self.made = word
+            case Ready():
+                self.ready = word
+            case Going(status=status):
+                self.status = status
+            case Ended():
+                self.ended = word
+            case Refused(sentence=sentence):
+                self.refused = sentence
+            case Notice(text=text):
+                self._listener.notice(f"{self.name}: {text}")
+
+    def keep(self, fresh: Fresh, writer: RunWriter) -> None:
+        """Write records that are new, corrected, and show the jobs that ended."""
+        for event in fresh.events:
+            corrected = self.correction.event(event)
+            if event.event == "gate_released":
+                self.released_at = corrected.happened_at
+            writer.event(corrected)
+        for step in fresh.steps:
+            writer.step(self.correction.step(step))
+        for job in fresh.jobs:
+            record = self.correction.job(job)
+            writer.job(record)
+            self._listener.job_ended(record)
+        if fresh.samples.num_rows:
+            writer.sample_table(self.correction.samples(fresh.samples))
+        self._counts["events"] += len(fresh.events)
+        self._counts["jobs"] += len(fresh.jobs)
+        self._counts["steps"] += len(fresh.steps)
+        self._counts["samples"] += fresh.samples.num_rows
+
+    def part(self) -> Part:
+        """What is known of the node while it runs."""
+        facts = read_facts(self.mirror.path)[0] if self.mirror is not None else None
+        run = self._run(self.mirror.path if self.mirror else None)
+        if not self.over:
+            run = msgspec.structs.replace(run, outcome="running", reason=None)
+        return Part(run=run, machine=self._machine(), facts=facts)
+
+    def close(self, writer: RunWriter) -> Part:
+        """Write what the folder holds beyond what came before; the node's part of the merged run.
+
+        Raises :class:`~mawl.errors.UnreadableRunError` where the copy is damaged.
+        """
+        if self.mirror is None:
+            return Part(run=self._run(None), machine=self._machine())
+        self.mirror.close()
+        run = open_run(self.mirror.path)
+        self.keep(self._rest(run), writer)
+        return Part(run=self._run(run.path), machine=self._machine(), facts=run.facts)
+
+    def _rest(self, run: Run) -> Fresh:
+        jobs = run.job_records()[self._counts["jobs"] :]
+        if self.lost is not None:
+            jobs = [
+                msgspec.structs.replace(job, reason=f"{self.name} was lost: {self.lost}")
+                if job.outcome in ("lost", "not_started")
+                else job
+                for job in jobs
+            ]
+        return Fresh(
+            events=run.event_records()[self._counts["events"] :],
+            jobs=jobs,
+            steps=run.step_records()[self._counts["steps"] :],
+            samples=run.samples.slice(self._counts["samples"]),
+        )
+
+    def _machine(self) -> Machine:
+        looked = self.looked
+        return Machine(boot_id=looked.boot_id, network=looked.network) if looked else Machine()
+
+    def outcome(self) -> tuple[str, str | None]:
+        """How the node went, and why where not well."""
+        if self.lost is not None:
+            return "lost", self.lost
+        if self.ended is not None:
+            return self.ended.outcome, self.ended.reason
+        if self.refused is not None:
+            return "failed", self.refused
+        status = self.exit_status
+        how = f"killed by signal {-status}" if status is not None and status < 0 else f"exit status {status}"
+        last = f": {self.complaints[-1]}" if self.complaints else ""
+        return "failed", f"its runner ended without a word ({how}){last}"
+
+    def _run(self, folder: Path | None) -> NodeRun:
+        outcome, reason = self.outcome()
+        plan = self.task.plan
+        return NodeRun(
+            node=self.name,
+            run_id=self.task.run_id,
+            workload=plan.workload,
+            sessions=len(plan.sessions),
+            jobs=sum(1 for _ in plan.jobs()),
+            outcome=outcome,  # type: ignore[arg-type]
+            reason=reason,
+            folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
+            left_behind=self.left_behind,
+            clock=self.clock,
+            released_at=self.released_at,
+        )

@@ -1,0 +1,131 @@
+"""Workers that are started over ssh, one on each host, for a scheduler in the controller's process.
+
+The system's own ``ssh`` is used, so that names, users, keys and jump hosts are those of the user's
+configuration; nothing is asked (BatchMode).  Workers end with their scheduler.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from mawl.errors import UnsuitableMachineError, UsageError
+
+END_SECONDS = 10.0
+DEATH_SECONDS = 60
+"""How long a worker looks for its scheduler before it ends."""
+SSH_PORT = 22
+
+
+def names_of(hosts: Sequence[str]) -> dict[str, str]:
+    """Node name (the host without its user) to what ssh is given; UsageError for two of one name."""
+    found: dict[str, str] = {}
+    if not hosts:
+        raise UsageError("--ssh names no host", cure="give hosts as ssh knows them: --ssh a,b")
+    for host in hosts:
+        name = host.rpartition("@")[2]
+        if not name or host.startswith("-"):
+            raise UsageError(f"--ssh: {host!r} is no host", cure="give hosts as ssh knows them: --ssh a,b")
+        if name in found:
+            raise UsageError(f"--ssh names {name} twice", cure="a node is a machine: name each once")
+        found[name] = host
+    return found
+
+
+def address_towards(host: str) -> str:
+    """The address of this machine from which packets to a host leave; no packet is sent."""
+    name = host.rpartition("@")[2]
+    try:
+        family, _, _, _, place = socket.getaddrinfo(name, SSH_PORT, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(place)
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise UnsuitableMachineError(
+            f"no address of this machine is known that {name} would reach",
+            why=(error.strerror or str(error)).lower(),
+            cure="name one with --listen",
+        ) from None
+
+
+def worker_command(
+    name: str, scheduler: str, python: str, settings: Mapping[str, object], tls: Sequence[str]
+) -> str:
+    """The command line for the remote shell: a tuned worker on the address that ssh came in by."""
+    variables = [
+        f"DASK_{key.upper().replace('.', '__').replace('-', '_')}={value}" for key, value in settings.items()
+    ]
+    words = [
+        *("exec", "env", *variables, python, "-m", "dask", "worker", scheduler, "--name", name),
+        *("--no-nanny", "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"),
+        *("--death-timeout", str(DEATH_SECONDS), *tls),
+    ]
+    # SSH_CONNECTION (ssh(1)): client address, client port, server address, server port.
+    return f'set -- $SSH_CONNECTION; {shlex.join(words)} --host "$3"'
+
+
+class SshWorkers:
+    """The ssh processes; :meth:`check` raises when one has ended."""
+
+    def __init__(self) -> None:
+        self._processes: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
+
+    def start(self, name: str, host: str, command: str) -> None:
+        """One more."""
+        output = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            process = subprocess.Popen(
+                ["ssh", "-o", "BatchMode=yes", "--", host, command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C is the controller's to understand
+            )
+        except FileNotFoundError:
+            output.close()
+            raise UnsuitableMachineError("ssh is not installed", cure="install an ssh client") from None
+        self._processes[name] = (process, output)
+
+    def check(self) -> None:
+        """UnsuitableMachineError, with its last line, where an ssh has ended."""
+        for name, (process, output) in self._processes.items():
+            if process.poll() is not None:
+                output.seek(0)
+                lines = output.read().decode(errors="replace").strip().splitlines()
+                raise UnsuitableMachineError(
+                    f"no worker could be started over ssh (exit status {process.returncode})",
+                    where=name,
+                    why=lines[-1] if lines else None,
+                    cure="try ssh to that host by hand, and name its Python with --remote-python",
+                )
+
+    def close(self) -> None:
+        """Wait for the workers, which end with their scheduler; end those that do not."""
+        for process, output in self._processes.values():
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                process.wait()
+            output.close()
+
+
+@contextlib.contextmanager
+def ssh_workers() -> Iterator[SshWorkers]:
+    """Workers that are gone at the end of the block; leave the scheduler first."""
+    workers = SshWorkers()
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def tls_arguments(authority: Path, certificate: Path, key: Path) -> list[str]:
+    """What a worker is told of its certificates, which lie in the same places there."""
+    return ["--tls-ca-file", str(authority), "--tls-cert", str(certificate), "--tls-key", str(key)]

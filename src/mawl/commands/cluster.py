@@ -1,0 +1,243 @@
+"""``mawl run`` on several nodes: the arguments, the nodes' tasks, and what is refused."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import copy
+import secrets
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mawl.commands.arguments import plan_of, settings, volume_order_of, volumes_of
+from mawl.commands.extras import missing_package
+from mawl.commands.finished import EXIT_OF_OUTCOME, show
+from mawl.commands.live import view
+from mawl.config.settings import Settings
+from mawl.errors import UsageError
+from mawl.model.options import ROLES, Role
+from mawl.plan.workload import Plan
+from mawl.units import parse_size
+
+if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
+    from mawl.cluster.conducting import Reach
+    from mawl.cluster.controller import ClusterRequest
+    from mawl.cluster.words import NodeTask
+
+NODE_TIMEOUT_SECONDS = 30.0
+LEAST_TIMEOUT_SECONDS = 5.0
+ONLY_ON_NODES = (
+    "on", "shared", "on_lost_node", "node_timeout", "node_runs", "listen", "remote_python",
+    "tls_ca", "tls_cert", "tls_key",
+)  # fmt: skip
+ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """--cluster, --ssh and what goes with them."""
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="run on every worker of a Dask cluster, each a node with the whole workload; ADDRESS is its "
+        "scheduler's, such as tcp://HOST:8786 or tls://HOST:8786",
+    )
+    parser.add_argument(
+        "--ssh",
+        metavar="HOST,...",
+        help="run on these hosts: workers are started over ssh, for a scheduler in this process",
+    )
+    parser.add_argument(
+        "--on",
+        action="append",
+        metavar="NODE=WORKLOAD",
+        help="run this workload on this node, and nothing on nodes that are not named; may be repeated",
+    )
+    parser.add_argument(
+        "--shared",
+        nargs="*",
+        choices=ROLES,
+        help="roles whose directories must be one file system on all nodes, checked before the start "
+        "(default: data); without any, each node may have its own",
+    )
+    parser.add_argument(
+        "--on-lost-node",
+        choices=("continue", "stop"),
+        help="when a node dies, hangs or leaves the network: the others go on (default), or are stopped",
+    )
+    parser.add_argument(
+        "--node-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="a node that is silent for so long is lost; after half of it a node that hears nothing stops "
+        f"its jobs by itself (default: {NODE_TIMEOUT_SECONDS:g})",
+    )
+    parser.add_argument(
+        "--node-runs",
+        metavar="DIR",
+        help="where a node keeps its run folder until it is copied, best on a local disk (default: "
+        "mawl-node-runs where its worker was started)",
+    )
+    parser.add_argument(
+        "--listen", metavar="HOST", help="with --ssh: the address of this machine that nodes connect to"
+    )
+    parser.add_argument(
+        "--remote-python",
+        metavar="FILE",
+        help="with --ssh: the Python there that has mawl installed (default: this one's path)",
+    )
+    for name, what in (("ca", "certificate authority"), ("cert", "certificate"), ("key", "private key")):
+        parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"TLS: the {what}, in PEM form")
+
+
+def on_nodes(arguments: argparse.Namespace) -> bool:
+    """Whether a run is meant for several nodes; UsageError for arguments that do not go together."""
+    several = arguments.cluster is not None or arguments.ssh is not None
+    for name in ONLY_ON_ONE if several else ONLY_ON_NODES:
+        if getattr(arguments, name) not in (None, False):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} does not go with a run on several nodes"
+                if several
+                else f"{option} goes with --cluster or --ssh",
+                cure=f"leave {option} out",
+            )
+    if arguments.cluster is not None and arguments.ssh is not None:
+        raise UsageError("--cluster and --ssh do not go together", cure="name the one or the other")
+    return several
+
+
+def run_on_nodes(arguments: argparse.Namespace) -> int:
+    """Conduct a run on the nodes, and report it like any other; exit status by outcome."""
+    for package in ("dask", "distributed"):
+        if find_spec(package) is None:
+            raise missing_package(ModuleNotFoundError(name=package), "cluster")
+    from mawl.cluster.conducting import conduct
+
+    chosen = settings()
+    placed = _placed(arguments.on or [])
+    plans = {name: _plan(arguments, chosen, workload) for name, workload in placed.items()}
+    every = None if placed else _plan(arguments, chosen, arguments.workload)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    first = every or next(iter(plans.values()))
+    run_id = f"{stamp}-{first.workload}-{secrets.token_hex(2)}"
+    runs = chosen.runs(arguments.runs)
+    folder = Path(arguments.output) if arguments.output else runs / run_id
+    html = chosen.choice("html", arguments.html, ("yes", "no")) == "yes"
+
+    def request(nodes: list[str]) -> ClusterRequest:
+        tasks = [_task(arguments, chosen, run_id, name, plans[name] if placed else first) for name in nodes]
+        return _request(arguments, run_id, folder, tasks, None if arguments.output else runs)
+
+    with contextlib.closing(view()) as watcher:
+        facts = asyncio.run(conduct(_reach(arguments), list(placed), request, watcher))
+    show(folder, chosen, html=html)
+    return EXIT_OF_OUTCOME[facts.outcome]
+
+
+def _placed(given: list[str]) -> dict[str, str]:
+    """Node to workload of ``--on``."""
+    found: dict[str, str] = {}
+    for text in given:
+        node, separator, workload = text.partition("=")
+        if not separator or not node or not workload:
+            raise UsageError(f"--on {text}: expected NODE=WORKLOAD, such as node1=mixed20")
+        if node in found:
+            raise UsageError(f"--on names {node} twice", cure="a node runs one workload")
+        found[node] = workload
+    return found
+
+
+def _plan(arguments: argparse.Namespace, chosen: Settings, workload: str) -> Plan:
+    own = copy.copy(arguments)
+    own.workload = workload
+    return plan_of(own, chosen)
+
+
+def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, node: str, plan: Plan) -> NodeTask:
+    from mawl.cluster.words import NodeTask
+
+    limit = chosen.optional_text("memory_limit", arguments.memory_limit)
+    if arguments.timeout is not None and not arguments.timeout > 0:
+        raise UsageError(f"--timeout {arguments.timeout:g}: expected a number of seconds above 0")
+    if arguments.drop_caches and arguments.cache != "cold":
+        raise UsageError("--drop-caches goes with --cache cold")
+    processes = chosen.whole("processes", None, 0, 0, 1024)
+    own = f"{run_id}-{node}"
+    return NodeTask(
+        run_id=own,
+        node=node,
+        plan=plan,
+        roles={
+            role: [str(path) for path in paths] for role, paths in _directories(arguments, chosen).items()
+        },
+        folder=str(Path(arguments.node_runs or "mawl-node-runs") / own),
+        lease_seconds=_timeout(arguments) / 2,
+        command=sys.argv,
+        start_mode=chosen.choice("start", arguments.start, ("zygote", "spawn")),
+        on_failure=chosen.choice("on_failure", arguments.on_failure, ("continue", "abort")),
+        cores=chosen.optional_text("cores", arguments.cores),
+        memory_limit_bytes=parse_size(limit) if limit else None,
+        timeout_seconds=arguments.timeout,
+        volume_order=volume_order_of(arguments, chosen),
+        cache=arguments.cache,
+        drop_caches=arguments.drop_caches,
+        compressibility=chosen.choice("compressibility", arguments.compressibility, ("no", "yes")) == "yes",
+        processes=processes or None,
+    )
+
+
+def _directories(arguments: argparse.Namespace, chosen: Settings) -> dict[Role, list[Path]]:
+    """The roles' directories, the same paths on every node."""
+    return volumes_of(arguments, chosen).directories
+
+
+def _timeout(arguments: argparse.Namespace) -> float:
+    seconds = arguments.node_timeout
+    if seconds is None:
+        return NODE_TIMEOUT_SECONDS
+    if not LEAST_TIMEOUT_SECONDS <= seconds < 1e6:
+        raise UsageError(
+            f"--node-timeout {seconds:g}: expected a number of seconds from {LEAST_TIMEOUT_SECONDS:g}"
+        )
+    return float(seconds)
+
+
+def _request(
+    arguments: argparse.Namespace, run_id: str, folder: Path, tasks: list[NodeTask], runs: Path | None
+) -> ClusterRequest:
+    from mawl.cluster.controller import ClusterRequest
+
+    return ClusterRequest(
+        run_id=run_id,
+        folder=folder.absolute(),
+        tasks=tasks,
+        shared=("data",) if arguments.shared is None else tuple(arguments.shared),
+        on_lost_node=arguments.on_lost_node or "continue",
+        node_timeout_seconds=_timeout(arguments),
+        command=sys.argv,
+        runs=runs,
+    )
+
+
+def _reach(arguments: argparse.Namespace) -> Reach:
+    from mawl.cluster.conducting import Reach
+    from mawl.cluster.connection import Certificates
+
+    files = [arguments.tls_ca, arguments.tls_cert, arguments.tls_key]
+    if any(files) and not all(files):
+        raise UsageError("TLS needs three files", cure="give --tls-ca, --tls-cert and --tls-key")
+    certificates = None
+    if all(files):
+        authority, certificate, key = (Path(file).absolute() for file in files)
+        certificates = Certificates(authority=authority, certificate=certificate, key=key)
+    return Reach(
+        address=arguments.cluster,
+        hosts=tuple(host for host in (arguments.ssh or "").split(",") if host),
+        listen=arguments.listen,
+        remote_python=arguments.remote_python or sys.executable,
+        certificates=certificates,
+    )

@@ -1,0 +1,29 @@
+"""What a run leaves on the terminal and beside its tables when it is over."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from mawl.advice.judge import judged
+from mawl.commands.arguments import bounds_of
+from mawl.commands.html import leave_html, named
+from mawl.commands.report import screen_of
+from mawl.commands.terminal import style_of
+from mawl.config.settings import Settings
+from mawl.store import open_run
+
+EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
+
+
+def show(folder: Path, chosen: Settings, *, html: bool) -> None:
+    """Report a run on one screen, and leave the HTML report in its folder where wanted."""
+    stored = open_run(folder)
+    summary = judged(stored, bounds_of(chosen))
+    # The page first: whoever reads this text may leave early (`| head`).
+    page = leave_html(stored, summary) if html else None
+    print(screen_of(stored, summary, style_of(sys.stdout)))
+    print(f"\nrun folder: {shlex.quote(str(folder))}")
+    if page is not None:
+        print(f"report: {shlex.quote(named(page))}")

@@ -1,0 +1,59 @@
+"""A row per node of a run on several, for every report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mawl.reporters.columns import aligned
+from mawl.reporters.figure import Form, figure, format_count
+from mawl.units import format_bytes, format_rate, format_ratio, format_seconds
+
+Block = dict[str, Any]
+
+COLUMNS: tuple[tuple[str, str, Form], ...] = (
+    ("jobs", "finished", format_count),
+    ("lost", "lost", format_count),
+    ("done after", "done_seconds", format_seconds),
+    ("real time", "real_time_seconds", format_seconds),
+    ("CPU/real", "cpu_real_ratio", format_ratio),
+    ("read", "application_read_bytes", format_bytes),
+    ("written", "application_written_bytes", format_bytes),
+    ("network", "network_bytes_per_second", format_rate),
+)
+IN_MEAN = tuple(name for _, name, _ in COLUMNS[2:])
+
+
+def cluster(summary: Block) -> list[str]:
+    """The table and what it comes to; nothing for a run on one node."""
+    block = summary["cluster"]
+    if block is None:
+        return []
+    rows = [
+        [name, node["outcome"], *(figure(node[field], form) for _, field, form in COLUMNS)]
+        for name, node in block["nodes"].items()
+    ]
+    mean = [figure(block["mean"][field], form) if field in IN_MEAN else "" for _, field, form in COLUMNS]
+    table = [["node", "ended", *(label for label, _, _ in COLUMNS)], *rows, ["mean", "", *mean]]
+    return [*aligned(table), *notes(summary)]
+
+
+def notes(summary: Block) -> list[str]:
+    """What the rows come to, in sentences."""
+    block = summary["cluster"]
+    clocks = [
+        (abs(node["clock_offset_seconds"]), node["clock_error_seconds"])
+        for node in block["nodes"].values()
+        if node["clock_offset_seconds"] is not None
+    ]
+    found = [
+        f"first node done after {figure(block['first_done_seconds'], format_seconds)}, last after "
+        f"{figure(block['last_done_seconds'], format_seconds)}: imbalance "
+        f"{figure(block['imbalance_ratio'], format_ratio)}; gates within "
+        f"{figure(block['gate_skew_seconds'], format_seconds)}"
+    ]
+    if clocks:
+        found.append(
+            f"clocks differed by up to {format_seconds(max(clocks)[0])} and were corrected, within "
+            f"{format_seconds(max(error for _, error in clocks))}"
+        )
+    return found

@@ -1,0 +1,30 @@
+"""The nodes of a run on several, side by side."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from mawl.reporters.cluster import COLUMNS, notes
+from mawl.reporters.html.figures import Figures, paragraph, section, table
+
+
+def cluster(figures: Figures) -> Markup:
+    """A row per node and one of their mean; nothing for a run on one node."""
+    block = figures.value("cluster")
+    if block is None:
+        return Markup()
+    head = ("node", "ended", *(figures.term(label, f"cluster.nodes.*.{name}") for label, name, _ in COLUMNS))
+    rows = [
+        (
+            name,
+            node["outcome"],
+            *(figures.show(form, "cluster", "nodes", name, field) for _, field, form in COLUMNS),
+        )
+        for name, node in block["nodes"].items()
+    ]
+    means = [
+        figures.show(form, "cluster", "mean", field) if field in block["mean"] else Markup()
+        for _, field, form in COLUMNS
+    ]
+    beside = [paragraph(note, "quiet") for note in notes(figures.summary)]
+    return section("nodes", "Nodes", table("Nodes", head, [*rows, ("mean", "", *means)]), *beside)

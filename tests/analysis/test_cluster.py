@@ -1,0 +1,79 @@
+"""The block of the nodes: sums, means, imbalance, first and last, and what is lost."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mawl.analysis.summary import summary_of
+from mawl.model.cluster import ClockFacts, NodeRun
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.reporters.cluster import cluster
+from tests.fakes.stored_run import START, facts, job
+
+
+def node_run(name: str, released_at: float, **fields: object) -> NodeRun:
+    clock = ClockFacts(offset_seconds=2.0, error_seconds=0.001, exchanges=16)
+    run = NodeRun(
+        node=name, run_id=name, workload="nano", sessions=1, jobs=2, outcome="completed", clock=clock,
+        released_at=released_at,
+    )  # fmt: skip
+    return msgspec.structs.replace(run, **fields)
+
+
+def on_nodes() -> tuple[RunFacts, list[JobRecord]]:
+    runs = [node_run("n1", START), node_run("n2", START + 0.02)]
+    ends = {"n1": 10.0, "n2": 30.0}
+    jobs = [
+        msgspec.structs.replace(
+            job(f"{name.replace('n', 's')}-{number}", 1.0, 5.0),
+            node=name,
+            started_at=START,
+            ended_at=START + end,
+        )
+        for name, end in ends.items()
+        for number in (1, 2)
+    ]
+    return facts(node_runs=runs), jobs
+
+
+def test_nodes_are_summed_averaged_and_compared() -> None:
+    run, jobs = on_nodes()
+    summary = summary_of(run, jobs)
+    block = summary["cluster"]
+    assert (block["first_done_seconds"], block["last_done_seconds"]) == (10.0, 30.0)
+    assert block["imbalance_ratio"] == pytest.approx(0.5)
+    assert block["gate_skew_seconds"] == pytest.approx(0.02)
+    for name in ("real_time_seconds", "application_read_bytes"):
+        parts = [node[name] for node in block["nodes"].values()]
+        assert sum(parts) == pytest.approx(sum(getattr(one.usage, name) for one in jobs))
+        assert block["mean"][name] == pytest.approx(sum(parts) / 2)
+    text = "\n".join(cluster(summary))
+    assert "first node done after 10.0 s, last after 30.0 s: imbalance 0.50" in text
+    assert "corrected, within" in text and text.splitlines()[1].startswith("n1")
+
+
+def test_a_lost_node_is_named_and_is_neither_first_nor_last() -> None:
+    run, jobs = on_nodes()
+    lost = msgspec.structs.replace(run.node_runs[0], outcome="lost", reason="gone", clock=None)
+    run = msgspec.structs.replace(run, node_runs=[lost, run.node_runs[1]])
+    jobs[0] = msgspec.structs.replace(jobs[0], outcome="lost", ended_at=None)
+    summary = summary_of(run, jobs)
+    assert summary["cluster"]["lost"] == ["n1"]
+    assert summary["cluster"]["first_done_seconds"] == summary["cluster"]["last_done_seconds"] == 30.0
+    assert summary["cluster"]["nodes"]["n1"]["lost"] == 1
+    assert "cluster.nodes.*.clock_offset_seconds" in summary["missing"]
+
+
+def test_a_run_on_one_node_has_no_block_and_says_why() -> None:
+    summary = summary_of(facts(), [job("s1-1", 1.0, 5.0)])
+    assert summary["cluster"] is None and summary["missing"]["cluster"] == "the run was on one node"
+    assert cluster(summary) == []
+
+
+def test_cores_of_one_machine_count_once() -> None:
+    run, _ = on_nodes()
+    first = run.nodes[0]
+    second = msgspec.structs.replace(first, name="n2", same_machine_as=first.name)
+    assert msgspec.structs.replace(run, nodes=[first, second]).machines() == [first]

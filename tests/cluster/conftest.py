@@ -1,0 +1,125 @@
+"""A small Dask cluster on the loopback, each part a process of its own; and certificates."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mawl.cluster.connection import TUNED
+
+
+class Cluster:
+    """A scheduler and its workers; ``protocol`` is tcp, or tls with the files of ``certificates``."""
+
+    def __init__(self, directory: Path, tls: list[str] | None = None) -> None:
+        self.directory, self.tls = directory, tls or []
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        protocol = "tls" if tls else "tcp"
+        self._start(
+            "scheduler", ["scheduler", "--host", f"{protocol}://127.0.0.1", "--port", "0", "--no-dashboard"]
+        )
+        self.address = self._said("scheduler", r"Scheduler at:\s+(\S+)")
+
+    def worker(self, name: str, **environment: str) -> None:
+        """Start one more node."""
+        arguments = ["worker", self.address, "--name", name, "--host", "127.0.0.1", "--no-nanny"]
+        arguments += ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+        self._start(name, arguments, environment)
+
+    def wait(self, *names: str) -> None:
+        """Until these workers are registered."""
+        for name in names:
+            self._said(name, r"(Registered to)")
+
+    def _start(self, name: str, arguments: list[str], environment: dict[str, str] | None = None) -> None:
+        variables = {
+            f"DASK_{key.upper().replace('.', '__').replace('-', '_')}": str(value)
+            for key, value in TUNED.items()
+            if key != "logging.distributed"  # what they say is how the tests know that they are there
+        }
+        place = self.directory / name
+        place.mkdir()
+        with (place / "output").open("wb") as output:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments, *self.tls],
+                cwd=place,
+                env={**os.environ, **variables, **(environment or {})},
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def _said(self, name: str, pattern: str) -> str:
+        output = self.directory / name / "output"
+        for _ in range(600):
+            found = re.search(pattern, output.read_text(errors="replace"))
+            if found:
+                return found[1]
+            if self.processes[name].poll() is not None:
+                break
+            time.sleep(0.1)
+        raise AssertionError(f"{name}: {output.read_text(errors='replace')}")
+
+    def close(self) -> None:
+        """End everything."""
+        for process in reversed(self.processes.values()):
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler without workers."""
+    (tmp_path / "cluster").mkdir()
+    found = Cluster(tmp_path / "cluster")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def shifted(tmp_path: Path) -> dict[str, str]:
+    """The environment of a worker whose machine's clock is 100.25 s ahead."""
+    library = tmp_path / "shifted_clock.so"
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler to shift a clock with")
+    source = Path(__file__).with_name("shifted_clock.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library), "CLOCK_SHIFT_MILLISECONDS": "100250"}
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> dict[str, dict[str, Path]]:
+    """Two authorities, ``ours`` and ``theirs``, each with a certificate: ca, cert and key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+    found: dict[str, dict[str, Path]] = {}
+    for name in ("ours", "theirs"):
+        place = tmp_path / name
+        place.mkdir()
+        files = {kind: place / f"{kind}.pem" for kind in ("ca", "cert", "key")}
+        new = ["req", "-newkey", "rsa:2048", "-nodes"]
+        sign = ["x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
+        for arguments in (
+            [*new, "-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", f"/CN={name}", "-days", "2"],
+            [*new, "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=node"],
+            [*sign, "-out", "cert.pem", "-days", "2"],
+        ):
+            subprocess.run(["openssl", *arguments], cwd=place, check=True, capture_output=True)
+        found[name] = files
+    return found

@@ -1,0 +1,228 @@
+"""A run on several nodes: real node processes on this machine, over a link without a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import compute
+
+from mawl.cluster import agent
+from mawl.cluster.controller import ClusterRequest, Controller
+from mawl.cluster.words import NodeTask
+from mawl.errors import MawlError
+from mawl.launch.sweep import live_runs
+from mawl.model.cluster import OnLostNode
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.runner.interrupts import Interrupts
+from mawl.store import Run, open_run
+from tests.fakes.local_nodes import LocalLink, Watcher
+
+SLEEPERS = """
+name = "sleepers"
+[[sessions]]
+name = "a"
+stages = [[{ command = ["sleep", "0.2"] }], [{ command = ["sleep", "60"] }]]
+[[sessions]]
+name = "b"
+stages = [[{ command = ["sleep", "60"] }], [{ command = ["true"] }]]
+"""
+
+
+def plan_of(workload: str) -> Plan:
+    spec, where = load_workload(workload)
+    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+
+
+class Lab:
+    """Some nodes with roles of their own under one directory, and one controller."""
+
+    def __init__(self, directory: Path, plans: dict[str, Plan], lease_seconds: float = 3.0) -> None:
+        self.directory = directory
+        self.link = LocalLink()
+        self.watcher = Watcher()
+        self.tasks = [
+            NodeTask(
+                run_id=f"c1-{name}",
+                node=name,
+                plan=plan,
+                roles={
+                    role: [str(directory / (role if role == "data" else f"{role}-{name}"))] for role in ROLES
+                },
+                folder=str(directory / "there" / f"c1-{name}"),
+                lease_seconds=lease_seconds,
+            )
+            for name, plan in plans.items()
+        ]
+        self.folder = directory / "runs" / "c1"
+
+    def conduct(self, on_lost_node: OnLostNode = "continue", **options: Any) -> RunFacts:
+        request = ClusterRequest(
+            run_id="c1",
+            folder=self.folder,
+            tasks=self.tasks,
+            on_lost_node=on_lost_node,
+            node_timeout_seconds=2 * self.tasks[0].lease_seconds,
+            runs=self.directory / "runs",
+            **options,
+        )
+        with Interrupts() as interrupts:
+            return asyncio.run(Controller(request, self.link, self.watcher, interrupts).conduct())
+
+    def run(self) -> Run:
+        return open_run(self.folder)
+
+    def node(self, name: str) -> Run:
+        return open_run(self.folder / "nodes" / name)
+
+
+@pytest.fixture
+def sleepers(tmp_path: Path) -> Lab:
+    """Two nodes with jobs that last until they are stopped."""
+    (tmp_path / "sleepers.toml").write_text(SLEEPERS)
+    plan = plan_of(str(tmp_path / "sleepers.toml"))
+    return Lab(tmp_path, {"node1": plan, "node2": plan})
+
+
+def once_running(lab: Lab, jobs: int, act: Callable[[], None]) -> None:
+    """Act once when the merged journal tells of so many started jobs."""
+    done = []
+
+    def before(node: str, function: str) -> None:
+        journal = lab.folder / "journal" / "events.jsonl"
+        if not done and journal.exists() and journal.read_text().count('"job_started"') >= jobs:
+            done.append(node)
+            act()
+
+    lab.link.before = before
+
+
+def until_gone(run_ids: list[str]) -> None:
+    """Wait until no process carries the mark of these runs."""
+    for _ in range(200):
+        if not set(run_ids) & set(live_runs()):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"jobs outlive the run: {live_runs()}")
+
+
+def test_four_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:
+    names = [f"node{number}" for number in range(1, 5)]
+    lab = Lab(tmp_path, dict.fromkeys(names, plan_of("nano")), lease_seconds=30.0)
+    facts = lab.conduct()
+    assert (facts.outcome, facts.outcome_reason) == ("completed", None)
+    run = lab.run()
+    assert (facts.workload.name, facts.workload.sessions, facts.workload.jobs) == ("4xnano", 16, 32)
+    assert run.jobs.num_rows == 32 and compute.all(run.jobs.column("verified")).as_py()
+    own = {name: lab.node(name) for name in names}
+    for table in ("jobs", "steps"):
+        whole = getattr(run, table)
+        parts = [getattr(one, table) for one in own.values()]
+        assert whole.num_rows == sum(part.num_rows for part in parts)
+        for field in whole.schema:
+            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
+                sums = [compute.sum(part.column(field.name)).as_py() or 0 for part in parts]
+                assert compute.sum(whole.column(field.name)).as_py() or pytest.approx(sum(sums)) == 0
+    assert run.events.num_rows == sum(one.events.num_rows for one in own.values())
+    assert {node.name: node.same_machine_as for node in facts.nodes} == {
+        "node1": None, "node2": "node1", "node3": "node1", "node4": "node1",
+    }  # fmt: skip
+    moments = [run.released_at for run in facts.node_runs]
+    assert all(moment is not None for moment in moments)
+    assert [run.folder for run in facts.node_runs] == [f"nodes/{name}" for name in names]
+    assert not (tmp_path / "there").exists() or not any((tmp_path / "there").iterdir())
+    host = {node for node in set(run.samples.column("node").to_pylist())
+            if any(name.startswith("host.") for name in run.samples.filter(
+                compute.equal(run.samples.column("node"), node)).column("series").to_pylist())}  # fmt: skip
+    assert host == {"node1"}, "one machine tells of itself once"
+    assert sum(word == "begin" for _, word in lab.link.asked) == 4
+    assert len(lab.watcher.ended) == 32 and lab.watcher.statuses
+
+
+def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers: Lab) -> None:
+    def lose() -> None:
+        sleepers.link.gone.add("node2")
+        agent._CHILDREN["c1-node2"].end()  # what the end of its worker means for it
+        agent._CHILDREN["c1-node1"].tell([(10**6, b'{"type":"halt","level":2}')])
+
+    once_running(sleepers, 4, lose)
+    facts = sleepers.conduct()
+    assert facts.outcome == "failed" and "node2: the worker of node2 is gone" in (facts.outcome_reason or "")
+    outcomes = {job.job: (job.outcome, job.reason) for job in sleepers.run().job_records()}
+    assert outcomes["node2.b.1.sleep"][0] == "lost"
+    assert outcomes["node2.b.2.true"] == ("not_started", "node2 was lost: the worker of node2 is gone")
+    assert outcomes["node1.a.1.sleep"][0] == "finished"
+    assert sleepers.node("node2").facts.outcome == "interrupted"
+    assert [run.outcome for run in facts.node_runs] == ["interrupted", "lost"]
+    assert any("node2 was lost" in remark for remark in facts.remarks)
+    until_gone(["c1-node1", "c1-node2"])
+
+
+def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_asked(sleepers: Lab) -> None:
+    once_running(sleepers, 4, lambda: sleepers.link.silent.add("node2"))
+    facts = sleepers.conduct(on_lost_node="stop")
+    runs = {run.node: run for run in facts.node_runs}
+    assert runs["node2"].outcome == "lost" and "no answer for" in (runs["node2"].reason or "")
+    assert runs["node1"].outcome == "interrupted"
+    until_gone(["c1-node1", "c1-node2"])
+    there = open_run(sleepers.directory / "there" / "c1-node2")
+    assert there.facts.outcome == "interrupted", "what the node itself kept says how it ended"
+    agent.finish("c1-node2", False)
+
+
+def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab) -> None:
+    def kill() -> None:
+        os.kill(agent._CHILDREN["c1-node1"]._process.pid, signal.SIGKILL)
+        agent._CHILDREN["c1-node2"].tell([(10**6, b'{"type":"halt","level":2}')])
+
+    once_running(sleepers, 4, kill)
+    facts = sleepers.conduct()
+    runs = {run.node: run for run in facts.node_runs}
+    assert runs["node1"].outcome == "failed" and "killed by signal 9" in (runs["node1"].reason or "")
+    jobs = {job.job: job.outcome for job in sleepers.node("node1").job_records()}
+    assert jobs["b.1.sleep"] == "lost"
+    until_gone(["c1-node1", "c1-node2"])
+
+
+def test_the_end_of_the_controller_stops_the_agents(sleepers: Lab) -> None:
+    def fail() -> None:
+        raise MawlError("the controller met something")
+
+    once_running(sleepers, 4, fail)
+    with pytest.raises(MawlError, match="met something"):
+        sleepers.conduct()
+    until_gone(["c1-node1", "c1-node2"])
+    assert sleepers.run().facts.outcome == "interrupted"
+    assert sleepers.run().jobs.num_rows == 8
+
+
+def test_an_interrupt_reaches_every_node(sleepers: Lab) -> None:
+    once_running(sleepers, 4, lambda: signal.raise_signal(signal.SIGTERM))
+    facts = sleepers.conduct()
+    assert (facts.outcome, facts.outcome_reason) == ("interrupted", "stopped by SIGTERM")
+    assert {job.outcome for job in sleepers.run().job_records()} == {"finished", "stopped", "not_started"}
+    until_gone(["c1-node1", "c1-node2"])
+
+
+def test_a_role_that_is_not_shared_is_refused_where_it_must_be(sleepers: Lab) -> None:
+    with pytest.raises(MawlError, match="node1 does not see what node2 wrote there, so work is not one"):
+        sleepers.conduct(shared=("work",))
+    until_gone(["c1-node1", "c1-node2"])
+    assert not list(sleepers.directory.glob("*/.mawl-node-*"))
+
+
+def test_a_node_that_cannot_write_is_named(sleepers: Lab) -> None:
+    (sleepers.directory / "util-node2").write_text("in the way")
+    with pytest.raises(MawlError, match=r"node2: .*util-node2: the util directory cannot be written"):
+        sleepers.conduct()
+    until_gone(["c1-node1", "c1-node2"])

@@ -1,0 +1,38 @@
+"""Arguments of a run on several nodes that do not go together, each with its sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--on", "a=nano"], "--on goes with --cluster or --ssh"),
+        (["--node-timeout", "10"], "--node-timeout goes with --cluster or --ssh"),
+        (["--cluster", "tcp://x:1", "--ssh", "a"], "--cluster and --ssh do not go together"),
+        (["--cluster", "tcp://x:1", "--solo"], "--solo does not go with a run on several nodes"),
+        (["--cluster", "tcp://x:1", "--dry-run"], "--dry-run does not go with a run on several nodes"),
+        (["--cluster", "tcp://x:1", "--on", "nano"], "--on nano: expected NODE=WORKLOAD"),
+        (["--cluster", "tcp://x:1", "--on", "a=nano", "--on", "a=bed"], "--on names a twice"),
+        (["--cluster", "tcp://x:1", "--on", "a=none"], "no workload is called 'none'"),
+        (["--cluster", "tcp://x:1", "--tls-ca", "ca.pem"], "TLS needs three files"),
+        (["--ssh", "a,a", "--listen", "127.0.0.1"], "--ssh names a twice"),
+        (["--ssh", ",", "--listen", "127.0.0.1"], "--ssh names no host"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "nano", *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

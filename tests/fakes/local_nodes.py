@@ -1,0 +1,55 @@
+"""Nodes without a cluster: a link that calls the agent's functions in this process, and can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from mawl.cluster import agent
+from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
+from mawl.model.options import StartMode
+from mawl.model.records import JobRecord
+from mawl.runner.request import Listener, Status
+
+
+class LocalLink(Link):
+    """Real agents and real node processes of this machine; ``silent`` and ``gone`` nodes do not answer."""
+
+    def __init__(self, before: Callable[[str, str], None] = lambda node, function: None) -> None:
+        self.silent: set[str] = set()
+        self.gone: set[str] = set()
+        self.before = before
+        self.asked: list[tuple[str, str]] = []
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        self.asked.append((node, function))
+        self.before(node, function)
+        await asyncio.sleep(0)
+        if node in self.gone:
+            raise NodeGoneError(f"the worker of {node} is gone")
+        if node in self.silent:
+            await asyncio.sleep(0.05)
+            raise NoAnswerError(f"{node} did not answer")
+        return getattr(agent, function)(*arguments)
+
+
+class Watcher(Listener):
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.ended: list[JobRecord] = []
+        self.statuses: list[Status] = []
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        """Nothing to remember."""
+
+    def status(self, status: Status) -> None:
+        self.statuses.append(status)
+
+    def job_ended(self, record: JobRecord) -> None:
+        self.ended.append(record)
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
