@@ -29,6 +29,7 @@ ROWS = (
     "compressibility",
     "saslog",
     "nmon",
+    "cluster",
 )
 """Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,27 +20,44 @@ from mawl.cluster.connection import TUNED
 class Cluster:
     """A scheduler and its workers; ``protocol`` is tcp, or tls with the files of ``certificates``."""
 
-    def __init__(self, directory: Path, tls: list[str] | None = None) -> None:
-        self.directory, self.tls = directory, tls or []
+    def __init__(
+        self,
+        directory: Path,
+        tls: Sequence[str] = (),
+        host: str = "127.0.0.1",
+        inside: Sequence[str] = (),
+    ) -> None:
+        self.directory, self.tls, self.inside = directory, list(tls), list(inside)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         protocol = "tls" if tls else "tcp"
-        self._start(
-            "scheduler", ["scheduler", "--host", f"{protocol}://127.0.0.1", "--port", "0", "--no-dashboard"]
-        )
+        listening = ["--host", f"{protocol}://{host}", "--port", "0", "--no-dashboard"]
+        self._start("scheduler", ["scheduler", *listening], inside=inside)
         self.address = self._said("scheduler", r"Scheduler at:\s+(\S+)")
 
-    def worker(self, name: str, **environment: str) -> None:
-        """Start one more node."""
-        arguments = ["worker", self.address, "--name", name, "--host", "127.0.0.1", "--no-nanny"]
+    def worker(
+        self,
+        name: str,
+        environment: dict[str, str] | None = None,
+        host: str = "127.0.0.1",
+        inside: Sequence[str] = (),
+    ) -> None:
+        """Start one more node, by a command line that begins with ``inside``."""
+        arguments = ["worker", self.address, "--name", name, "--host", host, "--no-nanny"]
         arguments += ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
-        self._start(name, arguments, environment)
+        self._start(name, arguments, environment, inside)
 
     def wait(self, *names: str) -> None:
         """Until these workers are registered."""
         for name in names:
             self._said(name, r"(Registered to)")
 
-    def _start(self, name: str, arguments: list[str], environment: dict[str, str] | None = None) -> None:
+    def _start(
+        self,
+        name: str,
+        arguments: list[str],
+        environment: dict[str, str] | None = None,
+        inside: Sequence[str] = (),
+    ) -> None:
         variables = {
             f"DASK_{key.upper().replace('.', '__').replace('-', '_')}": str(value)
             for key, value in TUNED.items()
@@ -50,7 +67,7 @@ class Cluster:
         place.mkdir()
         with (place / "output").open("wb") as output:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments, *self.tls],
+                [*inside, sys.executable, "-m", "dask", *arguments, *self.tls],
                 cwd=place,
                 env={**os.environ, **variables, **(environment or {})},
                 stdout=output,

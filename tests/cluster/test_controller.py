@@ -96,7 +96,7 @@ def sleepers(tmp_path: Path) -> Lab:
 
 def once_running(lab: Lab, jobs: int, act: Callable[[], None]) -> None:
     """Act once when the merged journal tells of so many started jobs."""
-    done = []
+    done: list[str] = []
 
     def before(node: str, function: str) -> None:
         journal = lab.folder / "journal" / "events.jsonl"
@@ -116,14 +116,14 @@ def until_gone(run_ids: list[str]) -> None:
     raise AssertionError(f"jobs outlive the run: {live_runs()}")
 
 
-def test_four_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:
-    names = [f"node{number}" for number in range(1, 5)]
+def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:
+    names = ["node1", "node2"]
     lab = Lab(tmp_path, dict.fromkeys(names, plan_of("nano")), lease_seconds=30.0)
     facts = lab.conduct()
     assert (facts.outcome, facts.outcome_reason) == ("completed", None)
     run = lab.run()
-    assert (facts.workload.name, facts.workload.sessions, facts.workload.jobs) == ("4xnano", 16, 32)
-    assert run.jobs.num_rows == 32 and compute.all(run.jobs.column("verified")).as_py()
+    assert (facts.workload.name, facts.workload.sessions, facts.workload.jobs) == ("2xnano", 8, 16)
+    assert run.jobs.num_rows == 16 and compute.all(run.jobs.column("verified")).as_py()
     own = {name: lab.node(name) for name in names}
     for table in ("jobs", "steps"):
         whole = getattr(run, table)
@@ -135,7 +135,7 @@ def test_four_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tm
                 assert compute.sum(whole.column(field.name)).as_py() or pytest.approx(sum(sums)) == 0
     assert run.events.num_rows == sum(one.events.num_rows for one in own.values())
     assert {node.name: node.same_machine_as for node in facts.nodes} == {
-        "node1": None, "node2": "node1", "node3": "node1", "node4": "node1",
+        "node1": None, "node2": "node1",
     }  # fmt: skip
     moments = [run.released_at for run in facts.node_runs]
     assert all(moment is not None for moment in moments)
@@ -145,8 +145,8 @@ def test_four_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tm
             if any(name.startswith("host.") for name in run.samples.filter(
                 compute.equal(run.samples.column("node"), node)).column("series").to_pylist())}  # fmt: skip
     assert host == {"node1"}, "one machine tells of itself once"
-    assert sum(word == "begin" for _, word in lab.link.asked) == 4
-    assert len(lab.watcher.ended) == 32 and lab.watcher.statuses
+    assert sum(word == "begin" for _, word in lab.link.asked) == 2
+    assert len(lab.watcher.ended) == 16 and lab.watcher.statuses
 
 
 def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers: Lab) -> None:

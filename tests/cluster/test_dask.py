@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from pyarrow import compute
 
+from mawl.errors import UnsuitableMachineError
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.conftest import Cluster
@@ -47,7 +49,7 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
     cluster: Cluster, shifted: dict[str, str], tmp_path: Path
 ) -> None:
     for name in NAMES:
-        cluster.worker(name, **(shifted if name == "node3" else {}))
+        cluster.worker(name, shifted if name == "node3" else None)
     cluster.wait(*NAMES)
     done = mawl(tmp_path, "nano", "--cluster", cluster.address)
     assert done.returncode == 0, done.stderr + done.stdout
@@ -173,10 +175,15 @@ def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
     assert done.returncode == 1 and "alpha: no such host" in done.stderr and "exit status 255" in done.stderr
 
 
-def test_where_nobody_listens_the_address_is_named(tmp_path: Path) -> None:
-    done = mawl(tmp_path, "nano", "--cluster", "tcp://127.0.0.1:9")
-    assert done.returncode == 1 and done.stderr.startswith("mawl: tcp://127.0.0.1:9: no Dask scheduler")
-    assert "Traceback" not in done.stderr
+def test_where_nobody_listens_the_address_is_named_with_the_reason() -> None:
+    async def connect() -> None:
+        async with connected("tcp://127.0.0.1:9", None, seconds=1.0):
+            raise AssertionError("somebody listens on the port of discard")
+
+    with pytest.raises(UnsuitableMachineError) as caught:
+        asyncio.run(connect())
+    assert str(caught.value).startswith("tcp://127.0.0.1:9: no Dask scheduler lets us in there: ")
+    assert "object at" not in str(caught.value) and "refused" in str(caught.value)
 
 
 def test_a_run_on_one_node_never_imports_dask(tmp_path: Path) -> None:

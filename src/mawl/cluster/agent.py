@@ -71,7 +71,7 @@ class Child:
         return None if any(reader.is_alive() for reader in self._readers) else status
 
     def end(self) -> None:
-        """Close its pipe, upon which it stops its jobs and ends; kill it, and all below, where it does not."""
+        """Close its pipe, upon which it stops its jobs and ends; where it does not, kill it."""
         self._waiting.put(b"")
         try:
             self._process.wait(END_SECONDS)

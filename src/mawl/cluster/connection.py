@@ -88,7 +88,10 @@ class DaskLink(Link):
         return answer
 
     async def _unreachable(self, node: str, error: OSError) -> MawlError:
-        known = await asyncio.wait_for(workers_of(self._client), CONNECT_SECONDS)
+        try:
+            known = await asyncio.wait_for(workers_of(self._client), CONNECT_SECONDS)
+        except OSError:  # TimeoutError is one
+            return NoAnswerError(f"{node} cannot be reached, nor the scheduler: {error}")
         if self.addresses[node] in known.values():
             return NoAnswerError(f"{node} cannot be reached: {error}")
         return NodeGoneError(f"the worker at {self.addresses[node]} is gone")
@@ -137,7 +140,7 @@ async def connected(
         raise UnsuitableMachineError(
             "no Dask scheduler lets us in there",
             where=address,
-            why=(str(error.__cause__ or error) or type(error).__name__).splitlines()[0],
+            why=_reason(error),
             cure="start one with dask scheduler, check host and port, and with TLS the certificates",
         ) from None
     try:
@@ -145,6 +148,14 @@ async def connected(
     finally:
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
             await client.close(timeout=2)
+
+
+def _reason(error: BaseException) -> str:
+    """What the first of the errors behind an error says, without the names of Dask's objects."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = re.sub(r"^.*object at 0x[0-9a-f]+>: ", "", str(error).partition("\n")[0])
+    return text or type(error).__name__
 
 
 @contextlib.asynccontextmanager

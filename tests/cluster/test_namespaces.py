@@ -1,0 +1,186 @@
+"""Four nodes in network namespaces of this machine: the whole workload, and each failure for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyarrow import compute
+
+from mawl.launch.sweep import live_runs
+from mawl.store import Run, open_run
+from tests.cluster.conftest import Cluster
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(os.geteuid() != 0, reason="lab: network namespaces need root (CAP_SYS_ADMIN)"),
+    pytest.mark.skipif(shutil.which("ip") is None, reason="lab: needs ip (iproute2)"),
+]
+
+NAMES = ("node1", "node2", "node3", "node4")
+SUBNET = "10.213.77"
+WRITERS = """
+name = "writers"
+[[sessions]]
+name = "a"
+stages = [
+  [{ command = ["sh", "-c", "head -c 60000000 /dev/zero > {work}/x && sleep 6"] }],
+  [{ command = ["true"] }],
+]
+[[sessions]]
+name = "b"
+stages = [[{ command = ["sleep", "8"] }]]
+"""
+
+
+def ip(*arguments: str, check: bool = True) -> None:
+    """One command of iproute2."""
+    subprocess.run(["ip", *arguments], check=check, capture_output=True)
+
+
+class Namespaces(Cluster):
+    """A cluster in network namespaces on one bridge; the controller is beside the scheduler."""
+
+    def __init__(self, directory: Path) -> None:
+        self.prefix = f"mw{os.getpid() % 100000}"
+        self.hub = f"{self.prefix}hub"
+        self._up()
+        super().__init__(directory, host=f"{SUBNET}.1", inside=["nsenter", f"--net=/run/netns/{self.hub}"])
+
+    def space(self, name: str) -> str:
+        """A node's namespace."""
+        return f"{self.prefix}{name}"
+
+    def _up(self) -> None:
+        ip("netns", "add", self.hub)
+        ip("-n", self.hub, "link", "set", "lo", "up")
+        ip("-n", self.hub, "link", "add", "br0", "type", "bridge")
+        ip("-n", self.hub, "addr", "add", f"{SUBNET}.1/24", "dev", "br0")
+        ip("-n", self.hub, "link", "set", "br0", "up")
+        for number, name in enumerate(NAMES, start=11):
+            space = self.space(name)
+            ip("netns", "add", space)
+            ip("-n", space, "link", "set", "lo", "up")
+            pair = ("type", "veth", "peer", "name", "eth0", "netns", space)
+            ip("link", "add", name, "netns", self.hub, *pair)
+            ip("-n", self.hub, "link", "set", name, "master", "br0", "up")
+            ip("-n", space, "addr", "add", f"{SUBNET}.{number}/24", "dev", "eth0")
+            ip("-n", space, "link", "set", "eth0", "up")
+
+    def node(self, name: str, *before: str) -> None:
+        """Start a node's worker in its namespace, below what ``before`` begins with."""
+        inside = ["nsenter", f"--net=/run/netns/{self.space(name)}", *before]
+        self.worker(name, host=f"{SUBNET}.{11 + NAMES.index(name)}", inside=inside)
+
+    def cut(self, name: str) -> None:
+        """Take the node's link down."""
+        ip("-n", self.hub, "link", "set", name, "down")
+
+    def mawl(self, directory: Path, *arguments: str) -> subprocess.Popen[str]:
+        """``mawl run`` beside the scheduler."""
+        return subprocess.Popen(
+            [*self.inside, sys.executable, "-m", "mawl", "run", *arguments, "--cluster", self.address],
+            cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        super().close()
+        for name in NAMES:
+            ip("netns", "del", self.space(name), check=False)
+        ip("netns", "del", self.hub, check=False)
+
+
+@pytest.fixture
+def spaces(tmp_path: Path) -> Iterator[Namespaces]:
+    """The namespaces with a scheduler and no worker."""
+    (tmp_path / "cluster").mkdir()
+    found = Namespaces(tmp_path / "cluster")
+    yield found
+    found.close()
+
+
+def newest(directory: Path) -> Run:
+    return open_run("latest", directory / "runs")
+
+
+def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, tmp_path: Path) -> None:
+    for name in NAMES:
+        spaces.node(name)
+    spaces.wait(*NAMES)
+    done = spaces.mawl(tmp_path, "mixed20", "--scale", "smoke", "--html", "no")
+    said, complaints = done.communicate(timeout=1500)
+    assert done.returncode == 0, complaints + said
+    run = newest(tmp_path)
+    assert run.jobs.num_rows == 284
+    assert compute.all(run.jobs.column("verified")).as_py()
+    own = [open_run(run.path / "nodes" / name) for name in NAMES]
+    for column in ("real_time_seconds", "user_cpu_seconds", "application_read_bytes", "device_written_bytes"):
+        parts = sum(compute.sum(one.jobs.column(column)).as_py() for one in own)
+        assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(parts)
+    assert [one.jobs.num_rows for one in own] == [71] * 4
+    assert set(run.samples.column("node").to_pylist()) == set(NAMES)
+
+
+@pytest.mark.parametrize("failure", ["killed", "stopped", "unreachable", "full"])
+def test_a_failure_costs_one_node_and_the_run_says_what_happened(
+    spaces: Namespaces, tmp_path: Path, failure: str
+) -> None:
+    (tmp_path / "writers.toml").write_text(WRITERS)
+    work = tmp_path / "mawl-work"
+    work.mkdir()
+    small = f'mount -t tmpfs -o size=20m tmpfs {work} && exec "$@"'
+    for name in NAMES:
+        before = ["unshare", "-m", "sh", "-c", small, "sh"] if (failure, name) == ("full", "node2") else []
+        spaces.node(name, *before)
+    spaces.wait(*NAMES)
+    run = spaces.mawl(tmp_path, "writers.toml", "--html", "no", "--node-timeout", "10")
+    until(lambda: started(tmp_path) >= 8, run)
+    worker = spaces.processes["node2"].pid
+    act: dict[str, Callable[[], None]] = {
+        "killed": lambda: os.kill(worker, signal.SIGKILL),
+        "stopped": lambda: os.kill(worker, signal.SIGSTOP),
+        "unreachable": lambda: spaces.cut("node2"),
+        "full": lambda: None,
+    }
+    act[failure]()
+    _, complaints = run.communicate(timeout=180)
+    assert run.returncode == 1, complaints
+    found = newest(tmp_path)
+    outcomes = {one.node: one.outcome for one in found.facts.node_runs}
+    jobs = {job.job: job for job in found.job_records()}
+    assert len(jobs) == 12
+    for name in ("node1", "node3", "node4"):
+        assert outcomes[name] == "completed"
+        assert {jobs[f"{name}.{own}"].outcome for own in ("a.1.sh", "a.2.true", "b.1.sleep")} == {"finished"}
+    if failure == "full":
+        assert outcomes["node2"] == "failed"
+        assert jobs["node2.a.1.sh"].outcome == "failed" and jobs["node2.b.1.sleep"].outcome == "finished"
+    else:
+        assert outcomes["node2"] == "lost" and "node2 was lost" in complaints
+        assert jobs["node2.a.1.sh"].outcome == "lost" and jobs["node2.b.1.sleep"].outcome == "lost"
+        assert jobs["node2.a.2.true"].outcome == "not_started"
+        assert "node2 was lost" in (jobs["node2.a.2.true"].reason or "")
+    until(lambda: not [name for name in live_runs() if "writers" in name], None)
+
+
+def started(directory: Path) -> int:
+    """Jobs that the merged journal knows to have started."""
+    journal = directory / "runs" / "latest" / "journal" / "events.jsonl"
+    return journal.read_text().count('"job_started"') if journal.exists() else 0
+
+
+def until(so: Callable[[], bool], run: subprocess.Popen[str] | None) -> None:
+    """Wait until it is so, for a minute."""
+    for _ in range(600):
+        if so():
+            return
+        assert run is None or run.poll() is None, run.communicate() if run else ""
+        time.sleep(0.1)
+    raise AssertionError("it did not become so")
