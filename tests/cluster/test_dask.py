@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from pyarrow import compute
 
+from mawl.cluster.connection import connected
 from mawl.errors import UnsuitableMachineError
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
