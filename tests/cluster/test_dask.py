@@ -23,7 +23,7 @@ SLEEPERS = """
 name = "sleepers"
 [[sessions]]
 name = "a"
-stages = [[{ command = ["sleep", "2"] }], [{ command = ["sleep", "4"] }]]
+stages = [[{ command = ["sleep", "6"] }], [{ command = ["sleep", "1"] }]]
 """
 NAMES = ("node1", "node2", "node3", "node4")
 
@@ -39,6 +39,29 @@ def mawl(directory: Path, *arguments: str, **environment: str) -> subprocess.Com
         timeout=240,
         check=False,
     )
+
+
+def started(directory: Path, cluster: Cluster, jobs: int) -> subprocess.Popen[str]:
+    """A run of the sleepers that goes on, so many of whose jobs have started."""
+    arguments = ["sleepers.toml", "--cluster", cluster.address, "--html", "no", "--node-timeout", "10"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "mawl", "run", *arguments], cwd=directory, stderr=subprocess.PIPE, text=True
+    )
+    journal = directory / "runs" / "latest" / "journal" / "events.jsonl"
+    for _ in range(600):
+        if journal.exists() and journal.read_text().count('"job_started"') >= jobs:
+            return run
+        time.sleep(0.1)
+    raise AssertionError(run.communicate())
+
+
+def until_gone() -> None:
+    """Wait until no process carries the mark of a run of the sleepers."""
+    for _ in range(200):
+        if not [name for name in live_runs() if "sleepers" in name]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"jobs outlive their run: {live_runs()}")
 
 
 def newest(directory: Path) -> Run:
@@ -79,15 +102,7 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
     for name in NAMES[:2]:
         cluster.worker(name)
     cluster.wait(*NAMES[:2])
-    arguments = ["sleepers.toml", "--cluster", cluster.address, "--html", "no", "--node-timeout", "10"]
-    run = subprocess.Popen(
-        [sys.executable, "-m", "mawl", "run", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    journal = tmp_path / "runs" / "latest" / "journal" / "events.jsonl"
-    for _ in range(600):
-        if journal.exists() and journal.read_text().count('"job_started"') >= 2:
-            break
-        time.sleep(0.1)
+    run = started(tmp_path, cluster, jobs=2)
     os.kill(cluster.processes["node2"].pid, signal.SIGKILL)
     cluster.worker("late")
     _, said = run.communicate(timeout=120)
@@ -98,11 +113,26 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
     assert outcomes["node1.a.2.sleep"] == "finished"
     assert outcomes["node2.a.1.sleep"] == "lost" and outcomes["node2.a.2.sleep"] == "not_started"
     assert "node2 was lost" in said
-    for _ in range(100):
-        if not [name for name in live_runs() if "sleepers" in name]:
-            break
-        time.sleep(0.1)
-    assert not [name for name in live_runs() if "sleepers" in name]
+    until_gone()
+
+
+def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "sleepers.toml").write_text(SLEEPERS.replace('"6"', '"60"'))
+    cluster.worker("node1")
+    cluster.wait("node1")
+    run = started(tmp_path, cluster, jobs=1)
+    run.kill()
+    run.communicate()
+    until_gone()
+    assert newest(tmp_path).facts.outcome == "interrupted"
+    assert {job.job: job.outcome for job in newest(tmp_path).job_records()} == {
+        "node1.a.1.sleep": "lost",
+        "node1.a.2.sleep": "not_started",
+    }
+    kept = open_run(next((tmp_path / "cluster" / "node1" / "mawl-node-runs").iterdir()))
+    assert kept.facts.outcome_reason == "stopped by SIGTERM"
 
 
 def test_without_the_right_certificate_nobody_gets_in(
