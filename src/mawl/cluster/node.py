@@ -25,6 +25,7 @@ from mawl.cluster.words import (
     ToNode,
     from_node,
 )
+from mawl.errors import UnreadableRunError
 from mawl.model.cluster import ClockFacts, NodeRun
 from mawl.runner.request import Listener, Status
 from mawl.store import Run, open_run
@@ -133,13 +134,20 @@ class RemoteNode:
     def close(self, writer: RunWriter) -> Part:
         """Write what the folder holds beyond what came before; the node's part of the merged run.
 
-        Raises :class:`~mawl.errors.UnreadableRunError` where the copy is damaged.
+        Of a folder that is damaged what came before has to do, and the part says so.
         """
         if self.mirror is None:
             return Part(run=self._run(None), machine=self._machine())
         self.mirror.close()
-        run = open_run(self.mirror.path)
-        self.keep(self._rest(run), writer)
+        try:
+            run = open_run(self.mirror.path)
+            rest = self._rest(run)
+        except UnreadableRunError as error:
+            damaged = msgspec.structs.replace(
+                self._run(self.mirror.path), outcome="failed", reason=str(error)
+            )
+            return Part(run=damaged, machine=self._machine())
+        self.keep(rest, writer)
         return Part(run=self._run(run.path), machine=self._machine(), facts=run.facts)
 
     def _rest(self, run: Run) -> Fresh:

@@ -1,0 +1,90 @@
+"""A node as the controller sees it: what it said, and a folder that cannot be read at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.cluster.mirror import Mirror
+from mawl.cluster.node import RemoteNode
+from mawl.cluster.words import Ended, Halt, NodeTask, Notice, Refused, to_node
+from mawl.model.options import ROLES
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import load_workload, make_plan
+from mawl.store import open_run
+from mawl.store.folder import RunWriter
+from tests.fakes.local_nodes import Watcher
+from tests.fakes.stored_run import facts, job
+
+
+def node(watcher: Watcher) -> RemoteNode:
+    spec, where = load_workload("nano")
+    task = NodeTask(
+        run_id="r-n1",
+        node="n1",
+        plan=make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005),
+        roles={role: [f"/{role}"] for role in ROLES},
+        folder="there",
+        lease_seconds=1.0,
+    )
+
+    async def made() -> RemoteNode:
+        return RemoteNode(task, watcher)
+
+    return asyncio.run(made())
+
+
+def answer(*words: msgspec.Struct, exit_status: int | None = None, complaint: str = "") -> dict[str, object]:
+    return {
+        "said": [msgspec.json.encode(word) for word in words],
+        "exit": exit_status,
+        "complaints": [complaint] if complaint else [],
+        "journal": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_status", "outcome"),
+    [
+        ([Ended("failed", "1 of 8 jobs did not finish")], 0, ("failed", "1 of 8 jobs did not finish")),
+        ([Refused("no space there")], 1, ("failed", "no space there")),
+        ([], -9, ("failed", "its runner ended without a word (killed by signal 9): the last line")),
+        ([], 3, ("failed", "its runner ended without a word (exit status 3): the last line")),
+    ],
+)
+def test_the_end_of_a_node_has_its_reason(
+    words: list[msgspec.Struct], exit_status: int, outcome: tuple[str, str]
+) -> None:
+    watcher = Watcher()
+    found = node(watcher)
+    found.take(answer(Notice("look here"), *words, exit_status=exit_status, complaint="the last line"), None)
+    assert found.outcome() == outcome and found.heard == 1 + len(words)
+    assert watcher.notices == ["n1: look here"]
+
+
+def test_words_are_numbered_so_that_none_is_taken_twice() -> None:
+    found = node(Watcher())
+    found.tell(Halt(1))
+    found.tell(Halt(2))
+    assert [(number, to_node(line)) for number, line in found.words] == [(1, Halt(1)), (2, Halt(2))]
+    assert found.wake.is_set()
+
+
+def test_a_folder_that_cannot_be_read_costs_what_did_not_come_before(tmp_path: Path) -> None:
+    found = node(Watcher())
+    own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None))
+    own.job(job("s1-1", 1.0, 5.0))
+    found.mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
+    merged = RunWriter(tmp_path / "merged", facts(outcome="running", ended_at=None, planned_jobs=[]))
+    jobs = {"jobs.jsonl": (tmp_path / "own" / "journal" / "jobs.jsonl").read_bytes()}
+    found.take(answer(Ended("completed", None), exit_status=0) | {"journal": jobs}, merged)
+    (found.mirror.path / "run.json").write_text("{")
+    part = found.close(merged)
+    assert part.facts is None
+    assert part.run.outcome == "failed" and "is not JSON" in (part.run.reason or "")
+    merged.finish(facts(planned_jobs=[]))
+    own.close()
+    assert [one.job for one in open_run(tmp_path / "merged").job_records()] == ["n1.s1-1"]
