@@ -25,7 +25,7 @@ OTHERS_RATIO = 0.25
 def campaign(name: str, directory: Path) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
-    Skips, with the figure, where others keep the machine busy before or during a run that is judged, and where
+    Skips, with the figure, where others keep the machine busy before or during a judged run, and where
     calibration finds that the machine does not hold a volume at the speed of its bed just now.  What is found
     otherwise is judged, whatever it is.
     """
