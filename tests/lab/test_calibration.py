@@ -34,7 +34,7 @@ class Fast:
 
     rates: tuple[float, ...] = (106e6, 106e6, 106e6)
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, *_: object, layout_seconds: float = 0.0) -> None:
         self._left = list(self.rates)
 
     def rate(self, _: str) -> float:
@@ -89,7 +89,7 @@ def test_one_good_measurement_of_three_is_not_enough(tmp_path: Path, monkeypatch
 class Distant:
     """A disk behind a way of 0.9 ms: stands in for fio."""
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, *_: object, layout_seconds: float = 0.0) -> None:
         self._random = [1.0 / (ACCESS_SECONDS + 0.0009), 1.0 / ACCESS_SECONDS]
 
     def rate(self, _: str) -> float:
