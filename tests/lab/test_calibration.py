@@ -139,3 +139,20 @@ def test_a_way_that_is_no_small_part_of_a_seek_is_refused(
     with pytest.raises(UnsuitableMachineError, match="cannot be modelled so"):
         calibrate(SPINNING, place, "none", "")
     assert not (tmp_path / "slow.path").exists()
+
+
+@pytest.mark.parametrize(("given", "right"), [(3 * 2**20, True), (0, False)])
+def test_a_buffered_write_is_what_the_device_was_given_and_no_more_may_be_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: int, right: bool
+) -> None:
+    told = iter([2**20, 2**20 + given])
+    monkeypatch.setattr(calibration, "_written_bytes", lambda _: next(told))
+    monkeypatch.setattr(calibration.BufferedFile, "_write", lambda *_: 5 * 2**20)
+    file = calibration.BufferedFile(tmp_path / "file", 2**20, "loop0", 2 * 2**20)
+    if right:
+        assert file.write() > 0.0
+    else:
+        with pytest.raises(
+            UnsuitableMachineError, match=r"of 5.24 MB in .* it was given 0 B, and at most 2.10 MB"
+        ):
+            file.write()
