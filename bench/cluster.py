@@ -152,7 +152,7 @@ def _skew(place: Path) -> Result:
         runs = open_run(_mawl(place, "--cluster", dask.address)).facts.node_runs
     finally:
         dask.close()
-    moments = [one.released_at for one in runs if one.released_at is not None]
+    moments = [one.gate_after_seconds for one in runs if one.gate_after_seconds is not None]
     error = max(one.clock.error_seconds for one in runs if one.clock is not None)
     return at_most(
         "gates of 4 nodes apart",

@@ -13,17 +13,17 @@ from mawl.reporters.cluster import cluster
 from tests.fakes.stored_run import START, facts, job
 
 
-def node_run(name: str, released_at: float, **fields: object) -> NodeRun:
+def node_run(name: str, gate_after_seconds: float, **fields: object) -> NodeRun:
     clock = ClockFacts(offset_seconds=2.0, error_seconds=0.001, exchanges=16)
     run = NodeRun(
         node=name, run_id=name, workload="nano", sessions=1, jobs=2, outcome="completed", clock=clock,
-        released_at=released_at,
+        gate_after_seconds=gate_after_seconds,
     )  # fmt: skip
     return msgspec.structs.replace(run, **fields)
 
 
 def on_nodes() -> tuple[RunFacts, list[JobRecord]]:
-    runs = [node_run("n1", START), node_run("n2", START + 0.02)]
+    runs = [node_run("n1", 0.0), node_run("n2", 0.02)]
     ends = {"n1": 10.0, "n2": 30.0}
     jobs = [
         msgspec.structs.replace(
@@ -35,7 +35,7 @@ def on_nodes() -> tuple[RunFacts, list[JobRecord]]:
         for name, end in ends.items()
         for number in (1, 2)
     ]
-    return facts(node_runs=runs), jobs
+    return facts(node_runs=runs, started_at=START), jobs
 
 
 def test_nodes_are_summed_averaged_and_compared() -> None:

@@ -137,7 +137,7 @@ def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp
     assert {node.name: node.same_machine_as for node in facts.nodes} == {
         "node1": None, "node2": "node1",
     }  # fmt: skip
-    moments = [run.released_at for run in facts.node_runs]
+    moments = [run.gate_after_seconds for run in facts.node_runs]
     assert all(moment is not None for moment in moments)
     assert [run.folder for run in facts.node_runs] == [f"nodes/{name}" for name in names]
     assert not (tmp_path / "there").exists() or not any((tmp_path / "there").iterdir())

@@ -85,11 +85,11 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
         assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(own)
     runs = {one.node: one for one in run.facts.node_runs}
     for name, one in runs.items():
-        assert one.clock is not None and one.released_at is not None
+        assert one.clock is not None and one.gate_after_seconds is not None
         expected = 100.25 if name == "node3" else 0.0
         assert one.clock.offset_seconds == pytest.approx(expected, abs=0.05)
         assert abs(one.clock.offset_seconds - expected) <= one.clock.error_seconds + 0.002
-    moments = [one.released_at or 0.0 for one in runs.values()]
+    moments = [one.gate_after_seconds or 0.0 for one in runs.values()]
     assert max(moments) - min(moments) < 0.5
     own_start = open_run(run.path / "nodes" / "node3").facts.started_at
     assert own_start - run.facts.started_at > 90, "the node's own folder has the node's own time"

@@ -23,8 +23,8 @@ def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples |
     """The block; None for a run on one node.  Times are seconds from the moment the first gate opened."""
     if not facts.node_runs:
         return None
-    released = [run.released_at for run in facts.node_runs if run.released_at is not None]
-    began = min(released, default=None)
+    opened = [run.gate_after_seconds for run in facts.node_runs if run.gate_after_seconds is not None]
+    began = facts.started_at + min(opened) if opened else None
     nodes = {
         run.node: _node(run, [job for job in jobs if job.node == run.node], began, samples)
         for run in facts.node_runs
@@ -35,7 +35,7 @@ def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples |
     return {
         "nodes": nodes,
         "mean": {name: _mean([node[name] for node in nodes.values()]) for name in (*SUMS, *AVERAGED)},
-        "gate_skew_seconds": max(released) - min(released) if released else None,
+        "gate_skew_seconds": max(opened) - min(opened) if opened else None,
         "first_done_seconds": min(known, default=None),
         "last_done_seconds": max(known, default=None),
         "imbalance_ratio": max(known) / mean - 1.0 if mean else None,

@@ -181,6 +181,7 @@ class Controller:
 
     async def _run(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
         for node in self.nodes:
+            node.run_started_at = facts.started_at
             node.tell(Carry())
         first = self.nodes[0].task
         self.listener.launching(first.start_mode, facts.workload.gate_jobs or 0)

@@ -64,7 +64,9 @@ class RemoteNode:
         self.clock: ClockFacts | None = None
         self.correction = Correction(self.name, 0.0)
         self.mirror: Mirror | None = None
-        self.released_at: float | None = None
+        self.run_started_at = 0.0
+        """When the merged run began, by the controller's clock."""
+        self.gate_after_seconds: float | None = None
         self._listener = listener
         self._counts: Counts = dict.fromkeys(("events", "jobs", "steps", "samples"), 0)
 
@@ -108,7 +110,7 @@ class RemoteNode:
         for event in fresh.events:
             corrected = self.correction.event(event)
             if event.event == "gate_released":
-                self.released_at = corrected.happened_at
+                self.gate_after_seconds = corrected.happened_at - self.run_started_at
             writer.event(corrected)
         for step in fresh.steps:
             writer.step(self.correction.step(step))
@@ -197,5 +199,5 @@ class RemoteNode:
             folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
             left_behind=self.left_behind,
             clock=self.clock,
-            released_at=self.released_at,
+            gate_after_seconds=self.gate_after_seconds,
         )

@@ -28,9 +28,9 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     """What one node ran.
 
     ``run_id`` is its own run's, whose folder is ``folder`` (below the merged run's folder).  ``lost``:
-    it died, hung or left the network, and ``reason`` says how that was seen.  ``released_at`` is when its
-    gate opened, by the controller's clock.  ``left_behind`` names the folder on the node, where
-    it could not be copied whole.
+    it died, hung or left the network, and ``reason`` says how that was seen.  ``gate_after_seconds`` is
+    when its gate opened, after the merged run's ``started_at``, by the controller's clock.
+    ``left_behind`` names the folder on the node, where it could not be copied whole.
     """
 
     node: str
@@ -43,4 +43,4 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     folder: str | None = None
     left_behind: str | None = None
     clock: ClockFacts | None = None
-    released_at: float | None = None
+    gate_after_seconds: float | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import Form, figure, format_count
-from mawl.units import format_bytes, format_rate, format_ratio, format_seconds
+from mawl.units import format_bytes, format_latency, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
 
@@ -49,11 +49,11 @@ def notes(summary: Block) -> list[str]:
         f"first node done after {figure(block['first_done_seconds'], format_seconds)}, last after "
         f"{figure(block['last_done_seconds'], format_seconds)}: imbalance "
         f"{figure(block['imbalance_ratio'], format_ratio)}; gates within "
-        f"{figure(block['gate_skew_seconds'], format_seconds)}"
+        f"{figure(block['gate_skew_seconds'], format_latency)}"
     ]
     if clocks:
         found.append(
-            f"clocks differed by up to {format_seconds(max(clocks)[0])} and were corrected, within "
-            f"{format_seconds(max(error for _, error in clocks))}"
+            f"clocks differed by up to {format_latency(max(clocks)[0])} and were corrected, within "
+            f"{format_latency(max(error for _, error in clocks))}"
         )
     return found
