@@ -102,6 +102,7 @@ def _text(imported: Imported) -> str:
         f"jobs      {imported.jobs} in {counted_noun(imported.sessions, 'session')}, "
         f"{counted_noun(imported.steps, 'step')}",
         f"samples   {imported.samples} of the host",
+        *(f"warning   {warning}" for warning in imported.warnings),
         *(f"remark    {remark}" for remark in imported.remarks),
     ]
     for skipped in imported.skipped[:MOST_TOLD]:

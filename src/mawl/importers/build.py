@@ -14,6 +14,7 @@ from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
+from mawl.importers.refusals import refusal
 from mawl.importers.registry import IMPORTERS
 from mawl.importers.sources import Source, find_files
 from mawl.model.options import Role
@@ -38,7 +39,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What was made of the files; ``blocks`` are the performance notes of all logs."""
+    """What was made of the files; ``blocks`` are the performance notes of all logs.
+
+    ``warnings`` say what makes the run of little use, and what to do about it.
+    """
 
     run: str
     folder: str
@@ -51,6 +55,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     skipped_lines: int
     skipped: list[Skipped]
     remarks: list[str]
+    warnings: list[str]
 
 
 def import_files(request: Request) -> Imported:
@@ -85,6 +90,7 @@ def import_files(request: Request) -> Imported:
         skipped_lines=sum(source.skipped_lines for source in sources),
         skipped=[*refused, *(skipped for source in sources for skipped in source.skipped)],
         remarks=facts.remarks,
+        warnings=collected.warnings(),
     )
 
 
@@ -107,10 +113,14 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
             refuse(shown, (error.strerror or str(error)).lower())
             continue
         with source:
-            importer = IMPORTERS[request.kind] if request.kind else detected(source, shown)
+            first = source.first(FIRST_BYTES)
+            if (why := refusal(first)) is not None:
+                refuse(shown, why)
+                continue
+            importer = IMPORTERS[request.kind] if request.kind else detected(first, shown)
             if importer is None:
-                why = f"; {problems[0]}" if problems else ""
-                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){why}"
+                problem = f"; {problems[0]}" if problems else ""
+                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){problem}"
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
@@ -134,9 +144,8 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
     return sources, refused
 
 
-def detected(source: Source, name: str) -> Importer | None:
+def detected(first: bytes, name: str) -> Importer | None:
     """The importer that is surest of a file by its first bytes; None where none is sure enough."""
-    first = source.first(FIRST_BYTES)
     sure = {kind: importer.recognises(first, name) for kind, importer in IMPORTERS.items()}
     best = max(sure, key=lambda kind: sure[kind])
     return IMPORTERS[best] if sure[best] >= LEAST_SURE else None
