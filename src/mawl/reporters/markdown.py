@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mawl.reporters import demand
+from mawl.model.probe import Probe
+from mawl.reporters import demand, probe
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reporters.figure import Form, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
-from mawl.reporters.volumes import HEAD, cells, shown_volumes, spread_text
+from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
@@ -19,8 +20,11 @@ Block = dict[str, Any]
 WINDOWS = ("peak", "initial", "sustained", "active_mean")
 
 
-def render(summary: Block) -> str:
-    """The summary of :func:`mawl.advice.judge.judged`; a missing figure is ``-``, text is escaped."""
+def render(summary: Block, probed: Probe | None = None) -> str:
+    """The summary of :func:`mawl.advice.judge.judged`, and the tests of the run's probe.
+
+    A missing figure is ``-``, text is escaped.
+    """
     nodes = [escaped(node_text(node)) for node in summary["nodes"]]
     judged = [[f"**{name}**", escaped(text)] for name, text in headlines(summary)]
     parts = [
@@ -31,6 +35,7 @@ def render(summary: Block) -> str:
         _throughput(summary["io"]),
         _roles(summary["io"]["by_role"] or {}),
         _demand(summary),
+        *_tests(probed),
         _compressibility(summary),
         _folded("Volumes", _volumes(summary)),
         _folded("Programs", _programs(summary)),
@@ -103,11 +108,29 @@ def _demand(summary: Block) -> list[str]:
     ]
 
 
+def _tests(probed: Probe | None) -> list[list[str]]:
+    """What the probe of the storage, or an imported file of fio, measured: a table for each directory."""
+    if probed is None:
+        return []
+    parts = []
+    for target in probed.targets:
+        parts.append([f"{escaped(probed.tool)} in {escaped(probe.title_of(target))}:"])
+        parts.append(table(probe.HEAD, [tuple(map(escaped, row)) for row in probe.rows_of(target)]))
+        parts.append([f"- {escaped(sentence)}" for sentence in probe.sentences_of(target)])
+    return parts
+
+
 def _volumes(summary: Block) -> list[str]:
-    rows = [(volume["role"], code(volume["directory"]), *cells(volume)) for volume in shown_volumes(summary)]
+    columns = shown_columns(summary)
+    rows = [
+        (volume["role"], code(volume["directory"]), *cells(volume, columns))
+        for volume in shown_volumes(summary)
+    ]
     if not rows:
         return []
-    return [*table(("role", "directory", *HEAD[1:]), rows), "", escaped(spread_text(summary))]
+    head = ("role", "directory", *(label for label, _, _ in columns))
+    spread = spread_text(summary)
+    return [*table(head, rows), *(["", escaped(spread)] if spread else [])]
 
 
 def _compressibility(summary: Block) -> list[str]:

@@ -27,6 +27,7 @@ from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
+from mawl.reporters.probe import stored_probe
 from mawl.store import Run
 from mawl.units import counted_noun
 
@@ -68,7 +69,7 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         performance(figures),
         findings(figures),
         roles(figures, apart["latency_distribution"]),
-        storage(figures),
+        storage(figures, stored_probe(run)),
         compressibility(figures),
         programs(figures, apart["cpu_real"]),
         signature(figures),
