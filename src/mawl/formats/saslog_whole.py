@@ -11,7 +11,6 @@ from mawl.formats.decoding import text_of
 from mawl.formats.saslog_records import (
     PerformanceNote,
     Rows,
-    add_rows,
     clock_seconds,
     is_page_header,
     stamp_instant,
@@ -67,11 +66,15 @@ def whole_rows(content: bytes, start: int, rows: Rows) -> int | None:
 
 
 def _add_rows(rows: Rows, read: bytes | None, written: bytes | None, variables: bytes | None) -> None:
+    # Not a loop, nor add_rows: this is done for nearly every note of a long log.
     if read is not None:
-        add_rows(rows, "rows_read", int(read))
+        before = rows.get("rows_read", 0)
+        rows["rows_read"] = None if before is None else before + int(read)
     if written is not None and variables is not None:
-        add_rows(rows, "rows_written", int(written))
-        add_rows(rows, "variables_written", int(variables))
+        before = rows.get("rows_written", 0)
+        rows["rows_written"] = None if before is None else before + int(written)
+        before = rows.get("variables_written", 0)
+        rows["variables_written"] = None if before is None else before + int(variables)
 
 
 def whole_note(content: bytes, start: int, line: int, rows: Rows) -> tuple[PerformanceNote, int] | None:

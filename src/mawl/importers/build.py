@@ -20,6 +20,7 @@ from mawl.importers.sources import Source, find_files
 from mawl.model.options import Role
 from mawl.model.run import Skipped, SourceFacts
 from mawl.store.whole import WholeRunWriter
+from mawl.units import counted_noun
 
 LEAST_SURE = 0.2
 MOST_SKIPPED_FILES = 1000
@@ -153,8 +154,11 @@ def detected(first: bytes, name: str) -> Importer | None:
 
 def _nothing(request: Request, sources: Sequence[SourceFacts], refused: Sequence[Skipped]) -> UsageError:
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
-    what = f"nothing in {len(sources) + len(refused)} files could be imported"
+    what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
     first = f"{told[0].file}: {told[0].reason}" if told else "there is no file"
     return UsageError(
-        what, where=", ".join(request.paths)[:200], why=first, cure="name logs, or their kind with --as"
+        what,
+        where=", ".join(request.paths)[:200],
+        why=first,
+        cure="name logs or recordings, or their kind with --as",
     )
