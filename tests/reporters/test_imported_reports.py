@@ -82,3 +82,23 @@ def test_a_damaged_probe_costs_only_its_tests(run: Run, tmp_path: Path) -> None:
     damaged = imported(folder, results)[1]
     (damaged.path / "probe.json").write_text("{")
     assert "256 KiB" not in FORMATS["markdown"](damaged, judged(damaged))
+
+
+def test_logs_alone_have_no_rows_of_dashes_for_what_hosts_do(tmp_path: Path) -> None:
+    logs, _ = files(tmp_path)
+    alone = imported(tmp_path, logs)[1]
+    summary = judged(alone)
+    screen = screen_of(alone, summary)
+    assert "throughput: not known, no recording of the host tells it" in screen
+    assert "cores and memory not known" in screen and "- cores" not in screen
+    marked = FORMATS["markdown"](alone, summary)
+    assert "| application |" not in marked and "| reach |" not in marked
+
+
+def test_fio_alone_has_its_tests_and_no_demand(tmp_path: Path) -> None:
+    results = tmp_path / "fio.json"
+    results.write_text(document())
+    alone = imported(tmp_path, results)[1]
+    for form in ("html", "markdown"):
+        shown = FORMATS[form](alone, judged(alone))
+        assert "256 KiB sequential reads" in shown and "data, read" not in shown

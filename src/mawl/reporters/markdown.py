@@ -8,7 +8,7 @@ from typing import Any
 from mawl.model.probe import Probe
 from mawl.reporters import demand, probe
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.figure import Form, cpu_parts, figure, figures, format_count
+from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
@@ -29,10 +29,10 @@ def render(summary: Block, probed: Probe | None = None) -> str:
     judged = [[f"**{name}**", escaped(text)] for name, text in headlines(summary)]
     parts = [
         [f"### mawl: {escaped(workload_text(summary['workload']))}"],
-        [f"Run {code(summary['run_id'])}, {escaped(outcome_text(summary))}; {'; '.join(nodes)}"],
+        ["; ".join([f"Run {code(summary['run_id'])}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),
-        _throughput(summary["io"]),
+        _throughput(summary["io"], imported=summary["kind"] == "imported"),
         _roles(summary["io"]["by_role"] or {}),
         _demand(summary),
         *_tests(probed),
@@ -59,7 +59,8 @@ def _times(summary: Block) -> list[tuple[str, str]]:
     return [(name, figure(value, form)) for name, value, form in given]
 
 
-def _throughput(io: Block) -> list[str]:
+def _throughput(io: Block, *, imported: bool) -> list[str]:
+    """Both sides and the reach; of an import the rows that its files tell."""
     rows = []
     for side in ("application", "device"):
         block = io[side]
@@ -77,6 +78,8 @@ def _throughput(io: Block) -> list[str]:
         )
     reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
     rows.append(("reach", *[""] * 5, *reach))
+    if imported:
+        rows = [row for row in rows if set(row[1:]) - {ABSENT, ""}]
     heads = [name.replace("_", " ") for name in WINDOWS]
     return table(("throughput", *heads, "sustained per core", "read", "written"), rows)
 
@@ -99,10 +102,11 @@ def _roles(by_role: Block) -> list[str]:
 
 def _demand(summary: Block) -> list[str]:
     """Demand against capability, where the run holds a probe."""
-    if summary["storage"] is None:
+    rows = demand.rows(summary)
+    if not rows:
         return []
     return [
-        *table(demand.HEAD, demand.rows(summary["storage"])),
+        *table(demand.HEAD, rows),
         "",
         *(f"- {escaped(note)}" for note in demand.notes(summary)),
     ]

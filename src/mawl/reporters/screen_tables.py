@@ -8,7 +8,7 @@ from typing import Any
 from mawl.analysis.outline import Outline
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
-from mawl.reporters.figure import figure, figures
+from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.reporters.sparkline import BLOCKS, sparkline
 from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
 from mawl.reporters.style import Style
@@ -42,8 +42,11 @@ def course_lines(course: Outline | None, style: Style) -> list[str]:
     return [f"over the run, {seconds} a column{part}", *lines]
 
 
-def throughput(io: Block) -> list[str]:
-    """Both sides: bytes, windows of the total, sustained per core, and the reach."""
+def throughput(io: Block, *, imported: bool = False) -> list[str]:
+    """Both sides: bytes, windows of the total, sustained per core, and the reach.
+
+    Of an import only what its files tell.
+    """
     window = figure(io["device"]["window_seconds"], format_seconds)
     rows: list[Sequence[str]] = [
         (
@@ -76,7 +79,9 @@ def throughput(io: Block) -> list[str]:
         )
     reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
     rows.append(("reach", "", "", "", "", *reach, ""))
-    return aligned(rows)
+    if imported:
+        rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
+    return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host tells it"]
 
 
 def programs(found: Block, most: int) -> list[str]:

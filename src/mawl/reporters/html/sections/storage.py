@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.model.options import ROLES
 from mawl.model.probe import Probe
 from mawl.reporters import probe
-from mawl.reporters.demand import COLUMNS, DIRECTIONS, notes
+from mawl.reporters.demand import COLUMNS, notes, shown
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 
 
@@ -26,13 +25,12 @@ def storage(figures: Figures, probed: Probe | None) -> Markup:
             f"{role}, {direction}",
             *(figures.show(form, "storage", "by_role", role, direction, name) for _, name, form in COLUMNS),
         )
-        for role in ROLES
-        for direction in DIRECTIONS
+        for role, direction in shown(figures.summary)
     ]
     when = f"Probed {figures.summary['storage']['probed_at'][:10]} with {figures.summary['storage']['tool']}."
     beside = [paragraph(note, "quiet") for note in [when, *notes(figures.summary)]]
-    demand = table("Demand and capability by role", head, rows)
-    return section("storage", title, demand, *beside, *_tests(probed))
+    demand = [table("Demand and capability by role", head, rows), *beside] if rows else []
+    return section("storage", title, *demand, *_tests(probed))
 
 
 def _tests(probed: Probe | None) -> list[Markup]:
