@@ -82,7 +82,7 @@ class Figures(Terms):
         absent = [label for label in labels if label not in told]
         if not absent:
             return told, Markup()
-        return told, paragraph(f"Not known (imported): {', '.join(absent)}.", "quiet")
+        return told, paragraph(f"Not known (imported): {'; '.join(absent)}.", "quiet")
 
     def show(self, form: Form, *path: str | int) -> Markup:
         """A figure in a form for people; ``-`` with the reason where it is missing."""

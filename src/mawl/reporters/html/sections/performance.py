@@ -80,13 +80,13 @@ def _table(figures: Figures, caption: str, rows: dict[str, Row]) -> Markup:
     cells = [
         (figures.term(label, name), figures.show(form, *path)) for label, name, path, form in known.values()
     ]
-    return table(caption, ("figure", "value"), cells, narrow=True) + unknown
+    return (table(caption, ("figure", "value"), cells, narrow=True) if cells else Markup()) + unknown
 
 
 def _awaits(figures: Figures) -> list[Row]:
     """Await of the devices that hold roles, as the published tables give disk service times.
 
-    Of an import without roles, of those that moved most.
+    Of an import without roles, of those that moved most; and the awaits that its files tell.
     """
     devices = figures.value("host", "device") or {}
     names = active_devices(devices)
@@ -101,6 +101,7 @@ def _awaits(figures: Figures) -> list[Row]:
         for name in holding[:MOST_DEVICES]
         for direction in ("read", "write")
         for kind in ("mean", "peak")
+        if not figures.imported or devices[name][f"{direction}_await_seconds"][kind] is not None
     ]
 
 

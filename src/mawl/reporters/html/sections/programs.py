@@ -36,7 +36,8 @@ def programs(figures: Figures, distribution: Markup) -> Markup:
     """Two tables, then how CPU over real time spreads over the jobs."""
     names = list(figures.summary["programs"])
     if not names:
-        return section("programs", "Programs", paragraph("No job has a record yet.", "why"))
+        why = "No job was imported." if figures.imported else "No job has a record yet."
+        return section("programs", "Programs", paragraph(why, "why"))
     columns, unknown = figures.told(
         COLUMNS, lambda named: [figures.value("programs", name, *named[0]) for name in names]
     )

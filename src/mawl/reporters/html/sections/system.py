@@ -55,7 +55,7 @@ def _run(figures: Figures, facts: RunFacts) -> Markup:
         ("workload", f"{workload['name']}: {workload['title']}" if workload["title"] else workload["name"]),
         ("scale", _scale(workload) if workload["scale"] is not None else _absent(figures, "workload.scale")),
         ("start of jobs", mode or _absent(figures, "start_mode")),
-        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or 'not yet'}"),
+        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or _not_ended(figures)}"),
         (
             "outcome",
             summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else ""),
@@ -67,6 +67,10 @@ def _run(figures: Figures, facts: RunFacts) -> Markup:
 
 def _scale(workload: Block) -> str:
     return f"{workload['scale_name'] or ''} ({format_plain(workload['scale'])} of full)".strip()
+
+
+def _not_ended(figures: Figures) -> str:
+    return f"not known ({figures.reason(('ended_at',))})" if figures.imported else "not yet"
 
 
 def _absent(figures: Figures, path: str) -> Cell:
