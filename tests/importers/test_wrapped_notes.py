@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mawl.formats.saslog_records import PerformanceNote
 from tests.importers.layouts import LAYOUTS
-from tests.importers.test_hypothesis_logs import figures
+from tests.importers.test_hypothesis_logs import PAGE, figures
 from tests.importers.test_layouts import read
 
 WHOLE = sorted(set(LAYOUTS) - {"look_alikes", "cut"})
@@ -81,6 +81,20 @@ def test_rows_and_headings_are_whole_again(steps: list[str], size: int) -> None:
     log = "\n".join(steps) + "\n"
     notes, skipped = read(broken(log, size).encode())
     assert len(notes) == len(steps)
+    assert all_of(notes) == all_of(read(log.encode())[0])
+    assert skipped == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(step(), min_size=1, max_size=3), LINESIZES, st.data())
+def test_pages_may_begin_within_a_broken_note(steps: list[str], size: int, data: st.DataObject) -> None:
+    log = "\n".join(steps) + "\n"
+    lines = broken(log, size).split("\n")
+    within = [at for at, line in enumerate(lines) if line.startswith("      ") and "time  " not in line]
+    places = data.draw(st.sets(st.sampled_from(within), max_size=4)) if within else set()
+    for place in sorted(places, reverse=True):
+        lines[place:place] = PAGE.decode().split("\n")[:2]
+    notes, skipped = read("\n".join(lines).encode())
     assert all_of(notes) == all_of(read(log.encode())[0])
     assert skipped == []
 

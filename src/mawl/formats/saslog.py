@@ -152,6 +152,10 @@ class LogReader:
                     self._joined = []
                     yield from self._note(text, self._joined_line)
                 return
+            if is_page_header(line, below_blank=False) or (self._page and not line.strip()):
+                self._page = True
+                yield from self._fact(line)
+                return
             self._give_up(line)
         if self._suspect is not None:
             number, text = self._suspect
@@ -253,7 +257,7 @@ class LogReader:
             yield from self._close()
             self._suspect = (line, text)
         elif may_go_on(text) and not self._joined:
-            self._joined, self._joined_line = [text], line
+            self._joined, self._joined_line, self._page = [text], line, False
 
     def _open(self, line: int, heading: object) -> None:
         self._block = OpenBlock(line, heading, self._rows)  # type: ignore[arg-type]
