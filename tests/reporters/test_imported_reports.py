@@ -46,7 +46,7 @@ def test_a_program_on_the_screen_has_its_cpu_time(run: Run) -> None:
 
 def test_jobs_of_no_known_class_are_in_the_charts_and_their_legends(run: Run) -> None:
     summary = judged(run)
-    assert sources(run, summary)["cpu_real"]["unknown"].sum() == 2
+    assert sum(sources(run, summary)["cpu_real"]["unknown"]) == 2
     page = FORMATS["html"](run, summary)
     legends = [part.split("</ul>")[0] for part in page.split('<ul class="legend">')[1:]]
     assert any("class not known" in legend for legend in legends)
