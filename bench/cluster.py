@@ -165,7 +165,9 @@ def _skew(place: Path) -> Result:
 
 def _one_node(place: Path) -> Result:
     dask = _Dask(place / "one", 1, tuned=True)
-    ratios, through, local = [], [], []
+    ratios: list[float] = []
+    through: list[float] = []
+    local: list[float] = []
     try:
         for pair in range(PAIRS):
             for side in ("local", "dask") if pair % 2 else ("dask", "local"):
