@@ -191,6 +191,7 @@ def _one_node(place: Path) -> Result:
 def _controllers(place: Path) -> list[Result]:
     """Cost per job from runs without samples, per sample from what runs with them cost more."""
     results = []
+    asyncio.run(conducted(FakeNodes(place / "first", 1, 1)))  # imports are nobody's cost per sample
     for count in FAKES:
         bare = FakeNodes(place / f"bare-{count}", count, 0)
         sampled = FakeNodes(place / f"sampled-{count}", count, SAMPLED_SECONDS)

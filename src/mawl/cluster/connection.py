@@ -33,7 +33,7 @@ TUNED = {
     "distributed.worker.memory.monitor-interval": "5s",
     "logging.distributed": "warning",
 }
-"""Settings that take an idle worker from 2.8 % of a core to 0.3 % (measured; docs/design/cluster.md)."""
+"""Settings that take an idle worker from 4.7 % of a core to 0.4 % (docs/design/cluster.md, What it costs)."""
 
 
 class Certificates(msgspec.Struct, frozen=True, kw_only=True):
