@@ -25,6 +25,7 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.rotation import turns
 from mawl.plan.workload import START_GATE, JobPlan
+from mawl.programs.failures import not_made_sentence
 from mawl.runner.assign import assignment
 from mawl.runner.command_job import CommandRun, made_run
 from mawl.runner.interrupts import Interrupts
@@ -271,11 +272,7 @@ class RunLoop:
 
     def _no_place(self, error: OSError) -> str:
         role = (self.volumes.role_of(error.filename) if error.filename else None) or "work"
-        return (
-            f"{error.filename}: the {role} directory of the job cannot be made: "
-            f"{(error.strerror or str(error)).lower()}; free space and inodes there, "
-            f"or name another directory with --{role}"
-        )
+        return not_made_sentence(error, role)
 
     # -- limits, interrupts, ends ------------------------------------------------------------
 
