@@ -120,7 +120,9 @@ def step(name: str, volumes: int, rate: float | None, gain: float | None) -> Ste
 
 
 def saving(role: str, kept: list[VolumeKept], estimated: float | None, agrees: bool | None) -> SavingFound:
-    original, stored = (sum(getattr(one, name) for one in kept) for name in ("original_bytes", "stored_bytes"))
+    original, stored = (
+        sum(getattr(one, name) for one in kept) for name in ("original_bytes", "stored_bytes")
+    )
     real = 1.0 - stored / original if original else None
     return SavingFound(
         arm="fast",
@@ -169,7 +171,11 @@ EVERYTHING = msgspec.structs.replace(
                      found="lower", reference_value=100.0, candidate_value=70.0, change_ratio=-0.3,
                      agrees=False, reasons=["fewer bytes reached the devices"]),
     ],
-    savings=[saving("data", KEPT, 0.81, True), saving("work", KEPT, 0.7, False), saving("util", [], None, None)],
+    savings=[
+        saving("data", KEPT, 0.81, True),
+        saving("work", KEPT, 0.7, False),
+        saving("util", [], None, None),
+    ],
 )  # fmt: skip
 
 
