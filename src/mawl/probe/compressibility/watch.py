@@ -45,6 +45,8 @@ FINDING_PART = 0.25
 """Of a volume's part, for finding what lies there; looks follow each other accordingly."""
 SMALL_PART, LARGE_PART = 0.5, 0.1
 """Of a volume's part, for draws while as much lies there as in the mean; the rest is for when it is more."""
+LIKELY_SECONDS = 10.0
+"""What is likely counts as much as that many seconds of looks."""
 LEAST_FREE = 0.02
 """Of what a volume may have taken by now, for the draws of a look after all of it was taken."""
 LEAST_PAUSE_SECONDS = 0.1
@@ -58,7 +60,9 @@ RUN_FIGURES = (
     Figure("plain", ZSTD_1, 1024 * KIB),
 )
 NO_LOOK = "nothing lay there at any look"
-NO_DRAW = "too little lay there, or too shortly, for a draw within the share of a processor that looks may take"
+NO_DRAW = (
+    "too little lay there, or too shortly, for a draw within the share of a processor that looks may take"
+)
 
 
 class _Drawn:
@@ -103,6 +107,7 @@ class _Watched(msgspec.Struct):
     """When the last look at intervals was."""
     small: _Drawn
     large: _Drawn
+    likely_bytes: float
     looks: int = 0
     byte_seconds: float = 0.0
     engine_byte_seconds: float = 0.0
@@ -116,7 +121,10 @@ class _Watched(msgspec.Struct):
 
 
 class Watch:
-    """Looks at the volumes of a run from :meth:`start` to :meth:`stop`."""
+    """Looks at the volumes of a run from :meth:`start` to :meth:`stop`.
+
+    ``likely_bytes`` is what a role is likely to hold in the mean, until looks have told.
+    """
 
     def __init__(
         self,
@@ -124,6 +132,7 @@ class Watch:
         *,
         confidence: float,
         seed: int,
+        likely_bytes: Mapping[Role, float] | None = None,
         without: frozenset[str] = frozenset(),
         loader: Callable[[CodecKey], Codec] = load,
         clock: Callable[[], float] = time.monotonic,
@@ -152,6 +161,7 @@ class Watch:
                 looked_at=self._began,
                 small=_Drawn(small, SMALL_PART, self._random),
                 large=_Drawn(large, LARGE_PART, self._random),
+                likely_bytes=(likely_bytes or {}).get(role, 0.0) / len(paths),
             )
             for role, paths in places.items()
             for path in paths
@@ -228,7 +238,8 @@ class Watch:
 
         def width(left: float) -> float:
             """So that draws take their part in the mean, and what is left of this look what it may take."""
-            mean_bytes = drawn.strata.total / elapsed
+            likely = volume.likely_bytes * LIKELY_SECONDS
+            mean_bytes = (drawn.strata.total + likely) / (elapsed + LIKELY_SECONDS)
             free = max(allowed - volume.cpu_seconds, LEAST_FREE * allowed) * drawn.part
             return drawn.cost_seconds * max(mean_bytes * parts / CPU_SHARE, left / free)
 
