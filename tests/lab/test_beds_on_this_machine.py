@@ -20,7 +20,18 @@ pytestmark = pytest.mark.lab
 
 CAP = 123456789
 ZRAM_BYTES = 211812352
-NEEDS = ("root", "fio", "loop", "ext4", "btrfs", "zram", "cap", "writeback limit", "disk model", "memory group")
+NEEDS = (
+    "root",
+    "fio",
+    "loop",
+    "ext4",
+    "btrfs",
+    "zram",
+    "cap",
+    "writeback limit",
+    "disk model",
+    "memory group",
+)
 
 BED = f"""
 name = "mortal"
