@@ -81,6 +81,11 @@ def test_at_a_lower_speed_caps_and_rates_fall_and_seeks_stay() -> None:
             "expected a reach of at most 8 MiB",
         ),
         ("colour = 1", "disk", "colour: unknown"),
+        (
+            'file_system = "ntfs"',
+            "disk",
+            "key volumes[0].file_system: expected one of btrfs, ext4, xfs, found 'ntfs'",
+        ),
         ('dirty = "-1GiB"', "disk", "small.toml: key volumes[0].dirty: expected a size such as 256KiB"),
         (
             'cap = { bytes_per_second = "fast" }',
