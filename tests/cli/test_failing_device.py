@@ -78,6 +78,7 @@ def test_a_device_that_fails_while_a_path_is_looked_at_costs_the_blocks_and_says
         )
         trigger.unlink()
     assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stdout, done.stderr
     bad, good = json.loads(done.stdout)["volumes"]
     assert good["estimates"][0]["saving_ratio"] is not None and good["reason"] is None
     assert bad["estimates"][0]["saving_ratio"] is None

@@ -54,7 +54,7 @@ backing = "zram"
 file_system = "ext4"
 [[volumes]]
 name = "tree"
-size = "512MiB"
+size = "1GiB"
 file_system = "btrfs"
 cap = {{ bytes_per_second = {CAP} }}
 [[arms]]
@@ -183,5 +183,7 @@ def wait_for(lab: Lab, process: subprocess.Popen[str], pattern: str) -> None:
     """Until a file is there that the process makes."""
     deadline = time.monotonic() + 90.0
     while not list(lab.directory.glob(pattern)):
-        assert process.poll() is None and time.monotonic() < deadline, f"no {pattern}"
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(f"no {pattern}: {process.communicate()[1]}")
         time.sleep(0.05)

@@ -110,7 +110,7 @@ def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: 
             assert estimates[codec] == pytest.approx(real, abs=POINTS)
             stored = [(tmp_path / f"image{number}").stat().st_blocks * 512 for number in range(VOLUMES)]
     spread = (max(stored) - min(stored)) / (sum(stored) / VOLUMES)
-    assert spread < 0.1, f"uniform over the four volumes: {stored}"
+    assert spread < 0.15, f"uniform over the four volumes: {stored}"
 
 
 @pytest.mark.lab

@@ -39,11 +39,11 @@ from mawl.probe.compressibility.strata import Strata
 
 CPU_SHARE = 0.01
 """Of one processor, over the run so far, for all looks; the volumes have equal parts of it."""
-START_SECONDS = 0.25
+START_SECONDS = 0.35
 """CPU that may be taken before :data:`CPU_SHARE` has come to as much: what begins at once is seen, too."""
-FINDING_PART = 0.25
+FINDING_PART = 0.2
 """Of a volume's part, for finding what lies there; looks follow each other accordingly."""
-SMALL_PART, LARGE_PART = 0.5, 0.1
+SMALL_PART, LARGE_PART = 0.65, 0.1
 """Of a volume's part, for draws while as much lies there as in the mean; the rest is for when it is more."""
 LIKELY_SECONDS = 10.0
 """What is likely counts as much as that many seconds of looks."""
