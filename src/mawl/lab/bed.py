@@ -27,8 +27,8 @@ Size = int | str
 """Bytes, or text such as ``64MiB``, ``40MB``."""
 
 FileSystemKind = Literal["ext4", "xfs", "btrfs"]
-MOST_REACH_BYTES = 8 * 2**20
-"""With 16 MiB xfs measured 13 % above the disk's rate (docs/design/lab.md)."""
+MOST_REACH_BYTES = 16 * 2**20
+"""The longest that was measured (docs/design/lab.md)."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME_WORDS = "lower-case letters, digits and -, at most 40"
@@ -306,7 +306,7 @@ def _volume_problem(volume: VolumeSpec) -> str | None:
     if volume.dirty_bytes < 2**20:
         return f"{where}: expected at least 1 MiB of dirty pages, found {volume.dirty}"
     if volume.disk is not None and volume.disk.reach_bytes > MOST_REACH_BYTES:
-        return f"{where}: expected a reach of at most 8 MiB, found {volume.disk.reach}"
+        return f"{where}: expected a reach of at most 16 MiB, found {volume.disk.reach}"
     if volume.disk is not None and not 0.0 <= volume.disk.access_seconds <= 1.0:
         return f"{where}: expected an access time of at most a second"
     return None
