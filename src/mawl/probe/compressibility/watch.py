@@ -41,9 +41,9 @@ CPU_SHARE = 0.01
 """Of one processor, over the run so far, for all looks; the volumes have equal parts of it."""
 START_SECONDS = 0.35
 """CPU that may be taken before :data:`CPU_SHARE` has come to as much: what begins at once is seen, too."""
-FINDING_PART = 0.2
-"""Of a volume's part, for finding what lies there; looks follow each other accordingly."""
-SMALL_PART, LARGE_PART = 0.65, 0.1
+FINDING_PART = 0.25
+"""Of a volume's part, for finding what lies there, or more while less than half of the part was taken."""
+SMALL_PART, LARGE_PART = 0.6, 0.1
 """Of a volume's part, for draws while as much lies there as in the mean; the rest is for when it is more."""
 LIKELY_SECONDS = 10.0
 """What is likely counts as much as that many seconds of looks."""
@@ -196,7 +196,8 @@ class Watch:
         while not self._over.wait(LEAST_PAUSE_SECONDS):
             allowed = self._allowed_seconds()
             for volume in self._volumes:
-                if volume.cpu_seconds <= allowed and volume.finding_seconds <= FINDING_PART * allowed:
+                spare = volume.finding_seconds <= FINDING_PART * allowed or volume.cpu_seconds <= allowed / 2
+                if spare and volume.cpu_seconds <= allowed:
                     self._look_at_all_of(volume)
 
     def _look_at_all_of(self, volume: _Watched) -> None:
@@ -237,11 +238,12 @@ class Watch:
         parts = len(self._volumes) / drawn.part
 
         def width(left: float) -> float:
-            """So that draws take their part in the mean, and what is left of this look what it may take."""
+            """So that draws take their part in the mean, and those of this look what it may take, or one."""
             likely = volume.likely_bytes * LIKELY_SECONDS
             mean_bytes = (drawn.strata.total + likely) / (elapsed + LIKELY_SECONDS)
             free = max(allowed - volume.cpu_seconds, LEAST_FREE * allowed) * drawn.part
-            return drawn.cost_seconds * max(mean_bytes * parts / CPU_SHARE, left / free)
+            even, forced = (drawn.cost_seconds * one for one in (mean_bytes * parts / CPU_SHARE, left / free))
+            return max(even, min(forced, left) if volume.cpu_seconds <= allowed else forced)
 
         for stratum, share in drawn.strata.over(weight, width):
             began = time.thread_time()
