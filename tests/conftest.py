@@ -1,4 +1,4 @@
-"""For all tests: no property test fails because the machine was busy; the counting library, compiled once."""
+"""For all tests: none fails because the machine was busy for once; the counting library, compiled once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ from tests.fakes.counted import Counted
 
 settings.register_profile("mawl", deadline=None)
 settings.load_profile("mawl")
+
+MEASURED_RERUNS = 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Try tests marked ``measured`` again: each attempt is printed, and the sum of the tests counts them."""
+    for item in items:
+        if mark := item.get_closest_marker("measured"):
+            reruns = mark.kwargs.get("reruns", MEASURED_RERUNS)
+            item.add_marker(pytest.mark.flaky(reruns=reruns, reruns_delay=5))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from mawl.lab.needs import check
 from tests.advice.limit.draws import generator
 from tests.lab.leftovers import leftovers, of_runs
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 CAP = 123456789
 ZRAM_BYTES = 211812352

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ class Fast:
 
     rates: tuple[float, ...] = (106e6, 106e6, 106e6)
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, *_: object, layout_seconds: float = 0.0) -> None:
         self._left = list(self.rates)
 
     def rate(self, _: str) -> float:
@@ -96,4 +97,76 @@ def test_fio_leaves_out_the_ramp_which_it_would_cut_to_none_in_seconds(
 
     monkeypatch.setattr(calibration, "command", command)
     assert calibration.Fio(tmp_path / "file", 2**20, "").rate("read") == 1.0
-    assert "--ramp_time=500ms" in asked and "--runtime=2" in asked
+    assert "--ramp_time=500ms" in asked and "--runtime=3" in asked
+
+
+class Distant:
+    """A disk behind a way of 0.9 ms: stands in for fio."""
+
+    def __init__(self, *_: object, layout_seconds: float = 0.0) -> None:
+        self._random = [1.0 / (ACCESS_SECONDS + 0.0009), 1.0 / ACCESS_SECONDS]
+
+    def rate(self, _: str) -> float:
+        return 50e6
+
+    def random_reads(self) -> float:
+        return self._random.pop(0)
+
+
+class Remote(Distant):
+    """The way takes half of what a seek does."""
+
+    def random_reads(self) -> float:
+        return 1.0 / (2.0 * ACCESS_SECONDS)
+
+
+SPINNING = VolumeSpec(
+    name="slow", size="1GiB", disk=DiskModel(model="spinning", bytes_per_second="50MB", seek_seconds=0.006)
+)
+ACCESS_SECONDS = 1.0 / SPINNING.disk.random_requests_per_second if SPINNING.disk is not None else 0.0
+
+
+def test_the_way_to_a_modelled_disk_is_taken_off_its_seeks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "Fio", Distant)
+    monkeypatch.setattr(calibration.BufferedFile, "write", lambda _: 50e6)
+    monkeypatch.setattr(calibration.BufferedFile, "read", lambda _: 50e6)
+    place = tmp_path / "slow"
+    place.mkdir()
+    found = {one.what: one for one in calibrate(SPINNING, place, "none", "")}
+    assert found["direct random read"].path_seconds == pytest.approx(0.0009)
+    assert found["direct read"].path_seconds is None
+    written = int.from_bytes((tmp_path / "slow.path").read_bytes(), sys.byteorder)
+    assert written == pytest.approx(900000, abs=1)
+    assert calibration.sentence(found["direct random read"]).endswith(
+        "(+0.0 %), 900 us of way to the model taken off each seek"
+    )
+
+
+def test_a_way_that_is_no_small_part_of_a_seek_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "Fio", Remote)
+    place = tmp_path / "slow"
+    place.mkdir()
+    with pytest.raises(UnsuitableMachineError, match="cannot be modelled so"):
+        calibrate(SPINNING, place, "none", "")
+    assert not (tmp_path / "slow.path").exists()
+
+
+@pytest.mark.parametrize(("given", "right"), [(3 * 2**20, True), (0, False)])
+def test_a_buffered_write_is_what_the_device_was_given_and_no_more_may_be_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: int, right: bool
+) -> None:
+    told = iter([2**20, 2**20 + given])
+    monkeypatch.setattr(calibration, "_written_bytes", lambda _: next(told))
+    monkeypatch.setattr(calibration.BufferedFile, "_write", lambda *_: 5 * 2**20)
+    file = calibration.BufferedFile(tmp_path / "file", 2**20, "loop0", 2 * 2**20)
+    if right:
+        assert file.write() > 0.0
+    else:
+        with pytest.raises(
+            UnsuitableMachineError, match=r"of 5.24 MB in .* it was given 0 B, and at most 2.10 MB"
+        ):
+            file.write()

@@ -12,7 +12,7 @@ from mawl.lab.state import read_state
 from tests.lab.leftovers import leftovers
 from tests.lab.test_experiments import campaign
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.measured(reruns=1)]
 
 
 @pytest.fixture
@@ -52,7 +52,8 @@ def test_more_volumes_help_until_the_knee(tmp_path: Path, images: Path) -> None:
 
 
 def test_savings_are_as_estimated_and_arms_ordered_or_explained(tmp_path: Path, images: Path) -> None:
-    found = campaign("compression", tmp_path)
+    # What is saved does not depend on who computes, and the kernel's own compressing counts as others' work.
+    found = campaign("compression", tmp_path, others_at_most=1.0)
     savings = {(one["arm"], one["role"]): one for one in found["savings"]}
     assert set(savings) == {(arm, role) for arm in ("software", "cheap") for role in ("data", "work", "util")}
     assert {key: one["agrees"] for key, one in savings.items()} == dict.fromkeys(savings, True)

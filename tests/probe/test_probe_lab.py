@@ -65,6 +65,7 @@ def volume() -> Iterator[Volume]:
             made.close()
 
 
+@pytest.mark.measured
 def test_a_probe_finds_the_cap_and_equals_fio_by_hand_and_its_own_command_again(
     volume: Volume, tmp_path: Path
 ) -> None:
@@ -170,7 +171,7 @@ def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: s
         stub.mkdir()
         real = shutil.which("fio")
         (stub / "fio").write_text(
-            f'#!/bin/sh\ncase "$*" in *{place}*--rw=read*|*{place}*--numjobs*) touch {trigger};; esac\n'
+            f'#!/bin/sh\ncase "$PWD $*" in *{place}*--rw=read*|*{place}*--numjobs*) touch {trigger};; esac\n'
             f'{real} "$@"; status=$?\nrm -f {trigger}\nexit $status\n'
         )
         (stub / "fio").chmod(0o755)

@@ -25,6 +25,19 @@ def test_sums_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "1 passed, 0 failed, 1 skipped\n"
 
 
+def test_a_test_that_was_tried_again_counts_once_as_its_last_attempt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = tmp_path / "tried.xml"
+    tried.write_text(
+        "<testsuites><testcase classname='t' name='a'/><testcase classname='t' name='a'/>"
+        "<testcase classname='t' name='b'/><testcase classname='t' name='b'><failure/></testcase>"
+        "<testcase classname='u' name='b'/></testsuites>"
+    )
+    assert totals.main([str(tried)]) == 1
+    assert capsys.readouterr().out == "2 passed, 1 failed, 0 skipped\n"
+
+
 @pytest.mark.parametrize("broken", [None, "", "<testsuites>"])
 def test_a_run_without_results_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str | None

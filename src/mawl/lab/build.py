@@ -71,7 +71,7 @@ class Bed:
         spec, state = self._specs[name], self._of(name)
         if spec.disk is not None:
             self._detach(name)
-            file = Path(self.state.directory) / f"{name}{disk.MODELLED}"
+            file = disk.shown(self.place(name))
             state.model_socket = str(file.with_suffix(".socket"))
             self._write()
             disk.start(Path(str(state.image)), spec.disk, file, self.mark)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -27,6 +28,7 @@ _FLAGS = ("-O2", "-std=gnu11", "-Wall", "-fPIC", "-shared", "-pthread")
 _THREADS = "16"
 _CONNECTIONS = "4"
 _PATIENCE_SECONDS = 20.0
+_PATH = ".path"
 
 
 def plugin() -> Path:
@@ -56,6 +58,7 @@ def start(image: Path, model: DiskModel, file: Path, mark: str) -> None:
     socket = file.with_suffix(".socket")
     socket.unlink(missing_ok=True)
     file.touch(mode=0o600)
+    set_path_seconds(file, 0.0)
     # nbdkit goes into the background by itself: where it does not, its requests fail once its parent ends.
     command(
         [
@@ -69,7 +72,12 @@ def start(image: Path, model: DiskModel, file: Path, mark: str) -> None:
                 str(socket),
                 str(plugin()),
             ),
-            *(f"file={image}", f"model={model.model}", f"bytes_per_second={model.rate}"),
+            *(
+                f"file={image}",
+                f"path_file={file.with_suffix(_PATH)}",
+                f"model={model.model}",
+                f"bytes_per_second={model.rate}",
+            ),
             f"access_nanoseconds={round(model.access_seconds * 1e9)}",
             *(f"reach_bytes={model.reach_bytes}", f"buffer_bytes={model.buffer_bytes}"),
             f"channels={model.channels}",
@@ -96,6 +104,18 @@ def start(image: Path, model: DiskModel, file: Path, mark: str) -> None:
         time.sleep(0.05)
 
 
+def shown(place: Path) -> Path:
+    """The file that shows the modelled disk of the volume that is mounted at ``place``."""
+    return place.with_name(place.name + MODELLED)
+
+
+def set_path_seconds(file: Path, seconds: float) -> None:
+    """Say how long a request's way to the model and back takes, from the next request on."""
+    path = file.with_suffix(_PATH)
+    with path.open("r+b" if path.exists() else "xb") as to:
+        to.write(struct.pack("=q", round(seconds * 1e9)))
+
+
 def stop(file: Path) -> None:
     """End the nbdkit of a modelled disk and remove its files; nbdfuse ends when its file is unmounted."""
     pid_file = file.with_suffix(".pid")
@@ -107,5 +127,5 @@ def stop(file: Path) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    for left in (pid_file, file.with_suffix(".socket")):
+    for left in (pid_file, file.with_suffix(".socket"), file.with_suffix(_PATH)):
         left.unlink(missing_ok=True)

@@ -6,7 +6,9 @@
              from there; any other first takes `access_nanoseconds` (seek and half a turn).  The bytes pass
              under the head at `bytes_per_second`, reads and writes alike.  While nobody asks, the disk reads
              on, or takes writes, into its buffer: a request that goes on may so be done earlier, by at most
-             the time of `buffer_bytes`.
+             the time of `buffer_bytes`.  The way of a request to this plugin and back takes time that a disk
+             would have had it in its queue; a request with a seek counts as come by that much earlier, which
+             `path_file` holds (int64, nanoseconds) and which may change while the disk is used.
    flash     `channels` requests at a time take `access_nanoseconds` each; all bytes pass one bus at
              `bytes_per_second`. */
 #define _GNU_SOURCE
@@ -20,6 +22,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,10 +31,11 @@
 #define MOST_CHANNELS 256
 #define SECOND INT64_C(1000000000)
 
-static char *file_name;
+static char *file_name, *path_name;
 static int64_t bytes_per_second, access_nanoseconds, reach_bytes, buffer_bytes, channels = 1;
 static bool spinning = true;
 
+static const volatile int64_t *path_nanoseconds;
 static int image = -1;
 static int64_t image_bytes;
 
@@ -63,7 +67,7 @@ static int64_t spin(int64_t asked, uint64_t offset, uint32_t count)
     if (gap >= -reach_bytes && gap <= reach_bytes)
         busy_until = larger(busy_until, asked - passing(buffer_bytes));
     else
-        busy_until = larger(busy_until, asked) + access_nanoseconds;
+        busy_until = larger(busy_until, asked - *path_nanoseconds) + access_nanoseconds;
     head_at = (int64_t)offset + count;
     return busy_until += passing(count);
 }
@@ -96,12 +100,17 @@ static void wait_until(int64_t when)
         ;
 }
 
-static int failed(const char *what)
+static int failed_at(const char *name, const char *what)
 {
     int error = errno;
-    nbdkit_error("%s: %s: %s", file_name, what, strerror(error));
+    nbdkit_error("%s: %s: %s", name, what, strerror(error));
     nbdkit_set_error(error);
     return -1;
+}
+
+static int failed(const char *what)
+{
+    return failed_at(file_name, what);
 }
 
 static int set(const char *key, const char *value, int64_t least, int64_t most, int64_t *to)
@@ -119,6 +128,8 @@ static int model_config(const char *key, const char *value)
 {
     if (strcmp(key, "file") == 0)
         return (file_name = nbdkit_realpath(value)) ? 0 : -1;
+    if (strcmp(key, "path_file") == 0)
+        return (path_name = nbdkit_realpath(value)) ? 0 : -1;
     if (strcmp(key, "model") == 0) {
         spinning = strcmp(value, "spinning") == 0;
         if (spinning || strcmp(value, "flash") == 0)
@@ -142,9 +153,9 @@ static int model_config(const char *key, const char *value)
 
 static int model_config_complete(void)
 {
-    if (file_name && bytes_per_second)
+    if (file_name && path_name && bytes_per_second)
         return 0;
-    nbdkit_error("file and bytes_per_second are required");
+    nbdkit_error("file, path_file and bytes_per_second are required");
     return -1;
 }
 
@@ -155,6 +166,18 @@ static int model_get_ready(void)
     if (image == -1 || fstat(image, &status) == -1)
         return failed("cannot be opened");
     image_bytes = status.st_size;
+    int file = open(path_name, O_RDONLY | O_CLOEXEC);
+    if (file == -1 || fstat(file, &status) == -1)
+        return failed_at(path_name, "cannot be opened");
+    if (status.st_size < (off_t)sizeof *path_nanoseconds) {
+        nbdkit_error("%s: expected %zu bytes", path_name, sizeof *path_nanoseconds);
+        return -1;
+    }
+    void *mapped = mmap(NULL, sizeof *path_nanoseconds, PROT_READ, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED)
+        return failed_at(path_name, "cannot be mapped");
+    path_nanoseconds = mapped;
+    close(file);
     return 0;
 }
 
@@ -163,6 +186,7 @@ static void model_unload(void)
     if (image != -1)
         close(image);
     free(file_name);
+    free(path_name);
 }
 
 static void *model_open(int readonly)
@@ -237,7 +261,7 @@ static struct nbdkit_plugin plugin = {
     .longname = "a spinning disk or a flash device, by its times",
     .config = model_config,
     .config_complete = model_config_complete,
-    .config_help = "file=IMAGE model=spinning|flash bytes_per_second=N access_nanoseconds=N "
+    .config_help = "file=IMAGE path_file=FILE model=spinning|flash bytes_per_second=N access_nanoseconds=N "
                    "reach_bytes=N buffer_bytes=N channels=N",
     .magic_config_key = "file",
     .get_ready = model_get_ready,

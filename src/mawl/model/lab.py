@@ -47,6 +47,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     expected: float
     measured: float
     tries: int
+    path_seconds: float | None = None
+    """Of a disk with a head: what a request's way to the model takes, taken off each seek."""
 
     @property
     def off_ratio(self) -> float:

@@ -44,6 +44,12 @@ LAB_METRICS: tuple[Metric, ...] = (
         CALIBRATED,
     ),
     count_metric("calibration.*.tries", "Measurements it took.", CALIBRATED),
+    seconds_metric(
+        "calibration.*.path_seconds",
+        "What a request's way to a modelled disk and back took, which the model takes off each of its seeks; "
+        "null for other measurements.",
+        CALIBRATED,
+    ),
     *(
         Metric(f"claims.*.{name}", "-", "float", definition, AGREES)
         for name, definition in (

@@ -103,12 +103,22 @@ def _calibration(made: list[Calibration]) -> list[str]:
         f"Calibration: {len(made)} measurements, "
         f"the worst {100 * worst.off_ratio:+.1f} % off ({worst.volume}, {worst.what})"
     ]
-    return lines + [
-        f"  {one.volume}, {one.what}: the first was too far off, this is the median of {one.tries} "
-        f"({100 * one.off_ratio:+.1f} %)"
-        for one in made
-        if one.tries > 1
-    ]
+    return (
+        lines
+        + [
+            f"  {one.volume}, {one.what}: the first was too far off, this is the median of {one.tries} "
+            f"({100 * one.off_ratio:+.1f} %)"
+            for one in made
+            if one.tries > 1
+        ]
+        + [
+            f"  {one.volume}: a request's way to the disk model and back took "
+            f"{format_latency(one.path_seconds)}, "
+            "which is taken off each seek"
+            for one in made
+            if one.path_seconds is not None
+        ]
+    )
 
 
 def _verdict(found: VerdictFound) -> str:

@@ -27,7 +27,7 @@ _BY_RATE: dict[Role, tuple[float, Sequence[str]]] = {
 }
 _BY_DELAY: dict[Role, tuple[float, Sequence[str], Sequence[int]]] = {
     # Read ahead: several requests wait at a time.
-    "data": (0.004, READING, (40, 50, 60)),
+    "data": (0.003, READING, (80, 100, 120)),
     # Some 10,000 requests of a job, one after another, at the smallest size.
     "work": (0.0004, ("random_access",), (2,)),
 }

@@ -27,7 +27,7 @@ from tests.advice.limit.draws import (
 )
 from tests.lab.quiet import quiet_machine
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 STORAGE_SCALE = 0.002
 
@@ -100,15 +100,21 @@ def elapsed(summary: dict[str, Any]) -> float:
 def check_no_help(bed: Bed, first: dict[str, Any], limit: Role | None, *arguments: str, cores: int) -> None:
     """Twice of everything but the limit (devices other than that of a role, processors) shortens little.
 
-    A first run that something disturbed looks longer than it was, so it gets a second chance.
+    A first run that something disturbed looks longer than it was, so it gets a second chance.  The same work
+    takes 10 % more or less CPU time from run to run of a virtual machine, so that difference is left out.
     """
     ample(bed, but=limit, times=2)
-    after = elapsed(held(bed, *arguments, cores=cores))
+    after = held(bed, *arguments, cores=cores)
     ample(bed, but=limit)
-    before = elapsed(first)
-    if after < HELPS_NOT * before:
-        before = min(before, elapsed(held(bed, *arguments)))
-    assert after >= HELPS_NOT * before
+    if shortened(first, after):
+        first = min(first, held(bed, *arguments), key=elapsed)
+    assert not shortened(first, after)
+
+
+def shortened(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether a run took clearly less time than another, beyond the CPU time that its jobs took less."""
+    faster = before["time"]["cpu_seconds"] - after["time"]["cpu_seconds"]
+    return elapsed(after) + max(faster, 0.0) < HELPS_NOT * elapsed(before)
 
 
 def test_a_capped_device_is_storage_and_its_peak_is_the_cap(

@@ -16,7 +16,7 @@ from mawl.model.options import ROLES
 from tests.advice.limit.beds import Volume, command, lacking
 from tests.advice.limit.draws import sessions
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 SLOW_BYTES_PER_SECOND, FAST_BYTES_PER_SECOND = 40 * 10**6, 200 * 10**6
 MAWL = (sys.executable, "-m", "mawl")

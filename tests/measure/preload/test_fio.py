@@ -34,6 +34,7 @@ def fio(counted: Counted, engine: str, *more: str) -> tuple[CounterFile, dict[st
     return counters, told["jobs"][0]["read"]
 
 
+@pytest.mark.measured
 def test_mean_and_p99_of_direct_random_reads_are_fios_own(counted: Counted) -> None:
     counters, told = fio(counted, "psync", "--runtime=10")
     data = counters.by_role()["data"]

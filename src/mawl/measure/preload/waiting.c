@@ -5,7 +5,7 @@
  * clocks were read last, blocked = wall - CPU - run delay is exact, wherever it was spent.  It is
  * shared out over the calls put by, in proportion to the square of their time (a call that waited is
  * long), never more than they lasted.  What is wrong by then is the thread's other blocking in
- * between, for at most SETTLE of calls (CALM more while a thread does not wait) or GAP outside.
+ * between, for at most SETTLE of calls or GAP outside.
  */
 #include "tap.h"
 #include <dirent.h>
@@ -15,8 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SETTLE 256000ull /* nanoseconds inside calls */
-#define CALM 768000ull
+#define SETTLE 1024000ull /* nanoseconds inside calls: reading the run delay after a wait takes 18000 */
 #define GAP 200000ull    /* nanoseconds outside */
 #define TRIFLE 4000ull   /* less is the cost of reading clocks */
 #define TORN 50000ull    /* reading them takes 3000 */
@@ -35,7 +34,6 @@ struct thread {
     int shard;   /* + 1 */
     int registered;
     uint32_t used; /* a bit for each of the calls put by */
-    uint32_t calm; /* CALM when there was nothing to share out the last time */
     struct put_by calls[TIMED_KINDS * CLASSES];
     u64 cpu, delay; /* at wall */
 };
@@ -104,12 +102,10 @@ static __attribute__((noinline)) void settle(void) {
     u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
     int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
     int64_t trifle = (int64_t)(TRIFLE + self.inside / 64);
-    self.calm = CALM;
     if (idle > trifle) {
         read_clocks(&now, &cpu, &delay);
         idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
         int64_t blocked = idle - (int64_t)(delay - self.delay);
-        if (blocked > trifle) self.calm = 0;
         if (blocked > 0) grant((u64)blocked < self.inside ? (u64)blocked : self.inside);
     }
     self.wall = now;
@@ -146,7 +142,7 @@ void tap_call_ended(int class_, int kind, u64 lasted, u64 now) {
     put->nanoseconds += lasted;
     put->squares += (double)lasted * (double)lasted;
     self.inside += lasted;
-    if (UNLIKELY(self.inside >= SETTLE + self.calm)) settle();
+    if (UNLIKELY(self.inside >= SETTLE)) settle();
     self.outside = now;
 }
 
