@@ -69,6 +69,9 @@ def test_a_device_that_fails_while_a_path_is_looked_at_costs_that_path_and_says_
         command("sync", "--file-system", str(place))
         command("mount", "-o", "remount,ro", str(place))
         (mawl.directory / "well").write_bytes(b"the same line again\n" * 100_000)
+        # What was written is in the page cache; a look must go to the device.
+        for name in ("one", "two"):
+            command("dd", f"if={place / name}", "iflag=nocache", "count=0", "status=none")
         trigger.touch()
         done = mawl(
             "compressibility", str(place), str(mawl.directory / "well"), "--codec", "zstd-1", "--json"
@@ -78,5 +81,7 @@ def test_a_device_that_fails_while_a_path_is_looked_at_costs_that_path_and_says_
     assert done.stdout, done.stderr
     bad, good = json.loads(done.stdout)["volumes"]
     assert good["estimates"][0]["saving_ratio"] is not None and good["reason"] is None
-    assert bad["estimates"][0]["saving_ratio"] is None and bad["reason"] == "input/output error"
-    assert bad["left_out"]["lost_folders"] == 1
+    assert bad["estimates"][0]["saving_ratio"] is None and bad["reason"] is not None
+    # The folder itself or what lies there, by what of it the kernel still has.
+    assert bad["left_out"]["lost_folders"] or bad["left_out"]["lost_files"]
+    assert any("input/output error" in remark for remark in bad["left_out"]["remarks"])
