@@ -79,9 +79,11 @@ def test_a_device_that_fails_while_a_path_is_looked_at_costs_that_path_and_says_
         trigger.unlink()
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert done.stdout, done.stderr
-    bad, good = json.loads(done.stdout)["volumes"]
-    assert good["estimates"][0]["saving_ratio"] is not None and good["reason"] is None
-    assert bad["estimates"][0]["saving_ratio"] is None and bad["reason"] is not None
+    found = json.loads(done.stdout)
+    bad, good = found["volumes"]
+    savings = {one["volume"]: one["saving_ratio"] for one in found["estimates"]}
+    assert savings[good["name"]] is not None and good["reason"] is None
+    assert savings[bad["name"]] is None and bad["reason"] is not None
     # The folder itself or what lies there, by what of it the kernel still has.
     assert bad["left_out"]["lost_folders"] or bad["left_out"]["lost_files"]
     assert any("input/output error" in remark for remark in bad["left_out"]["remarks"])
