@@ -31,11 +31,6 @@ def test_user_and_system_of_some_jobs_are_no_sum_beside_the_time_of_all() -> Non
     assert reason == "1 of the 4 jobs with CPU time has no split into user and system"
 
 
-def test_accounting_of_aix_is_told_with_the_figures() -> None:
-    some = facts(kind="imported", settings={"aix1.cpu_accounting": "PURR: scaled; raw"})
-    assert "aix1.cpu_accounting: PURR: scaled; raw" in summary_of(some, four_jobs(20.0))["remarks"]
-
-
 def test_a_job_without_real_time_is_counted_out_loud() -> None:
     found = with_one(real_time_seconds=None)
     assert found["time"]["real_time_seconds"] is None

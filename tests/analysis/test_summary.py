@@ -160,7 +160,7 @@ def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path
 def test_programs_by_name() -> None:
     sort = summary_of(facts(), jobs())["programs"]["wide_sort"]
     assert (sort["jobs"], sort["counted"]) == (4, 3)
-    assert sort["real_time_seconds"] == {"median": 30.0, "min": 20.0, "max": 40.0}
+    assert sort["real_time_seconds"] == {"median": 30.0, "min": 20.0, "max": 40.0, "sum": 90.0}
 
 
 def test_the_account_adds_up_over_all_jobs() -> None:

@@ -93,9 +93,9 @@ def test_sas_runs_beside_our_programs_and_its_steps_are_reported(sas: Command) -
     assert etl["total_user_cpu_seconds"] >= etl["user_cpu_seconds"]
     found = [step for step in steps(sas) if step["job"] == "nightly.1.etl"]
     assert [(step["name"], step["kind"]) for step in found] == [
-        ("data", "data"),
-        ("sort", "procedure"),
-        ("means", "procedure"),
+        ("DATA", "data"),
+        ("SORT", "procedure"),
+        ("MEANS", "procedure"),
         ("check", "verify"),
     ]
     assert [step["rows_read"] for step in found] == [stub_sas.ROWS] * 3 + [None]

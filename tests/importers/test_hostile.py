@@ -24,6 +24,23 @@ from tests.importers.test_import import EIGHT, imported, log, write
 
 GOOD = log(EIGHT, 10)
 MEMORY_BYTES = 400 * 2**20
+AIX_SAR = b"""
+AIX aix1 2 7 00F6F5D04C00    11/20/26
+
+System configuration: lcpu=32 ent=8.00 mode=Uncapped
+
+08:00:00    %usr    %sys    %wio   %idle   physc   %entc
+08:01:00      40      10       5      45    5.10    63.8
+"""
+AIX_IOSTAT = b"""
+System configuration: lcpu=32 drives=3 ent=8.00 paths=8 vdisks=2
+
+tty:      tin         tout    avg-cpu: % user % sys % idle % iowait physc % entc
+          0.0          8.0               40.0  10.0   45.0      5.0   5.1   63.8
+
+Disks:         % tm_act     Kbps      tps    Kb_read   Kb_wrtn
+hdisk0           1.0       12.0      3.0         10         2
+"""
 
 
 @pytest.mark.parametrize(
@@ -35,8 +52,25 @@ MEMORY_BYTES = 400 * 2**20
         (gzip.compress(GOOD.encode(), mtime=0)[:-20], "damaged after"),
         (b"\x1f\x8b\x08\x00garbage", "damaged after 0 bytes"),
         (gzip.compress(b"NOTE: nothing in it\n", mtime=0), "no performance note"),
+        (b"\x96\xd5\x75\x21" + bytes(500), "give what `sadf -j FILE -- -A` prints"),
+        (gzip.compress(b"\xd5\x96\x21\x75" + bytes(500), mtime=0), "give what `sadf -j FILE -- -A` prints"),
+        (b"\xfd7zXZ\0" + bytes(500), "compressed with xz"),
+        (AIX_SAR, "text of AIX's sar, which mawl does not read: give a recording of nmon"),
+        (AIX_IOSTAT, "text of AIX's iostat, which mawl does not read: give a recording of nmon"),
     ],
-    ids=["empty", "zeros", "noise", "cut gz", "broken gz", "no notes"],
+    ids=[
+        "empty",
+        "zeros",
+        "noise",
+        "cut gz",
+        "broken gz",
+        "no notes",
+        "sar",
+        "sar big-endian",
+        "xz",
+        "AIX sar",
+        "AIX iostat",
+    ],
 )
 def test_a_file_of_no_use_is_told_and_the_others_are_read(
     tmp_path: Path, content: bytes, reason: str

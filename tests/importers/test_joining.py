@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.advice.judge import judged
 from mawl.analysis.summary import summarise
 from mawl.errors import UsageError
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
@@ -67,8 +68,29 @@ def test_zones_may_be_named_instead(tmp_path: Path) -> None:
 
 def test_days_apart_is_no_zone_and_is_told(tmp_path: Path) -> None:
     made, run = imported(tmp_path, *files(tmp_path, hours=72.0))
-    assert any("over 0% of the time" in remark for remark in made.remarks)
-    assert summarise(run)["host"]["cpu_busy_ratio"] is None
+    (warning,) = made.warnings
+    assert warning.startswith("no recording of the host lies within the time of the jobs: they ran from 20")
+    assert "--timezone KIND=Area/City or --shift saslog=SECONDS" in warning
+    assert not any("reach over" in remark for remark in made.remarks)
+    summary = judged(run)
+    assert summary["host"]["cpu_busy_ratio"] is None
+    (found,) = [one for one in summary["validity"]["findings"] if one["rule"] == "sampling"]
+    assert found["sentence"].startswith("no recording of the host lies within the time of the jobs")
+    assert "--timezone" in found["cure"] and "--shift" in found["cure"]
+
+
+def test_where_they_meet_there_is_no_warning(tmp_path: Path) -> None:
+    made, _ = imported(tmp_path, *files(tmp_path))
+    assert made.warnings == []
+
+
+@pytest.mark.parametrize("hours", [0.5, 1.5, 7.5, 8.5, 11.5, 13.5])
+def test_half_hours_by_which_no_zone_lies_from_utc_are_chance(tmp_path: Path, hours: float) -> None:
+    """Half an hour moves any short job into most recordings; no question then, but a warning."""
+    host, jobs = (0.0, 1800.0), (100.0 + hours * HOUR, 1500.0 + hours * HOUR)
+    assert zone_difference(jobs, host) is None
+    made, _ = imported(tmp_path, *files(tmp_path, hours=hours))
+    assert len(made.warnings) == 1
 
 
 def test_a_difference_of_zones_is_a_whole_number_of_half_hours() -> None:

@@ -259,18 +259,22 @@ def test_sections_that_nobody_knows_are_counted_and_named() -> None:
 
 
 def test_file_systems_hold_their_share_and_processors_of_graphics_their_time() -> None:
-    heads = "JFSFILE,JFS Filespace %Used aix1,/,/usr/sys/inst.images\nGPU_UTIL,GPU Utilisation aix1,gpu0\n"
+    heads = "JFSFILE,JFS Filespace %Used aix1,/,/usr/sys/inst.images\n"
+    # nmon_gpu 16j writes this heading with the first snapshot, and no run's name in it.
+    late = "GPU_UTIL,GPU Utilization Percent,GPU1,GPU2\n"
     text = aix().replace("ZZZZ,T0001", heads + "ZZZZ,T0001", 1)
     for number, (root, busy) in enumerate(((50.9, 0), (51.0, 25), (51.5, 75)), 1):
         clock = next(line for line in text.splitlines() if line.startswith(f"ZZZZ,T{number:04}"))
-        rows = f"JFSFILE,T{number:04},{root},7.8\nGPU_UTIL,T{number:04},{busy}\n"
+        rows = f"JFSFILE,T{number:04},{root},7.8\n{late}GPU_UTIL,T{number:04},{busy},0\n"
+        late = ""
         text = text.replace(f"{clock}\n", f"{clock}\n{rows}", 1)
     read = Read("nmon", text)
     assert [value for _, value in read.points("file_system./.used_ratio")] == pytest.approx(
         [0.509, 0.51, 0.515]
     )
     assert {value for _, value in read.points("file_system./usr/sys/inst.images.used_ratio")} == {0.078}
-    assert read.gain("gpu.gpu0.busy_seconds") == pytest.approx(60 * 0.25 + 60 * 0.75)
+    assert read.gain("gpu.GPU1.busy_seconds") == pytest.approx(60 * 0.25 + 60 * 0.75)
+    assert read.gain("gpu.GPU2.busy_seconds") == 0.0
 
 
 def test_lines_that_are_none_are_told_by_their_number() -> None:

@@ -139,6 +139,7 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
                 "median": statistics.median(real) if real else None,
                 "min": min(real, default=None),
                 "max": max(real, default=None),
+                "sum": total(good, "real_time_seconds", "programs.*.real_time_seconds.sum", {}),
             },
             **sums,
             "memory_bytes": max(memory, default=None),

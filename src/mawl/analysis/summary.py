@@ -135,7 +135,7 @@ def summary_of(
         "overhead": msgspec.to_builtins(facts.overhead),
         "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
-        "remarks": [*facts.remarks, *_accounting(facts)],
+        "remarks": list(facts.remarks),
         "host": host_block(facts, samples, windows.edges if windows else None, found),
         "storage": None,
         "volume_order": facts.volume_order,
@@ -173,11 +173,6 @@ def _identity(facts: RunFacts) -> Block:
         "start_mode": facts.start_mode,
         "nodes": msgspec.to_builtins(facts.nodes),
     }
-
-
-def _accounting(facts: RunFacts) -> list[str]:
-    """How recordings say that processor time was counted."""
-    return [f"{name}: {value}" for name, value in facts.settings.items() if name.endswith("cpu_accounting")]
 
 
 def _remark_on_compressing(roles: Sequence[str], source: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Import SAS logs and recordings of hosts: files given together become one run, which every report reads.
+"""Import SAS logs, recordings of hosts, files of fio: given together they become one run for every report.
 
 Kinds are found by what files hold. docs/guides/import.md has examples, and what can and cannot be known.
 """
@@ -24,7 +24,7 @@ from mawl.reporters.json import render
 from mawl.units import counted_noun
 
 NAME = "import"
-HELP = "make a run of SAS logs and recordings of hosts (nmon, sar, iostat, mpstat, fio)"
+HELP = "make a run of SAS logs, recordings of hosts (nmon, sar, sadf, iostat, mpstat, vmstat), files of fio"
 MOST_TOLD = 5
 
 
@@ -102,6 +102,7 @@ def _text(imported: Imported) -> str:
         f"jobs      {imported.jobs} in {counted_noun(imported.sessions, 'session')}, "
         f"{counted_noun(imported.steps, 'step')}",
         f"samples   {imported.samples} of the host",
+        *(f"warning   {warning}" for warning in imported.warnings),
         *(f"remark    {remark}" for remark in imported.remarks),
     ]
     for skipped in imported.skipped[:MOST_TOLD]:

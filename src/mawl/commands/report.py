@@ -22,7 +22,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
-from mawl.errors import UnreadableRunError, UsageError
+from mawl.errors import UsageError
 from mawl.reporters import (
     csv,
     disclosure,
@@ -47,7 +47,7 @@ Renderer = Callable[[Run, Block], str]
 FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
     "html": render_html,
-    "markdown": lambda _, summary: markdown.render(summary),
+    "markdown": lambda run, summary: markdown.render(summary, probe.stored_probe(run)),
     "disclosure": disclosure.render,
     "logparse": lambda run, _: logparse.render(run),
     "throughput": iotest.render,
@@ -146,10 +146,7 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
 
 def _probed(stored: Run, bounds: Bounds) -> str:
     """The tests of the run's probe as ``mawl probe`` prints them; nothing where it holds none."""
-    try:
-        found = stored.probe
-    except UnreadableRunError:
-        return ""
+    found = probe.stored_probe(stored)
     return "" if found is None else "\n" + probe.render(found, probe_gates(found, bounds)) + "\n"
 
 

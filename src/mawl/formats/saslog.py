@@ -17,13 +17,28 @@ from mawl.formats.saslog_block import (
     MAINFRAME,
     RESOURCES,
     OpenBlock,
-    may_end,
     names_figure,
     unreadable_value,
     value_is_whole,
 )
-from mawl.formats.saslog_notes import fact, like_a_figure, like_a_heading, look_alike, may_go_on, row_counts
-from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote, is_page_header, page_instant
+from mawl.formats.saslog_notes import (
+    damaged_rows,
+    fact,
+    like_a_figure,
+    like_a_heading,
+    look_alike,
+    may_go_on,
+    row_counts,
+)
+from mawl.formats.saslog_records import (
+    Entry,
+    LogFact,
+    PerformanceNote,
+    Rows,
+    add_rows,
+    is_page_header,
+    page_instant,
+)
 from mawl.formats.saslog_whole import whole_note, whole_rows
 from mawl.model.usage import Usage
 
@@ -31,6 +46,9 @@ MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""
 
 MOST_LINES_OF_A_NOTE = 4
+
+UNIX = ("Linux", "AIX", "SunOS", "Solaris", "HP-UX", "OSF1")
+"""Platforms whose notes of FULLSTIMER have counts below the Timestamp."""
 
 _NOTE = b"NOTE:"
 _NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ")
@@ -45,7 +63,7 @@ class LogReader:
     def __init__(self, stream: BinaryIO, skip: Skip) -> None:
         """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful."""
         self._stream, self._skip = stream, skip
-        self._rows: dict[str, int] = {}
+        self._rows: Rows = {}
         self._block: OpenBlock | None = None
         self._between = 0
         self._blank = False
@@ -54,6 +72,8 @@ class LogReader:
         self._joined_line = 0
         self._suspect: tuple[int, str] | None = None
         self._line = 1
+        self._unix = False
+        self._followed: set[str] = set()
 
     def entries(self) -> Iterator[Entry]:
         """Notes and facts in the order of the log."""
@@ -92,6 +112,8 @@ class LogReader:
                 known = whole_note(content, at, self._line, self._rows)
                 if known is not None:
                     self._rows = {}
+                    if len(self._followed) < 2:
+                        self._follow(known[0])
                     yield known[0]
                     at = known[1]
                     continue
@@ -130,7 +152,11 @@ class LogReader:
                     self._joined = []
                     yield from self._note(text, self._joined_line)
                 return
-            self._joined = []
+            if is_page_header(line, below_blank=False) or (self._page and not line.strip()):
+                self._page = True
+                yield from self._fact(line)
+                return
+            self._give_up(line)
         if self._suspect is not None:
             number, text = self._suspect
             self._suspect = None
@@ -144,6 +170,16 @@ class LogReader:
             yield from self._inside(self._block, line)
         if self._block is None:
             yield from self._outside(text)
+
+    def _give_up(self, below: str) -> None:
+        """A note that did not become whole: what it would have told is not known, and that is said."""
+        text, self._joined = " ".join(self._joined), []
+        if " used" in text and names_figure(below):
+            self._skip(self._joined_line, "a performance note whose heading cannot be read", text)
+        elif fields := damaged_rows(text):
+            self._skip(self._joined_line, "a note on rows that cannot be read: their number is unknown", text)
+            for field in fields:
+                add_rows(self._rows, field, None)
 
     def _inside(self, block: OpenBlock, line: str) -> Iterator[Entry]:
         """A line while a block is open: its figures, a page header, echo, or its end."""
@@ -212,15 +248,16 @@ class LogReader:
             yield block.note()
         elif counts := row_counts(text):
             for field, count in counts.items():
-                self._rows[field] = self._rows.get(field, 0) + count
+                add_rows(self._rows, field, count)
         elif told := fact(text):
             yield from self._close()
+            self._unix = self._unix or (told[0] == "platform" and told[1].startswith(UNIX))
             yield LogFact(line, *told)
         elif like_a_heading(text):
             yield from self._close()
             self._suspect = (line, text)
         elif may_go_on(text) and not self._joined:
-            self._joined, self._joined_line = [text], line
+            self._joined, self._joined_line, self._page = [text], line, False
 
     def _open(self, line: int, heading: object) -> None:
         self._block = OpenBlock(line, heading, self._rows)  # type: ignore[arg-type]
@@ -238,7 +275,9 @@ class LogReader:
         else:
             if cut:
                 self._skip(block.line, "the file ends within this note: what is absent is not known", "")
-            yield block.note(cut=cut)
+            note = block.note(cut=cut)
+            self._follow(note)
+            yield note
 
     def _last_line(self, text: str) -> Iterator[Entry]:
         """A line without an end may be cut: its figure counts only where that shows it whole.
@@ -247,14 +286,33 @@ class LogReader:
         """
         if self._block is not None and names_figure(text) and not value_is_whole(text):
             self._skip(self._line, "the file ends within this line: its figure is left out", text.strip())
-            self._block.may_end = may_end(text)
+            self._block.ends_with(text)
+            self._block.early_end = None
         else:
             yield from self._take(text)
 
     def _end(self) -> Iterator[Entry]:
+        if self._joined:
+            self._give_up("")
         block = self._block
-        cut = block is not None and not self._blank and not block.may_end
-        yield from self._close(cut=cut)
+        if block is None:
+            return
+        early = block.early_end is not None and not self._goes_on(block.early_end)
+        if early and not self._blank and block.figures:
+            reason = f"the file ends with this {block.early_end}: more lines of the note may be missing"
+            self._skip(self._line, reason, "")
+        yield from self._close(cut=not (self._blank or block.may_end or early))
+
+    def _goes_on(self, line: str) -> bool:
+        """Whether notes of this log have more lines after that one: as other notes before, or by platform."""
+        return self._unix or line in self._followed
+
+    def _follow(self, note: PerformanceNote) -> None:
+        """Remember with which lines the notes of this log do not end."""
+        if note.ended_at is not None:
+            self._followed.add("OS Memory")
+        if note.step_count is not None or note.usage.page_faults is not None:
+            self._followed |= {"OS Memory", "Timestamp"}
 
 
 def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from mawl.formats.saslog_records import NoteKind, PerformanceNote, clock_seconds, stamp_instant
+from mawl.formats.saslog_records import NoteKind, PerformanceNote, Rows, clock_seconds, stamp_instant
 from mawl.formats.saslog_write import COUNTS
 from mawl.model.usage import Usage
 
@@ -68,7 +67,9 @@ _LAST_LINE = re.compile(
 )
 """The lines with which a note may end: of STIMER, Windows 8.2 (its capital M), Windows 9.4, UNIX, 6.12, z/OS.
 
-One that ends with another is cut, unless a line of blanks follows."""
+One that ends with another is cut, unless a line of blanks follows, or it is an early end."""
+_EARLY_END = re.compile(r"\s*(OS Memory|Timestamp)\s+[0-9].*")
+"""With which notes of Windows before 9.4 end, which have no counts (9.2 has no Timestamp, either)."""
 _WHOLE_VALUE = re.compile(r".*(?:seconds|[AP]M|[0-9][kKM]|:[0-9]{2}\.[0-9]{2}|\))")
 """A value that cannot be the beginning of a longer one; SAS writes hundredths of a second."""
 
@@ -76,7 +77,7 @@ _WHOLE_VALUE = re.compile(r".*(?:seconds|[AP]M|[0-9][kKM]|:[0-9]{2}\.[0-9]{2}|\)
 class OpenBlock:
     """A note that is being read: ``line`` is that of its heading."""
 
-    def __init__(self, line: int, heading: re.Match[str], rows: Mapping[str, int]) -> None:
+    def __init__(self, line: int, heading: re.Match[str], rows: Rows) -> None:
         kind = next(kind for kind, _ in SUBJECTS if heading[kind])
         self.line, self.kind = line, kind
         self.figures: dict[str, float] = {}
@@ -84,6 +85,7 @@ class OpenBlock:
         if kind in ("procedure", "view"):
             self.more["name"] = heading[kind].split(" ", 1)[1]
         self.may_end = False
+        self.early_end: str | None = None
         self.mixed = False
         self.split = False
 
@@ -92,7 +94,7 @@ class OpenBlock:
 
         A second, other value for a figure marks the block as :attr:`mixed`: lines of several logs.
         """
-        self.may_end = may_end(line)
+        self.ends_with(line)
         if match := _TIMES.fullmatch(line):
             self._figure(_TIME_FIELDS[match[1]], clock_seconds(match[2].removesuffix(" seconds")))
         elif match := _MEMORY.fullmatch(line):
@@ -111,6 +113,12 @@ class OpenBlock:
         else:
             return self._columns(line) or self._mainframe(line)
         return True
+
+    def ends_with(self, line: str) -> None:
+        """Note how the block would end were this its last line."""
+        self.may_end = _LAST_LINE.fullmatch(line) is not None
+        early = _EARLY_END.fullmatch(line)
+        self.early_end = early[1] if early else None
 
     def _columns(self, line: str) -> bool:
         """The two-column layout of release 6.12."""
@@ -159,11 +167,6 @@ def names_figure(line: str) -> bool:
     """Whether a line is one of a note's, whatever its value."""
     patterns = (_NAMES, _COLUMNS, _OPERATIONS, _MAINFRAME_LINES)
     return any(pattern.fullmatch(line) for pattern in patterns)
-
-
-def may_end(line: str) -> bool:
-    """Whether a line is one with which a note may end."""
-    return _LAST_LINE.fullmatch(line) is not None
 
 
 def value_is_whole(line: str) -> bool:

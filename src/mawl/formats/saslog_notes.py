@@ -26,6 +26,8 @@ _ROWS: tuple[tuple[str, str | None, re.Pattern[str]], ...] = tuple(
         ("rows_written", None, rf"NOTE: {_NUMBER} rows? (?:were|was) inserted into .*"),
     )
 )
+_READ = re.compile(r"NOTE: There (?:were|was) [0-9][0-9 ]*o")
+_WRITTEN = re.compile(r"NOTE: (?:The data set \S+ has [0-9]|Table \S+ created, with [0-9])")
 _ROW_WORDS = ("observations", "records", "record", "rows", "row", "Table", "data set", "dataset")
 
 _FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
@@ -86,6 +88,13 @@ def fact(text: str) -> tuple[FactName, str] | None:
         if match := pattern.fullmatch(text):
             return name, match[1] if pattern.groups else ""
     return None
+
+
+def damaged_rows(text: str) -> tuple[str, ...]:
+    """The counts that a note on rows would tell, were it whole; none for any other note."""
+    if _READ.match(text):
+        return ("rows_read",)
+    return ("rows_written", "variables_written") if _WRITTEN.match(text) else ()
 
 
 def may_go_on(text: str) -> bool:

@@ -57,6 +57,16 @@ class LogFact(NamedTuple):
 
 Entry = PerformanceNote | LogFact
 
+Rows = dict[str, int | None]
+"""Rows and variables of the notes since the last block; None for one that a damaged note leaves unknown."""
+
+
+def add_rows(rows: Rows, field: str, count: int | None) -> None:
+    """Add what a note tells; once a part of a sum is not known (None), the sum is not."""
+    before = rows.get(field, 0)
+    rows[field] = None if before is None or count is None else before + count
+
+
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

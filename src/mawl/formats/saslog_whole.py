@@ -8,7 +8,13 @@ from __future__ import annotations
 import re
 
 from mawl.formats.decoding import text_of
-from mawl.formats.saslog_records import PerformanceNote, clock_seconds, is_page_header, stamp_instant
+from mawl.formats.saslog_records import (
+    PerformanceNote,
+    Rows,
+    clock_seconds,
+    is_page_header,
+    stamp_instant,
+)
 from mawl.model.usage import Usage
 
 _CLOCK = (
@@ -50,7 +56,7 @@ MOST_BYTES_OF_A_NOTE = 2048
 _ROWS = re.compile(_READ + rb"|" + _WRITTEN)
 
 
-def whole_rows(content: bytes, start: int, rows: dict[str, int]) -> int | None:
+def whole_rows(content: bytes, start: int, rows: Rows) -> int | None:
     """Add the counts of a note on observations to ``rows``; where its line ends, None for any other line."""
     match = _ROWS.match(content, start)
     if match is None:
@@ -59,19 +65,19 @@ def whole_rows(content: bytes, start: int, rows: dict[str, int]) -> int | None:
     return match.end()
 
 
-def _add_rows(
-    rows: dict[str, int], read: bytes | None, written: bytes | None, variables: bytes | None
-) -> None:
+def _add_rows(rows: Rows, read: bytes | None, written: bytes | None, variables: bytes | None) -> None:
+    # Not a loop, nor add_rows: this is done for nearly every note of a long log.
     if read is not None:
-        rows["rows_read"] = rows.get("rows_read", 0) + int(read)
+        before = rows.get("rows_read", 0)
+        rows["rows_read"] = None if before is None else before + int(read)
     if written is not None and variables is not None:
-        rows["rows_written"] = rows.get("rows_written", 0) + int(written)
-        rows["variables_written"] = rows.get("variables_written", 0) + int(variables)
+        before = rows.get("rows_written", 0)
+        rows["rows_written"] = None if before is None else before + int(written)
+        before = rows.get("variables_written", 0)
+        rows["variables_written"] = None if before is None else before + int(variables)
 
 
-def whole_note(
-    content: bytes, start: int, line: int, rows: dict[str, int]
-) -> tuple[PerformanceNote, int] | None:
+def whole_note(content: bytes, start: int, line: int, rows: Rows) -> tuple[PerformanceNote, int] | None:
     """The note whose heading, or whose notes on observations, begin at ``start``; else None.
 
     With where the line of blanks after it ends.  ``line`` is that at ``start``; ``rows`` are those of
@@ -94,7 +100,7 @@ def whole_note(
     return None if note is None else (note, start + match.end() + header.end() - header.start(1))
 
 
-def _note(match: re.Match[bytes], line: int, rows: dict[str, int]) -> PerformanceNote | None:
+def _note(match: re.Match[bytes], line: int, rows: Rows) -> PerformanceNote | None:
     """The record; None where the timestamp is none."""
     (read, written, variables, data, procedure, real, cpu, user, system, memory, os_memory, stamp,
      step, switch, faults, reclaims, swaps, voluntary, involuntary,

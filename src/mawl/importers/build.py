@@ -14,11 +14,13 @@ from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
+from mawl.importers.refusals import refusal
 from mawl.importers.registry import IMPORTERS
 from mawl.importers.sources import Source, find_files
 from mawl.model.options import Role
 from mawl.model.run import Skipped, SourceFacts
 from mawl.store.whole import WholeRunWriter
+from mawl.units import counted_noun
 
 LEAST_SURE = 0.2
 MOST_SKIPPED_FILES = 1000
@@ -38,7 +40,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What was made of the files; ``blocks`` are the performance notes of all logs."""
+    """What was made of the files; ``blocks`` are the performance notes of all logs.
+
+    ``warnings`` say what makes the run of little use, and what to do about it.
+    """
 
     run: str
     folder: str
@@ -51,6 +56,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     skipped_lines: int
     skipped: list[Skipped]
     remarks: list[str]
+    warnings: list[str]
 
 
 def import_files(request: Request) -> Imported:
@@ -85,6 +91,7 @@ def import_files(request: Request) -> Imported:
         skipped_lines=sum(source.skipped_lines for source in sources),
         skipped=[*refused, *(skipped for source in sources for skipped in source.skipped)],
         remarks=facts.remarks,
+        warnings=collected.warnings(),
     )
 
 
@@ -107,10 +114,14 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
             refuse(shown, (error.strerror or str(error)).lower())
             continue
         with source:
-            importer = IMPORTERS[request.kind] if request.kind else detected(source, shown)
+            first = source.first(FIRST_BYTES)
+            if (why := refusal(first)) is not None:
+                refuse(shown, why)
+                continue
+            importer = IMPORTERS[request.kind] if request.kind else detected(first, shown)
             if importer is None:
-                why = f"; {problems[0]}" if problems else ""
-                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){why}"
+                problem = f"; {problems[0]}" if problems else ""
+                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){problem}"
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
@@ -134,9 +145,8 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
     return sources, refused
 
 
-def detected(source: Source, name: str) -> Importer | None:
+def detected(first: bytes, name: str) -> Importer | None:
     """The importer that is surest of a file by its first bytes; None where none is sure enough."""
-    first = source.first(FIRST_BYTES)
     sure = {kind: importer.recognises(first, name) for kind, importer in IMPORTERS.items()}
     best = max(sure, key=lambda kind: sure[kind])
     return IMPORTERS[best] if sure[best] >= LEAST_SURE else None
@@ -144,8 +154,11 @@ def detected(source: Source, name: str) -> Importer | None:
 
 def _nothing(request: Request, sources: Sequence[SourceFacts], refused: Sequence[Skipped]) -> UsageError:
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
-    what = f"nothing in {len(sources) + len(refused)} files could be imported"
+    what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
     first = f"{told[0].file}: {told[0].reason}" if told else "there is no file"
     return UsageError(
-        what, where=", ".join(request.paths)[:200], why=first, cure="name logs, or their kind with --as"
+        what,
+        where=", ".join(request.paths)[:200],
+        why=first,
+        cure="name logs or recordings, or their kind with --as",
     )

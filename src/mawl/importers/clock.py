@@ -15,6 +15,8 @@ _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 HALF_HOUR = 1800.0
 MOST_HALF_HOURS = 28
 """Zones differ by at most 26 hours; two recordings of one shop by at most 14."""
+ODD_ZONES_HOURS = (2.5, 3.5, 4.5, 5.5, 6.5, 9.5, 10.5)
+"""How far zones of half hours lie from UTC (tz database 2024, summer time with them)."""
 ENOUGH_OVERLAP_RATIO = 0.5
 WHOLE_OVERLAP_RATIO = 0.95
 
@@ -108,14 +110,18 @@ def overlap_ratio(jobs: Span, host: Span) -> float:
 
 
 def zone_difference(jobs: Span, host: Span) -> float | None:
-    """The seconds, whole half hours, by which the jobs must move to lie within the host's recording.
+    """The seconds, a difference of zones, by which the jobs must move to lie within the host's recording.
 
-    None where they lie there already to a half, or where no such move brings them in.  Of several the
-    smallest: two recordings of one afternoon, not of two days.
+    None where they lie there already to a half, or where no such move brings them in.  Zones differ by
+    whole hours, and from UTC some by :data:`ODD_ZONES_HOURS`; any other half hour would be chance, which
+    brings short jobs into most recordings.  Of several the smallest: two recordings of one afternoon,
+    not of two days.
     """
     if overlap_ratio(jobs, host) >= ENOUGH_OVERLAP_RATIO:
         return None
     for count in range(1, MOST_HALF_HOURS + 1):
+        if count % 2 and count / 2 not in ODD_ZONES_HOURS:
+            continue
         for move in (count * HALF_HOUR, -count * HALF_HOUR):
             if overlap_ratio((jobs[0] + move, jobs[1] + move), host) >= WHOLE_OVERLAP_RATIO:
                 return move

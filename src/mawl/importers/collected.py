@@ -142,6 +142,18 @@ class Collected:
         jobs, host = self.job_span(), self.host_span()
         return None if jobs is None or host is None else overlap_ratio(jobs, host)
 
+    def warnings(self) -> list[str]:
+        """What makes the import of little use, each with its cure: jobs and host of different times."""
+        jobs, host = self.job_span(), self.host_span()
+        if jobs is None or host is None or overlap_ratio(jobs, host) > 0:
+            return []
+        return [
+            f"no recording of the host lies within the time of the jobs: they ran from {_moment(jobs[0])} to "
+            f"{_moment(jobs[1])}, it was recorded from {_moment(host[0])} to {_moment(host[1])} (UTC); where "
+            f"their clocks differ, say so with --timezone KIND=Area/City or --shift {LOG_KIND}=SECONDS, else "
+            "give recordings of the time of the jobs"
+        ]
+
     def check_shifts(self, kinds: Iterable[str]) -> None:
         """Refuse a shift of what is neither a kind of file nor a node that was recorded."""
         nodes = sorted({*self.nodes, *self.host})

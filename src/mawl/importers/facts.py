@@ -41,6 +41,7 @@ MISSING: dict[str, str] = {
     },
     "io.by_role": NO_ROLES,
     "io.coverage_ratio": NO_ROLES,
+    "compressibility": "nobody looked at what the jobs stored: the import has files, not their storage",
     "inputs": "an imported run has no input tables of mawl",
     "overhead.cpu_seconds": "mawl was not there while the jobs ran",
     "overhead.startup_cpu_seconds": "mawl was not there while the jobs ran",
@@ -196,7 +197,7 @@ def _remarks(
         zone = next(source.zone for source in sources if source.kind == kind and source.zone_known is False)
         remarks.append(f"times of {kind} files have no zone and are taken as {zone} (--timezone)")
     share = collected.overlap_ratio()
-    if share is not None:
+    if share:
         remarks.append(
             f"from first sample to last, recordings of the host reach over {share:.0%} of the time "
             "from first start to last end (gaps between them are not counted here)"

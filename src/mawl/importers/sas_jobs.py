@@ -12,19 +12,14 @@ import msgspec
 from mawl.formats.decoding import encoding_of
 from mawl.formats.saslog import read_log
 from mawl.formats.saslog_records import LogFact, PerformanceNote, page_instant
+from mawl.formats.saslog_steps import step_of
 from mawl.formats.saslog_write import PLACE
 from mawl.importers.interface import Context, ImportedJob, Item
 from mawl.importers.sums import StepSums
-from mawl.model.records import JobOutcome, ProgramClass, StepKind, StepRecord
+from mawl.model.records import JobOutcome, ProgramClass, StepRecord
 from mawl.store.plain import in_calendar
 from mawl.units import parse_instant
 
-_KINDS: dict[str, StepKind] = {
-    "data": "data",
-    "procedure": "procedure",
-    "view": "view",
-    "initialization": "startup",
-}
 _IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
 _NUMBERS_AT_END = re.compile(r"(?:[._-][0-9]{1,17}){1,9}$")
 DIGITS_OF_A_DATE = 6
@@ -140,18 +135,7 @@ class SasLogs:
             session.last_at = ended_at
             if session.first_at is None:
                 session.first_at = started_at
-        return StepRecord(
-            job=session.job,
-            number=session.steps,
-            name=note.name or ("DATA" if note.kind == "data" else "initialization"),
-            kind=_KINDS[note.kind],
-            started_at=started_at,
-            ended_at=ended_at,
-            usage=note.usage,
-            rows_read=note.rows_read,
-            rows_written=note.rows_written,
-            variables_written=note.variables_written,
-        )
+        return step_of(note, session.job, session.steps, started_at, ended_at)
 
     def _wanted(self, session: _Session, context: Context) -> str:
         return session.identity[0] if session.identity else PurePath(stem(context.file)).name

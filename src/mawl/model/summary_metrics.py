@@ -109,6 +109,7 @@ JOB_METRICS: tuple[Metric, ...] = (
     seconds_metric("programs.*.real_time_seconds.median", "Median real time of a job that counts.", REAL),
     seconds_metric("programs.*.real_time_seconds.min", "Shortest real time of a job that counts.", REAL),
     seconds_metric("programs.*.real_time_seconds.max", "Longest real time of a job that counts.", REAL),
+    seconds_metric("programs.*.real_time_seconds.sum", "Sum of the jobs' real time.", COUNTED),
     seconds_metric("programs.*.cpu_seconds", "Sum of the jobs' user and system CPU time.", COUNTED),
     seconds_metric("programs.*.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
     seconds_metric("programs.*.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),

@@ -25,15 +25,29 @@ HEAD = ("role, at its devices", *(label for label, _, _ in COLUMNS))
 DIRECTIONS = ("read", "write")
 
 
-def rows(storage: Block) -> list[tuple[str, ...]]:
+def shown(summary: Block) -> list[tuple[str, str]]:
+    """The roles and directions to show: all; of an import those of which its files tell something."""
+    storage = summary["storage"]
+    if storage is None:
+        return []
+    every = summary["kind"] != "imported"
+    return [
+        (role, direction)
+        for role in ROLES
+        for direction in DIRECTIONS
+        if every or any(storage["by_role"][role][direction][name] is not None for _, name, _ in COLUMNS)
+    ]
+
+
+def rows(summary: Block) -> list[tuple[str, ...]]:
     """A row per role and direction."""
+    by_role = (summary["storage"] or {"by_role": {}})["by_role"]
     return [
         (
             f"{role}, {direction}",
-            *figures(*((storage["by_role"][role][direction][name], form) for _, name, form in COLUMNS)),
+            *figures(*((by_role[role][direction][name], form) for _, name, form in COLUMNS)),
         )
-        for role in ROLES
-        for direction in DIRECTIONS
+        for role, direction in shown(summary)
     ]
 
 
@@ -55,9 +69,10 @@ def notes(summary: Block) -> list[str]:
 def demand(summary: Block) -> list[str]:
     """The lines of the long report; nothing without a probe."""
     storage = summary["storage"]
-    if storage is None:
+    found = rows(summary)
+    if not found:
         return []
-    lines = aligned([HEAD, *rows(storage)])
+    lines = aligned([HEAD, *found])
     lines[0] += f"  (probe of {storage['probed_at'][:10]})"
     return [
         *lines,

@@ -7,10 +7,12 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
+from mawl.reporters.figure import figure, format_count, format_plain
 from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 
 LABEL_WIDTH = 10
+UNKNOWN_NODE = "unknown"
+"""How the node of imported logs is called that name none."""
 
 Block = dict[str, Any]
 
@@ -36,14 +38,25 @@ def _scale(workload: Block) -> str:
 
 
 def node_text(node: Block) -> str:
-    """A node with processor, cores, memory and kernel, and what the jobs were held to."""
-    cores = f"{node['cores'] or ABSENT} {node['core_basis'] or 'core'}{'' if node['cores'] == 1 else 's'}"
-    parts = [node["cpu_model"], cores, figure(node["memory_bytes"], format_memory), node["kernel"]]
+    """A node with processor, cores, memory and kernel, and what the jobs were held to.
+
+    What a file that was imported does not tell is named behind what it tells.
+    """
+    cores = node["cores"] and counted_noun(node["cores"], node["core_basis"] or "core")
+    memory = None if node["memory_bytes"] is None else format_memory(node["memory_bytes"])
+    parts = [node["cpu_model"], cores, memory, node["kernel"]]
+    unknown = [what for what, known in (("cores", cores), ("memory", memory)) if not known]
+    parts += [f"{' and '.join(unknown)} not known"] if unknown else []
     if node["cpus_used"] is not None:
         parts.append(f"used: {counted_noun(len(node['cpus_used']), 'CPU')}")
     if node["memory_limit_bytes"] is not None:
         parts.append(f"limited to {format_memory(node['memory_limit_bytes'])}")
-    return f"{node['name']}: {', '.join(part for part in parts if part)}"
+    return f"{node_name(node)}: {', '.join(part for part in parts if part)}"
+
+
+def node_name(node: Block) -> str:
+    """The name of a node; words where no file names it."""
+    return "host not named" if node["name"] == UNKNOWN_NODE else str(node["name"])
 
 
 def outcome_text(summary: Block) -> str:

@@ -81,15 +81,20 @@ def _alike(one: float | None, other: float | None) -> bool:
     return one is None or other is None or abs(one - other) <= ALIKE_RATIO * max(one, other)
 
 
-def _devices(block: Block, volumes: Sequence[Block]) -> list[str]:
-    """Devices that hold roles, then those that moved most; below them where roles lie elsewhere."""
-    devices = block["device"] or {}
+def active_devices(devices: Block) -> list[str]:
+    """Names of devices that hold roles or moved bytes: the former first, each by how much they moved."""
 
     def order(name: str) -> tuple[bool, float]:
         one = devices[name]
         return not one["roles"], -((one["read_bytes"] or 0) + (one["written_bytes"] or 0))
 
-    active = [name for name in sorted(devices, key=order) if devices[name]["roles"] or order(name)[1] < 0]
+    return [name for name in sorted(devices, key=order) if devices[name]["roles"] or order(name)[1] < 0]
+
+
+def _devices(block: Block, volumes: Sequence[Block]) -> list[str]:
+    """Devices that hold roles, then those that moved most; below them where roles lie elsewhere."""
+    devices = block["device"] or {}
+    active = active_devices(devices)
     rows: list[Sequence[str]] = [
         ("device", "holds", "read", "written", "read await", "peak", "write await", "peak", "utilisation")
     ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mawl.reporters import demand
+from mawl.model.probe import Probe
+from mawl.reporters import demand, probe
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.figure import Form, cpu_parts, figure, figures, format_count
+from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
-from mawl.reporters.volumes import HEAD, cells, shown_volumes, spread_text
+from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
@@ -19,18 +20,22 @@ Block = dict[str, Any]
 WINDOWS = ("peak", "initial", "sustained", "active_mean")
 
 
-def render(summary: Block) -> str:
-    """The summary of :func:`mawl.advice.judge.judged`; a missing figure is ``-``, text is escaped."""
+def render(summary: Block, probed: Probe | None = None) -> str:
+    """The summary of :func:`mawl.advice.judge.judged`, and the tests of the run's probe.
+
+    A missing figure is ``-``, text is escaped.
+    """
     nodes = [escaped(node_text(node)) for node in summary["nodes"]]
     judged = [[f"**{name}**", escaped(text)] for name, text in headlines(summary)]
     parts = [
         [f"### mawl: {escaped(workload_text(summary['workload']))}"],
-        [f"Run {code(summary['run_id'])}, {escaped(outcome_text(summary))}; {'; '.join(nodes)}"],
+        ["; ".join([f"Run {code(summary['run_id'])}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),
-        _throughput(summary["io"]),
+        _throughput(summary["io"], imported=summary["kind"] == "imported"),
         _roles(summary["io"]["by_role"] or {}),
         _demand(summary),
+        *_tests(probed),
         _compressibility(summary),
         _folded("Volumes", _volumes(summary)),
         _folded("Programs", _programs(summary)),
@@ -54,7 +59,8 @@ def _times(summary: Block) -> list[tuple[str, str]]:
     return [(name, figure(value, form)) for name, value, form in given]
 
 
-def _throughput(io: Block) -> list[str]:
+def _throughput(io: Block, *, imported: bool) -> list[str]:
+    """Both sides and the reach; of an import the rows that its files tell."""
     rows = []
     for side in ("application", "device"):
         block = io[side]
@@ -72,6 +78,8 @@ def _throughput(io: Block) -> list[str]:
         )
     reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
     rows.append(("reach", *[""] * 5, *reach))
+    if imported:
+        rows = [row for row in rows if set(row[1:]) - {ABSENT, ""}]
     heads = [name.replace("_", " ") for name in WINDOWS]
     return table(("throughput", *heads, "sustained per core", "read", "written"), rows)
 
@@ -94,20 +102,39 @@ def _roles(by_role: Block) -> list[str]:
 
 def _demand(summary: Block) -> list[str]:
     """Demand against capability, where the run holds a probe."""
-    if summary["storage"] is None:
+    rows = demand.rows(summary)
+    if not rows:
         return []
     return [
-        *table(demand.HEAD, demand.rows(summary["storage"])),
+        *table(demand.HEAD, rows),
         "",
         *(f"- {escaped(note)}" for note in demand.notes(summary)),
     ]
 
 
+def _tests(probed: Probe | None) -> list[list[str]]:
+    """What the probe of the storage, or an imported file of fio, measured: a table for each directory."""
+    if probed is None:
+        return []
+    parts = []
+    for target in probed.targets:
+        parts.append([f"{escaped(probed.tool)} in {escaped(probe.title_of(target))}:"])
+        parts.append(table(probe.HEAD, [tuple(map(escaped, row)) for row in probe.rows_of(target)]))
+        parts.append([f"- {escaped(sentence)}" for sentence in probe.sentences_of(target)])
+    return parts
+
+
 def _volumes(summary: Block) -> list[str]:
-    rows = [(volume["role"], code(volume["directory"]), *cells(volume)) for volume in shown_volumes(summary)]
+    columns = shown_columns(summary)
+    rows = [
+        (volume["role"], code(volume["directory"]), *cells(volume, columns))
+        for volume in shown_volumes(summary)
+    ]
     if not rows:
         return []
-    return [*table(("role", "directory", *HEAD[1:]), rows), "", escaped(spread_text(summary))]
+    head = ("role", "directory", *(label for label, _, _ in columns))
+    spread = spread_text(summary)
+    return [*table(head, rows), *(["", escaped(spread)] if spread else [])]
 
 
 def _compressibility(summary: Block) -> list[str]:

@@ -7,10 +7,12 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.analysis.capability import figures_of
+from mawl.errors import UnreadableRunError
 from mawl.formats.lines import one_line
 from mawl.model.probe import Probe, ProbeTarget, ProbeTest
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, Form, figure, format_count
+from mawl.store import Run
 from mawl.units import counted_noun, format_instant, format_memory, format_rate, format_ratio, format_request
 
 HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "max ms")
@@ -30,23 +32,42 @@ def render(probe: Probe, gates: Mapping[str, Block]) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
+def stored_probe(run: Run) -> Probe | None:
+    """The probe of a stored run; None where it holds none, or one that is damaged."""
+    try:
+        return run.probe
+    except UnreadableRunError:
+        return None
+
+
 def _target(target: ProbeTarget, gate: Block | None) -> list[str]:
-    lines = wrap(_head(target), LINE_WIDTH, subsequent_indent="  ")
+    lines = wrap(title_of(target), LINE_WIDTH, subsequent_indent="  ")
     if target.tests:
-        lines += aligned([HEAD, *(row for test in target.tests for row in _rows(test))])
-    remarks = dict.fromkeys(test.remark for test in target.tests if test.remark)
-    sentences = [f"remark: {remark}" for remark in remarks]
-    if any(test.steady is False for test in target.tests):
-        sentences.append("remark: a rate that did not become steady in time is marked with ~")
-    sentences += [f"problem: {target.problem}"] if target.problem else []
-    sentences += [_gate(gate)] if gate else []
+        lines += aligned([HEAD, *rows_of(target)])
+    sentences = [*sentences_of(target), *([_gate(gate)] if gate else [])]
     return lines + [
         line for text in sentences for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
     ]
 
 
-def _head(target: ProbeTarget) -> str:
-    name = "" if target.name == target.directory else f"{one_line(target.name)}: "
+def rows_of(target: ProbeTarget) -> list[tuple[str, ...]]:
+    """A row of cells under HEAD for each test and direction."""
+    return [row for test in target.tests for row in _rows(test)]
+
+
+def sentences_of(target: ProbeTarget) -> list[str]:
+    """What was not as asked, and what went wrong."""
+    remarks = dict.fromkeys(test.remark for test in target.tests if test.remark)
+    sentences = [f"remark: {remark}" for remark in remarks]
+    if any(test.steady is False for test in target.tests):
+        sentences.append("remark: a rate that did not become steady in time is marked with ~")
+    return sentences + ([f"problem: {target.problem}"] if target.problem else [])
+
+
+def title_of(target: ProbeTarget) -> str:
+    """Which directory, and what holds it, in one line."""
+    given = target.name.removesuffix(target.directory).removesuffix(": ")
+    name = f"{one_line(given)}: " if given else ""
     held = [one_line(target.file_system or "file system not known")]
     held += [f"on {', '.join(target.devices)}"] if target.devices else []
     held += [f"{format_memory(target.size_bytes)}"] if target.size_bytes is not None else []

@@ -66,7 +66,7 @@ def render(summary: Block, course: Outline | None = None, style: Style = PLAIN) 
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(summary, style),
         course_lines(course, style),
-        throughput(summary["io"]),
+        throughput(summary["io"], imported=summary["kind"] == "imported"),
         roles(summary)[:MOST_ROLES],
     ]
     rest = ["", *_more(summary, style)]

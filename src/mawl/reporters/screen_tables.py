@@ -8,7 +8,7 @@ from typing import Any
 from mawl.analysis.outline import Outline
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
-from mawl.reporters.figure import figure, figures
+from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.reporters.sparkline import BLOCKS, sparkline
 from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
 from mawl.reporters.style import Style
@@ -42,8 +42,11 @@ def course_lines(course: Outline | None, style: Style) -> list[str]:
     return [f"over the run, {seconds} a column{part}", *lines]
 
 
-def throughput(io: Block) -> list[str]:
-    """Both sides: bytes, windows of the total, sustained per core, and the reach."""
+def throughput(io: Block, *, imported: bool = False) -> list[str]:
+    """Both sides: bytes, windows of the total, sustained per core, and the reach.
+
+    Of an import only what its files tell.
+    """
     window = figure(io["device"]["window_seconds"], format_seconds)
     rows: list[Sequence[str]] = [
         (
@@ -76,12 +79,16 @@ def throughput(io: Block) -> list[str]:
         )
     reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
     rows.append(("reach", "", "", "", "", *reach, ""))
-    return aligned(rows)
+    if imported:
+        rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
+    return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host tells it"]
 
 
 def programs(found: Block, most: int) -> list[str]:
     """The programs that took most time, and how much of it they were on a CPU, waited and were stretched."""
-    order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))
+    order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
+    if all(program["wait"]["run_queue_seconds"] is None for program in found.values()):
+        return _bounded(found, order)
     rows: list[Sequence[str]] = [
         (
             "most time",
@@ -96,7 +103,7 @@ def programs(found: Block, most: int) -> list[str]:
             "stretch",
         )
     ]
-    for name in order[: max(most, 0)]:
+    for name in order:
         program = found[name]
         taken = _taken(program)
         states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
@@ -117,7 +124,32 @@ def programs(found: Block, most: int) -> list[str]:
     return aligned(rows) if len(rows) > 1 else []
 
 
+def _bounded(found: Block, order: Sequence[str]) -> list[str]:
+    """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
+    rows: list[Sequence[str]] = [
+        ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "stretch")
+    ]
+    for name in order:
+        program = found[name]
+        real, used = program["real_time_seconds"], program["cpu_seconds"]
+        share = None if used is None or not real["sum"] else used / real["sum"]
+        rows.append(
+            (
+                one_line(name),
+                str(program["jobs"]),
+                *figures(
+                    *((real[part], format_seconds) for part in ("median", "max", "sum")),
+                    (used, format_seconds),
+                    (share, format_ratio),
+                    (program["stretch"], format_ratio),
+                ),
+            )
+        )
+    return aligned(rows) if len(rows) > 1 else []
+
+
 def _taken(program: Block) -> float | None:
-    """The jobs' time by their waits; None where a part is not known."""
+    """The jobs' time by their waits, which is thread time; by their real time where a part is not known."""
     seconds = list(program["wait"].values())
-    return None if None in seconds else sum(seconds)
+    real: float | None = program["real_time_seconds"]["sum"]
+    return real if None in seconds else sum(seconds)

@@ -9,13 +9,24 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import figure, figures
+from mawl.reporters.figure import Form, figure, figures
 from mawl.units import format_bytes, format_memory, format_ratio
 
 Block = dict[str, Any]
 
-HEAD = ("volume", "size", "used before", "after", "free", "read", "written", "share", "device read",
-        "written", "peak")  # fmt: skip
+Column = tuple[str, str, Form]
+COLUMNS: tuple[Column, ...] = (
+    ("size", "size_bytes", format_memory),
+    ("used before", "used_before_bytes", format_memory),
+    ("after", "used_after_bytes", format_memory),
+    ("free", "free_after_bytes", format_memory),
+    ("read", "read_bytes", format_bytes),
+    ("written", "written_bytes", format_bytes),
+    ("share", "share_ratio", format_ratio),
+    ("device read", "device_read_bytes", format_bytes),
+    ("written", "device_written_bytes", format_bytes),
+    ("peak", "peak_used_bytes", format_memory),
+)
 
 
 def shown_volumes(summary: Block) -> list[Block]:
@@ -24,24 +35,23 @@ def shown_volumes(summary: Block) -> list[Block]:
     return [volume for volume in summary["volumes"] if volume["role"] in several]
 
 
-def cells(volume: Block) -> list[str]:
-    """One volume's figures, in the order of the head."""
-    return figures(
-        (volume["size_bytes"], format_memory),
-        (volume["used_before_bytes"], format_memory),
-        (volume["used_after_bytes"], format_memory),
-        (volume["free_after_bytes"], format_memory),
-        (volume["read_bytes"], format_bytes),
-        (volume["written_bytes"], format_bytes),
-        (volume["share_ratio"], format_ratio),
-        (volume["device_read_bytes"], format_bytes),
-        (volume["device_written_bytes"], format_bytes),
-        (volume["peak_used_bytes"], format_memory),
-    )
+def shown_columns(summary: Block) -> list[Column]:
+    """All columns; of an import those that its files tell of any volume."""
+    shown = shown_volumes(summary)
+    every = summary["kind"] != "imported"
+    return [column for column in COLUMNS if every or any(volume[column[1]] is not None for volume in shown)]
+
+
+def cells(volume: Block, columns: Sequence[Column]) -> list[str]:
+    """One volume's figures."""
+    return figures(*((volume[field], form) for _, field, form in columns))
 
 
 def spread_text(summary: Block) -> str:
-    """How evenly the bytes of each role with several volumes lay on them."""
+    """How evenly the bytes of each role with several volumes lay on them; empty where files cannot tell."""
+    several = [block for block in summary["roles"].values() if block["volumes"] > 1]
+    if summary["kind"] == "imported" and all(block["spread_ratio"] is None for block in several):
+        return ""
     parts = [
         f"{role} {figure(block['spread_ratio'], format_ratio)} over {block['volumes']}"
         for role, block in summary["roles"].items()
@@ -67,9 +77,10 @@ def volumes(summary: Block) -> list[str]:
     shown = shown_volumes(summary)
     if not shown:
         return []
-    rows: list[Sequence[str]] = [HEAD]
+    columns = shown_columns(summary)
+    rows: list[Sequence[str]] = [("volume", *(label for label, _, _ in columns))]
     names = volume_names(shown)
-    rows += [(name, *cells(volume)) for name, volume in zip(names, shown, strict=True)]
+    rows += [(name, *cells(volume, columns)) for name, volume in zip(names, shown, strict=True)]
     where = [one_line(f"{name}: {volume['directory']}") for name, volume in zip(names, shown, strict=True)]
     return [
         *aligned(rows),

@@ -11,9 +11,10 @@ import msgspec
 
 from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_records import PerformanceNote
+from mawl.formats.saslog_steps import step_of
 from mawl.model.messages import Assignment, Failed, Forked, FromLauncher, Reaped, Start, Started
 from mawl.model.options import Role
-from mawl.model.records import JobOutcome, JobRecord, StepKind, StepRecord
+from mawl.model.records import JobOutcome, JobRecord, StepRecord
 from mawl.model.usage import Usage, total
 from mawl.plan.command import Command, filled
 from mawl.plan.programs import Program
@@ -28,7 +29,7 @@ CHECK_STEP = "check"
 WHOLE_STEP = "command"
 LARGEST_LOG_BYTES = 2**28
 MIB, KIB = 2**20, 2**10
-_STEP_KINDS: dict[str, StepKind] = {"data": "data", "procedure": "procedure", "view": "view"}
+_NOTES_OF_STEPS = ("data", "procedure", "view")
 STAMP_SECONDS = 1.0
 """What a stamp of whole seconds may be off."""
 
@@ -194,7 +195,7 @@ class CommandRun(JobRun):
                     f"its SAS log has more than {LARGEST_LOG_BYTES // MIB} MiB and was not read for steps",
                 )
             with self._log.open(encoding="utf-8", errors="replace") as lines:
-                notes = [note for note in read_notes(lines) if note.kind in _STEP_KINDS]
+                notes = [note for note in read_notes(lines) if note.kind in _NOTES_OF_STEPS]
             self._keep_log()
         except OSError as error:
             return [], (
@@ -268,20 +269,7 @@ def _steps(job: str, notes: Sequence[PerformanceNote], made: JobRecord) -> list[
         ended = _stamp(note.ended_at, made)
         real = note.usage.real_time_seconds
         began = None if ended is None or real is None else max(ended - real, made.started_at or 0.0)
-        steps.append(
-            StepRecord(
-                job=job,
-                number=number,
-                name=(note.name or note.kind).lower(),
-                kind=_STEP_KINDS[note.kind],
-                started_at=began,
-                ended_at=ended,
-                usage=note.usage,
-                rows_read=note.rows_read,
-                rows_written=note.rows_written,
-                variables_written=note.variables_written,
-            )
-        )
+        steps.append(step_of(note, job, number, began, ended))
     return steps
 
 

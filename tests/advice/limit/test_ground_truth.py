@@ -113,7 +113,7 @@ def check_no_help(bed: Bed, first: dict[str, Any], limit: Role | None, *argument
 
 def shortened(before: dict[str, Any], after: dict[str, Any]) -> bool:
     """Whether a run took clearly less time than another, beyond the CPU time that its jobs took less."""
-    faster = before["time"]["cpu_seconds"] - after["time"]["cpu_seconds"]
+    faster: float = before["time"]["cpu_seconds"] - after["time"]["cpu_seconds"]
     return elapsed(after) + max(faster, 0.0) < HELPS_NOT * elapsed(before)
 
 

@@ -13,7 +13,8 @@ import msgspec
 from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
 from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
 from mawl.analysis.recordings import NO_JOBS, interval_seconds
-from mawl.units import format_ratio, format_seconds
+from mawl.analysis.series import Samples
+from mawl.units import format_instant, format_ratio, format_seconds
 
 Said = Sequence[Finding | Unmeasured]
 
@@ -21,6 +22,10 @@ RECORDED = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_
 """Series of which any shows when a host was recorded; else any of its devices'."""
 
 LONGEST_STEP_INTERVALS = 3.0
+APART_CURE = (
+    "where the clocks of logs and host differ, import again with --timezone KIND=Area/City or "
+    "--shift saslog=SECONDS; else give recordings of the time of the jobs"
+)
 
 
 def _unknown(rule: str, reason: str, severity: Severity = "indicative") -> Callable[[Reading], Said]:
@@ -84,6 +89,8 @@ def _sampling(reading: Reading) -> Said:
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
         return [_finding(sampling.NAME, "indicative", sentence, cure)]
     start, end = reading.windows.edges[0], reading.windows.edges[-1]
+    if apart := _apart(reading.samples, start, end):
+        return [_finding(sampling.NAME, "indicative", apart, APART_CURE)]
     longest_step = max(
         sampling.LONGEST_STEP_SECONDS,
         LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
@@ -103,6 +110,24 @@ def _sampling(reading: Reading) -> Said:
         f"{format_seconds(longest)}"
     )
     return [_finding(sampling.NAME, "indicative", sentence, "record the host throughout, before and after")]
+
+
+def _apart(samples: Samples, start: float, end: float) -> str:
+    """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
+    spans = [
+        (float(series.times[0]), float(series.times[-1]))
+        for node in samples.nodes
+        for name in samples.names(node)
+        if (series := samples.series(node, name)) is not None and len(series.times)
+    ]
+    if not spans or any(first <= end and last >= start for first, last in spans):
+        return ""
+    recorded = (min(first for first, _ in spans), max(last for _, last in spans))
+    ran, was = (
+        f"from {format_instant(first)[:19]}Z to {format_instant(last)[:19]}Z"
+        for first, last in ((start, end), recorded)
+    )
+    return f"no recording of the host lies within the time of the jobs: they ran {ran}, it was recorded {was}"
 
 
 def _times(reading: Reading, node: str, start: float, end: float) -> list[float]:

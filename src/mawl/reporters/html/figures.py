@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
@@ -19,6 +19,7 @@ Block = dict[str, Any]
 Cell = str | Markup
 
 Path = Sequence[str | int]
+Named = TypeVar("Named")
 
 
 @cache
@@ -58,6 +59,30 @@ class Figures(Terms):
                 return None
             found = found[part]
         return found
+
+    @property
+    def imported(self) -> bool:
+        """Whether foreign files are all there is: what they do not tell is named once, not row by row."""
+        return bool(self.summary["kind"] == "imported")
+
+    def told(
+        self, labels: Mapping[str, Named], values: Callable[[Named], Iterable[Any]]
+    ) -> tuple[dict[str, Named], Markup]:
+        """The rows or columns of a table that have a figure, and a sentence that names the others.
+
+        Of a measured run all of them: there each dash has its reason.
+        """
+        if not self.imported:
+            return dict(labels), Markup()
+        told = {
+            label: named
+            for label, named in labels.items()
+            if any(value is not None for value in values(named))
+        }
+        absent = [label for label in labels if label not in told]
+        if not absent:
+            return told, Markup()
+        return told, paragraph(f"Not known (imported): {'; '.join(absent)}.", "quiet")
 
     def show(self, form: Form, *path: str | int) -> Markup:
         """A figure in a form for people; ``-`` with the reason where it is missing."""

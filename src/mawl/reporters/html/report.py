@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from mawl.reporters.head import node_name
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import Figures
@@ -27,6 +28,7 @@ from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
+from mawl.reporters.probe import stored_probe
 from mawl.store import Run
 from mawl.units import counted_noun
 
@@ -68,7 +70,7 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         performance(figures),
         findings(figures),
         roles(figures, apart["latency_distribution"]),
-        storage(figures),
+        storage(figures, stored_probe(run)),
         compressibility(figures),
         programs(figures, apart["cpu_real"]),
         signature(figures),
@@ -100,7 +102,7 @@ def _lead(summary: Block) -> Markup:
         parts=[
             f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}",
             *([f"scale {workload['scale_name']}"] if workload["scale_name"] else []),
-            counted_noun(len(nodes), "node") if len(nodes) != 1 else nodes[0]["name"],
+            counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
             *([nodes[0]["cpu_model"]] if nodes and nodes[0]["cpu_model"] else []),
             summary["started_at"].replace("T", " ")[:16] + " UTC",
             *([] if summary["kind"] == "measured" else [summary["kind"]]),

@@ -10,9 +10,9 @@ from mawl.reporters.html.charts.frame import (
     CLASS_COLOURS,
     SHARE,
     Chart,
-    Key,
     Sources,
     blank,
+    class_keys,
     from_zero,
     hover,
     latency_ticks,
@@ -62,6 +62,8 @@ def latency_distribution(sources: Sources, reason: str, having: Sequence[str]) -
 def cpu_real(sources: Sources, reason: str) -> Chart:
     """Number of jobs by their CPU time over real time."""
     plot = None
+    data = sources["cpu_real"].data
+    classes = [name for name in CLASS_COLOURS if any(data[name])]
     if not reason:
         plot = blank("cpu_real", tools=TOOLS, height=220, x_range=from_zero(), y_range=from_zero())
         plot.xaxis.axis_label = "CPU time over real time of a job (ratio)"
@@ -79,8 +81,9 @@ def cpu_real(sources: Sources, reason: str) -> Chart:
                 alpha=0.85,
             )
             for name, colour in CLASS_COLOURS.items()
+            if name in classes
         ]
-        for bar, name in zip(bars, CLASS_COLOURS, strict=True):
+        for bar, name in zip(bars, classes, strict=True):
             rows = [("ratio", "@left{0.00} to @right{0.00}"), (f"{name} jobs", f"@{name}")]
             hover(plot, bar, rows, line=False)
     return Chart(
@@ -88,7 +91,7 @@ def cpu_real(sources: Sources, reason: str) -> Chart:
         "CPU over real time, job by job",
         "Number of jobs that count by the share of their real time they spent on a processor.",
         "Histogram of the ratio of CPU time to real time of the jobs, by class of program.",
-        [Key(name, colour) for name, colour in CLASS_COLOURS.items()],
+        class_keys(classes),
         plot,
         reason,
     )

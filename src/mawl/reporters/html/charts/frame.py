@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from bokeh.models import (
@@ -28,7 +28,7 @@ Columns = dict[str, NDArray[Any] | list[Any]]
 Sources = Mapping[str, ColumnDataSource]
 
 ROLE_COLOURS = {"data": "#3f87cc", "work": "#d97f26", "util": "#2f9e74", "other": "#8b939e"}
-CLASS_COLOURS = {"compute": "#7d70d6", "memory": "#cf5f93", "io": "#3a9cb5"}
+CLASS_COLOURS = {"compute": "#7d70d6", "memory": "#cf5f93", "io": "#3a9cb5", "unknown": "#8b939e"}
 SIDE_COLOURS = {"read": "#3f87cc", "write": "#d97f26"}
 MARK_COLOUR = "#b4453c"
 QUIET_COLOUR = "#8b939e"
@@ -73,6 +73,15 @@ class Chart(NamedTuple):
     figure: figure | None
     reason: str = ""
     not_yet: bool = False
+
+
+def class_keys(classes: Collection[str]) -> list[Key]:
+    """The legend of those classes of programs that a chart shows."""
+    return [
+        Key("class not known" if name == "unknown" else name, colour)
+        for name, colour in CLASS_COLOURS.items()
+        if name in classes
+    ]
 
 
 def time_range(end_seconds: float) -> Range1d:

@@ -16,6 +16,7 @@ from mawl.reporters.html.charts.frame import (
     Chart,
     Key,
     Sources,
+    class_keys,
     hover,
     time_figure,
 )
@@ -74,7 +75,7 @@ def sessions(
                     left=tail[0], right=tail[1], fill_color=QUIET_COLOUR, fill_alpha=0.18, level="underlay"
                 )
             )
-    keys = [Key(name, colour) for name, colour in CLASS_COLOURS.items()]
+    keys = class_keys(set(sources["sessions"].data["program_class"]))
     keys.append(Key("failed or stopped (red frame)", FAILED_COLOUR, "mark"))
     if tail is not None:
         keys.append(Key("tail (grey ground)", QUIET_COLOUR, "pale"))

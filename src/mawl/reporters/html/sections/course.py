@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import Figures, folded, section, table
+from mawl.reporters.html.figures import Figures, folded, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.units import format_latency, format_rate, format_ratio, format_seconds
 
@@ -18,8 +18,12 @@ def chart_of(chart: Chart, places: dict[str, Markup]) -> Markup:
 
 
 def course(figures: Figures, charts: Sequence[Chart], places: dict[str, Markup]) -> Markup:
-    """All charts over time, with buttons that zoom them together."""
-    drawn = [chart_of(chart, places) for chart in charts]
+    """All charts over time, with buttons that zoom them together; of an import those that can be drawn."""
+    shown = [chart for chart in charts if chart.name in places or not figures.imported]
+    drawn = [chart_of(chart, places) for chart in shown]
+    others = "; ".join(chart.title for chart in charts if chart not in shown)
+    if others:
+        drawn.append(paragraph(f"Not drawn, since no imported file tells it: {others}.", "quiet"))
     zoom = [fill("zoom.html")] if any(chart.name in places for chart in charts) else []
     return section("course", "Course of the run", *zoom, *drawn, _windows(figures))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from markupsafe import Markup
 
 from mawl.reporters.figure import Form, format_count
+from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 from mawl.units import format_bytes, format_latency, format_memory, format_ratio, format_seconds
 
@@ -48,25 +51,35 @@ def host(figures: Figures) -> Markup:
     block = figures.summary["host"]
     if block is None:
         return section("host", "Host", paragraph(f"Not measured: {figures.reason(('host',))}.", "why"))
+    known, unknown = figures.told(HOST, lambda named: [figures.value("host", *named[0])])
     rows = [
         (figures.term(label, "host." + ".".join(path)), figures.show(form, "host", *path))
-        for label, (path, form) in HOST.items()
+        for label, (path, form) in known.items()
     ]
-    devices = [
+    caption = "Processors, memory and pressure, all nodes"
+    tables = [table(caption, ("figure", "value"), rows, narrow=True)] if rows else []
+    return section("host", "Host", *tables, unknown, *_devices(figures, block))
+
+
+def _devices(figures: Figures, block: dict[str, Any]) -> list[Markup]:
+    """Devices that hold roles, then those that moved most."""
+    names = active_devices(block["device"] or {})
+    if not names:
+        return []
+    columns, unknown = figures.told(
+        DEVICE, lambda named: [figures.value("host", "device", name, *named[0]) for name in names]
+    )
+    rows = [
         (
             name,
-            ", ".join(device["roles"]) or "no role",
-            *(figures.show(form, "host", "device", name, *path) for path, form in DEVICE.values()),
+            ", ".join(block["device"][name]["roles"]) or "no role",
+            *(figures.show(form, "host", "device", name, *path) for path, form in columns.values()),
         )
-        for name, device in (block["device"] or {}).items()
-        if device["roles"] or device["read_bytes"] or device["written_bytes"]
+        for name in names
     ]
     head = (
         "device",
         "holds",
-        *(figures.term(label, "host.device.*." + ".".join(path)) for label, (path, _) in DEVICE.items()),
+        *(figures.term(label, "host.device.*." + ".".join(path)) for label, (path, _) in columns.items()),
     )
-    tables = [table("Processors, memory and pressure, all nodes", ("figure", "value"), rows, narrow=True)]
-    if devices:
-        tables.append(table("Block devices; a peak is the highest window mean", head, devices, texts=(1,)))
-    return section("host", "Host", *tables)
+    return [table("Block devices; a peak is the highest window mean", head, rows, texts=(1,)), unknown]

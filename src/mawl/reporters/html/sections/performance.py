@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.reporters.figure import Form, format_count
+from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, beside, section, table
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
@@ -15,10 +16,16 @@ DIRECTIONS = {"read": "read", "write": "written", "total": "total"}
 MOST_DEVICES = 3
 """Devices whose awaits stand in the summary; the section on the host has all."""
 
-Row = tuple[str, str, Form]
-"""A label, the registry's name, which is the path in the summary, too, and the form."""
+Row = tuple[str, str, Sequence[str], Form]
+"""A label, the registry's name, the path in the summary, and the form."""
 
-TIMES: tuple[Row, ...] = (
+
+def _named(*rows: tuple[str, str, Form]) -> tuple[Row, ...]:
+    """Rows whose registry name is their path in the summary, too."""
+    return tuple((label, name, name.split("."), form) for label, name, form in rows)
+
+
+TIMES = _named(
     ("sessions", "workload.sessions", format_count),
     ("jobs", "jobs.total", format_count),
     ("jobs at once, peak", "jobs.peak_concurrent", format_count),
@@ -36,7 +43,7 @@ TIMES: tuple[Row, ...] = (
     ("its range", "cpu_real_ratio.range", format_ratio),
     ("CPU/real without waiting for a CPU", "cpu_real_ratio.without_run_queue", format_ratio),
 )
-FLOWS: tuple[Row, ...] = (
+FLOWS = _named(
     ("peak throughput, device", "io.device.peak.total_bytes_per_second", format_rate),
     ("sustained throughput, device", "io.device.sustained.total_bytes_per_second", format_rate),
     ("sustained per core, device", "io.device.sustained_bytes_per_second_per_core", format_rate),
@@ -46,7 +53,7 @@ FLOWS: tuple[Row, ...] = (
     ("reach, read: device over application", "io.reach.read_ratio", format_ratio),
     ("reach, written", "io.reach.write_ratio", format_ratio),
 )
-HOST: tuple[Row, ...] = (
+HOST = _named(
     ("processors busy (share of time)", "host.cpu_busy_ratio", format_ratio),
     ("processors in I/O wait (share of time)", "host.cpu_iowait_ratio", format_ratio),
     ("memory of jobs (sum)", "time.memory_bytes", format_memory),
@@ -55,54 +62,69 @@ HOST: tuple[Row, ...] = (
 
 def performance(figures: Figures) -> Markup:
     """Sessions, jobs, times, throughput and latency as the published tables have them."""
-    head = ("figure", "value")
-    flows = [*_rows(figures, FLOWS), *_awaits(figures), *_rows(figures, HOST)]
+    rows = {row[0]: row for row in (*FLOWS, *_awaits(figures), *HOST)}
     return section(
         "summary",
         "Performance summary",
         beside(
-            table("Jobs and times", head, _rows(figures, TIMES), narrow=True),
-            table("Throughput, latency and processors", head, flows, narrow=True),
+            _table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
+            _table(figures, "Throughput, latency and processors", rows),
         ),
         _throughput(figures),
     )
 
 
-def _rows(figures: Figures, rows: Sequence[Row]) -> list[tuple[Markup, Markup]]:
-    return [(figures.term(label, name), figures.show(form, *name.split("."))) for label, name, form in rows]
+def _table(figures: Figures, caption: str, rows: dict[str, Row]) -> Markup:
+    """A row per figure; of an import those that its files tell, the others named below."""
+    known, unknown = figures.told(rows, lambda row: [figures.value(*row[2])])
+    cells = [
+        (figures.term(label, name), figures.show(form, *path)) for label, name, path, form in known.values()
+    ]
+    return (table(caption, ("figure", "value"), cells, narrow=True) if cells else Markup()) + unknown
 
 
-def _awaits(figures: Figures) -> list[tuple[Markup, Markup]]:
-    """Await of the devices that hold roles, as the published tables give disk service times."""
+def _awaits(figures: Figures) -> list[Row]:
+    """Await of the devices that hold roles, as the published tables give disk service times.
+
+    Of an import without roles, of those that moved most; and the awaits that its files tell.
+    """
     devices = figures.value("host", "device") or {}
-    holding = [name for name, device in devices.items() if device["roles"]][:MOST_DEVICES]
+    names = active_devices(devices)
+    holding = [name for name in names if devices[name]["roles"]] or (names if figures.imported else [])
     return [
         (
-            figures.term(
-                f"{direction} await of {name}, {kind}", f"host.device.*.{direction}_await_seconds.{kind}"
-            ),
-            figures.show(format_latency, "host", "device", name, f"{direction}_await_seconds", kind),
+            f"{direction} await of {name}, {kind}",
+            f"host.device.*.{direction}_await_seconds.{kind}",
+            ("host", "device", name, f"{direction}_await_seconds", kind),
+            format_latency,
         )
-        for name in holding
+        for name in holding[:MOST_DEVICES]
         for direction in ("read", "write")
         for kind in ("mean", "peak")
+        if not figures.imported or devices[name][f"{direction}_await_seconds"][kind] is not None
     ]
 
 
 def _throughput(figures: Figures) -> Markup:
     """Both sides by direction, over windows; a name leads to the definition of that side's total."""
     head = ("side", *(name.replace("_", " ") for name in WINDOW_FIGURES))
-    rows = [
-        (
-            figures.term(f"{side}, {word}", f"io.{side}.sustained.{direction}_bytes_per_second"),
-            *(
-                figures.show(format_rate, "io", side, name, f"{direction}_bytes_per_second")
-                for name in WINDOW_FIGURES
-            ),
-        )
+    ways = {
+        f"{side}, {word}": (side, f"{direction}_bytes_per_second")
         for side in ("application", "device")
         for direction, word in DIRECTIONS.items()
+    }
+    known, _ = figures.told(
+        ways, lambda way: [figures.value("io", way[0], name, way[1]) for name in WINDOW_FIGURES]
+    )
+    rows = [
+        (
+            figures.term(label, f"io.{side}.sustained.{field}"),
+            *(figures.show(format_rate, "io", side, name, field) for name in WINDOW_FIGURES),
+        )
+        for label, (side, field) in known.items()
     ]
+    if not rows:
+        return Markup()
     window = figures.value("io", "device", "window_seconds")
     length = "" if window is None else f" in windows of {format_seconds(window)}"
     return table(f"Throughput{length}; device: {figures.value('io', 'device', 'windows_source')}", head, rows)

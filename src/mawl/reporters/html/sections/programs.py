@@ -36,21 +36,17 @@ def programs(figures: Figures, distribution: Markup) -> Markup:
     """Two tables, then how CPU over real time spreads over the jobs."""
     names = list(figures.summary["programs"])
     if not names:
-        return section("programs", "Programs", paragraph("No job has a record yet.", "why"))
+        why = "No job was imported." if figures.imported else "No job has a record yet."
+        return section("programs", "Programs", paragraph(why, "why"))
+    columns, unknown = figures.told(
+        COLUMNS, lambda named: [figures.value("programs", name, *named[0]) for name in names]
+    )
     head = (
         "program",
-        *(figures.term(label, "programs.*." + ".".join(path)) for label, (path, _) in COLUMNS.items()),
+        *(figures.term(label, "programs.*." + ".".join(path)) for label, (path, _) in columns.items()),
     )
     rows = [
-        (name, *(figures.show(form, "programs", name, *path) for path, form in COLUMNS.values()))
-        for name in names
-    ]
-    waits_head = (
-        "program",
-        *(figures.term(label, f"programs.*.wait.{field}") for label, field in WAITS.items()),
-    )
-    waits = [
-        (name, *(figures.show(format_seconds, "programs", name, "wait", field) for field in WAITS.values()))
+        (name, *(figures.show(form, "programs", name, *path) for path, form in columns.values()))
         for name in names
     ]
     return section(
@@ -62,6 +58,25 @@ def programs(figures: Figures, distribution: Markup) -> Markup:
             head,
             rows,
         ),
-        table("Where the time of each program's jobs went (sums)", waits_head, waits),
+        unknown,
+        _waits(figures, names),
         distribution,
     )
+
+
+def _waits(figures: Figures, names: list[str]) -> Markup:
+    """Where the time went; nothing where no file tells."""
+    columns, unknown = figures.told(
+        WAITS, lambda field: [figures.value("programs", name, "wait", field) for name in names]
+    )
+    if not columns:
+        return Markup()
+    head = (
+        "program",
+        *(figures.term(label, f"programs.*.wait.{field}") for label, field in columns.items()),
+    )
+    rows = [
+        (name, *(figures.show(format_seconds, "programs", name, "wait", field) for field in columns.values()))
+        for name in names
+    ]
+    return table("Where the time of each program's jobs went (sums)", head, rows) + unknown

@@ -48,22 +48,26 @@ def volumes(figures: Figures) -> Markup:
     shown = {volume["directory"] for volume in shown_volumes(figures.summary)}
     if not shown:
         return Markup()
+    columns, unknown = figures.told(
+        VOLUME_COLUMNS, lambda named: [volume[named[0]] for volume in shown_volumes(figures.summary)]
+    )
     head = (
         "role",
         "directory",
-        *(figures.term(label, f"volumes.*.{field}") for label, (field, _) in VOLUME_COLUMNS.items()),
+        *(figures.term(label, f"volumes.*.{field}") for label, (field, _) in columns.items()),
     )
     rows = [
         (
             volume["role"],
             volume["directory"],
-            *(figures.show(form, "volumes", place, field) for field, form in VOLUME_COLUMNS.values()),
+            *(figures.show(form, "volumes", place, field) for field, form in columns.values()),
         )
         for place, volume in enumerate(figures.summary["volumes"])
         if volume["directory"] in shown
     ]
-    note = paragraph(spread_text(figures.summary), "quiet")
-    return table("Volumes of the roles that have several", head, rows, texts=(1,)) + note
+    spread = spread_text(figures.summary)
+    note = paragraph(spread, "quiet") if spread else Markup()
+    return table("Volumes of the roles that have several", head, rows, texts=(1,)) + unknown + note
 
 
 def _bytes(figures: Figures, names: list[str]) -> Markup:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.model.options import ROLES
-from mawl.reporters.demand import COLUMNS, DIRECTIONS, notes
+from mawl.model.probe import Probe
+from mawl.reporters import probe
+from mawl.reporters.demand import COLUMNS, notes, shown
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 
 
-def storage(figures: Figures) -> Markup:
-    """A row per role and direction; the reason where the run holds no probe."""
+def storage(figures: Figures, probed: Probe | None) -> Markup:
+    """A row per role and direction, and the tests of the probe; the reason where the run holds none."""
     title = "Demand on storage, and what it can do"
     if figures.value("storage") is None:
         why = paragraph(f"Not known: {figures.reason(('storage',))}.", "why")
@@ -24,11 +25,27 @@ def storage(figures: Figures) -> Markup:
             f"{role}, {direction}",
             *(figures.show(form, "storage", "by_role", role, direction, name) for _, name, form in COLUMNS),
         )
-        for role in ROLES
-        for direction in DIRECTIONS
+        for role, direction in shown(figures.summary)
     ]
-    probed = (
-        f"Probed {figures.summary['storage']['probed_at'][:10]} with {figures.summary['storage']['tool']}."
-    )
-    beside = [paragraph(note, "quiet") for note in [probed, *notes(figures.summary)]]
-    return section("storage", title, table("Demand and capability by role", head, rows), *beside)
+    when = f"Probed {figures.summary['storage']['probed_at'][:10]} with {figures.summary['storage']['tool']}."
+    beside = [paragraph(note, "quiet") for note in [when, *notes(figures.summary)]]
+    demand = [table("Demand and capability by role", head, rows), *beside] if rows else []
+    return section("storage", title, *demand, *_tests(probed))
+
+
+def _tests(probed: Probe | None) -> list[Markup]:
+    """What the probe, or an imported file of fio, measured: a table for each directory."""
+    if probed is None:
+        return []
+    return [
+        part
+        for target in probed.targets
+        for part in (
+            *(
+                [table(f"{probed.tool} in {probe.title_of(target)}", probe.HEAD, probe.rows_of(target))]
+                if target.tests
+                else []
+            ),
+            *(paragraph(sentence, "quiet") for sentence in probe.sentences_of(target)),
+        )
+    ]

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
-from mawl.reporters.figure import ABSENT, figure, format_plain
+from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
 from mawl.units import format_memory, format_seconds
@@ -22,6 +22,11 @@ ACCOUNTS = {
     "verify": "verify",
     "launcher": "launcher",
     "total": "together",
+}
+OWN: dict[str, tuple[str, Form]] = {
+    "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
+    "of it before the start": ("startup_cpu_seconds", format_seconds),
+    "memory of mawl itself": ("peak_memory_bytes", format_memory),
 }
 MODES = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 
@@ -43,16 +48,14 @@ def system(figures: Figures, facts: RunFacts) -> Markup:
 def _run(figures: Figures, facts: RunFacts) -> Markup:
     summary = figures.summary
     workload = summary["workload"]
+    mode = summary["start_mode"]
     cells: list[tuple[str, Cell]] = [
         ("run", summary["run_id"]),
         ("kind", f"{summary['kind']}, by mawl {summary['mawl_version']}, format {summary['format_version']}"),
         ("workload", f"{workload['name']}: {workload['title']}" if workload["title"] else workload["name"]),
-        (
-            "scale",
-            f"{workload['scale_name'] or ''} ({figure(workload['scale'], format_plain)} of full)".strip(),
-        ),
-        ("start of jobs", summary["start_mode"] or absent(figures.reason(("start_mode",)))),
-        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or 'not yet'}"),
+        ("scale", _scale(workload) if workload["scale"] is not None else _absent(figures, "workload.scale")),
+        ("start of jobs", mode or _absent(figures, "start_mode")),
+        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or _not_ended(figures)}"),
         (
             "outcome",
             summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else ""),
@@ -60,6 +63,20 @@ def _run(figures: Figures, facts: RunFacts) -> Markup:
         ("command", fill("code.html", text=" ".join(facts.command)) if facts.command else ABSENT),
     ]
     return fill("facts.html", facts=cells)
+
+
+def _scale(workload: Block) -> str:
+    return f"{workload['scale_name'] or ''} ({format_plain(workload['scale'])} of full)".strip()
+
+
+def _not_ended(figures: Figures) -> str:
+    return f"not known ({figures.reason(('ended_at',))})" if figures.imported else "not yet"
+
+
+def _absent(figures: Figures, path: str) -> Cell:
+    """In words where that is the rule of such runs, else a dash; with the reason."""
+    reason = figures.reason(path.split("."))
+    return f"not known ({reason})" if figures.imported else absent(reason)
 
 
 def _nodes(figures: Figures) -> Markup:
@@ -136,24 +153,19 @@ def _cost(figures: Figures) -> Markup:
             for label, mode in zip(("user", "system", "together"), MODES, strict=True)
         ),
     )
+    accounts, _ = figures.told(
+        {title: name for name, title in ACCOUNTS.items()},
+        lambda name: [figures.value("cpu_account", name, mode) for mode in MODES],
+    )
     rows = [
         (title, *(figures.show(format_seconds, "cpu_account", name, mode) for mode in MODES))
-        for name, title in ACCOUNTS.items()
+        for title, name in accounts.items()
     ]
-    own = [
-        (
-            figures.term("CPU of mawl itself, launcher included", "overhead.cpu_seconds"),
-            figures.show(format_seconds, "overhead", "cpu_seconds"),
-        ),
-        (
-            figures.term("of it before the start", "overhead.startup_cpu_seconds"),
-            figures.show(format_seconds, "overhead", "startup_cpu_seconds"),
-        ),
-        (
-            figures.term("memory of mawl itself", "overhead.peak_memory_bytes"),
-            figures.show(format_memory, "overhead", "peak_memory_bytes"),
-        ),
+    own, _ = figures.told(OWN, lambda named: [figures.value("overhead", named[0])])
+    costs = [
+        (figures.term(label, f"overhead.{field}"), figures.show(form, "overhead", field))
+        for label, (field, form) in own.items()
     ]
-    return table("CPU account", head, rows, narrow=True) + table(
-        "What mawl itself cost", ("figure", "value"), own, narrow=True
-    )
+    account = table("CPU account", head, rows, narrow=True) if rows else Markup()
+    cost = table("What mawl itself cost", ("figure", "value"), costs, narrow=True) if costs else Markup()
+    return account + cost
