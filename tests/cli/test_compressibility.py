@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
+from mawl.model.options import Role
 from mawl.store import open_run
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]
@@ -118,6 +119,7 @@ def test_the_share_that_the_engine_compressed_itself_is_told(
 
 
 @pytest.mark.lab
+@pytest.mark.measured(reruns=1)
 def test_a_mixed_run_knows_data_and_work_and_util(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +131,8 @@ def test_a_mixed_run_knows_data_and_work_and_util(
     roles = {role.role: {(one.label, one.block_bytes): one for one in role.estimates} for role in found.roles}
     data = roles["data"]["zstd-1", 2**20]
     assert data.saving_ratio == pytest.approx(0.90, abs=0.03)
-    for role, most in (("work", 0.1), ("util", 0.4)):
+    limits: dict[Role, float] = {"work": 0.1, "util": 0.4}
+    for role, most in limits.items():
         for (_, block), one in roles[role].items():
             if block == 2**20:
                 continue  # it costs most, and a minute's share of a processor is a few draws
