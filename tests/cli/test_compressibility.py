@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
+from mawl.model.options import Role
 from mawl.store import open_run
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]
@@ -118,6 +119,7 @@ def test_the_share_that_the_engine_compressed_itself_is_told(
 
 
 @pytest.mark.lab
+@pytest.mark.measured(reruns=1)
 def test_a_mixed_run_knows_data_and_work_and_util(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,10 +131,13 @@ def test_a_mixed_run_knows_data_and_work_and_util(
     roles = {role.role: {(one.label, one.block_bytes): one for one in role.estimates} for role in found.roles}
     data = roles["data"]["zstd-1", 2**20]
     assert data.saving_ratio == pytest.approx(0.90, abs=0.03)
-    for role in ("work", "util"):
-        for one in roles[role].values():
+    limits: dict[Role, float] = {"work": 0.1, "util": 0.4}
+    for role, most in limits.items():
+        for (_, block), one in roles[role].items():
+            if block == 2**20:
+                continue  # it costs most, and a minute's share of a processor is a few draws
             assert one.saving_ratio is not None and one.half_width_ratio is not None
-            assert one.half_width_ratio <= 0.35 and 0.5 < one.saving_ratio < 1.0
+            assert one.half_width_ratio <= most and 0.5 < one.saving_ratio < 1.0
     cost = [volume.cost for volume in found.volumes if volume.role != "data"]
-    taken = sum(one.cpu_seconds for one in cost) / max(one.elapsed_seconds for one in cost)
-    assert taken <= 0.1, "2 % of a processor, as much again at first, and looks at jobs' ends"
+    taken, elapsed = sum(one.cpu_seconds for one in cost), max(one.elapsed_seconds for one in cost)
+    assert taken <= max(0.01 * elapsed, 0.35) + 0.05, "1 % of a processor, and the last looks"

@@ -76,11 +76,27 @@ def test_at_a_lower_speed_caps_and_rates_fall_and_seeks_stay() -> None:
         ('cap = { bytes_per_second = "1kB" }', "disk", "expected at least 1 MB/s"),
         ('dirty = "4KiB"', "disk", "expected at least 1 MiB of dirty pages"),
         (
-            'disk = { model = "spinning", bytes_per_second = "60MB", reach = "16MiB" }',
+            'disk = { model = "spinning", bytes_per_second = "60MB", reach = "17MiB" }',
             "disk",
-            "expected a reach of at most 8 MiB",
+            "expected a reach of at most 16 MiB",
         ),
         ("colour = 1", "disk", "colour: unknown"),
+        (
+            'file_system = "ntfs"',
+            "disk",
+            "key volumes[0].file_system: expected one of btrfs, ext4, xfs, found 'ntfs'",
+        ),
+        ('dirty = "-1GiB"', "disk", "small.toml: key volumes[0].dirty: expected a size such as 256KiB"),
+        (
+            'cap = { bytes_per_second = "fast" }',
+            "disk",
+            "key volumes[0].cap.bytes_per_second: expected a size",
+        ),
+        (
+            'disk = { model = "spinning", bytes_per_second = "60MB", reach = "far" }',
+            "disk",
+            "key volumes[0].disk.reach: expected a size",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused_by_name(
@@ -88,6 +104,28 @@ def test_what_contradicts_itself_is_refused_by_name(
 ) -> None:
     with pytest.raises(InvalidFileError) as caught:
         load_bed(bed_file(tmp_path, volume, work))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('size = "64MiB"', 'size = "-1GiB"', "small.toml: key volumes[0].size: expected a size"),
+        ('title = "t"', 'title = "t"\nmemory_limit = "-3"', "small.toml: key memory_limit: expected a size"),
+        ('title = "t"', 'title = "t"\nscale = -3.0', "small.toml: key scale: expected a scale"),
+        ('"nano"', '"nosuch"', "small.toml: key workload: no workload is called 'nosuch'"),
+        ('name = "one"', 'name = "one"\nworkload = "x"', "arm one: workload: no workload is called 'x'"),
+        ('name = "one"', 'name = "one"\noptions = { x = 1 }', "arm one: options: unknown option 'x'"),
+        ("[[arms]]", "[[weapons]]", "small.toml: key weapons: unknown, expected one of name, title"),
+    ],
+)
+def test_what_a_run_would_refuse_is_refused_before_anything_is_built(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    path = Path(bed_file(tmp_path))
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InvalidFileError) as caught:
+        load_bed(str(path))
     assert words in str(caught.value)
 
 

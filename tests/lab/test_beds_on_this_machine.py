@@ -20,7 +20,18 @@ pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 CAP = 123456789
 ZRAM_BYTES = 211812352
-NEEDS = ("root", "fio", "loop", "ext4", "xfs", "zram", "cap", "writeback limit", "disk model", "memory group")
+NEEDS = (
+    "root",
+    "fio",
+    "loop",
+    "ext4",
+    "btrfs",
+    "zram",
+    "cap",
+    "writeback limit",
+    "disk model",
+    "memory group",
+)
 
 BED = f"""
 name = "mortal"
@@ -41,6 +52,11 @@ name = "memory"
 size = {ZRAM_BYTES}
 backing = "zram"
 file_system = "ext4"
+[[volumes]]
+name = "tree"
+size = "1GiB"
+file_system = "btrfs"
+cap = {{ bytes_per_second = {CAP} }}
 [[arms]]
 name = "all"
 data = ["flash"]
@@ -51,6 +67,11 @@ name = "memory"
 data = ["memory"]
 work = ["memory"]
 util = ["memory"]
+[[arms]]
+name = "tree"
+data = ["tree"]
+work = ["tree"]
+util = ["tree"]
 """
 
 
@@ -121,13 +142,14 @@ def test_after_a_kill_at_any_moment_of_up_down_leaves_nothing(lab: Lab) -> None:
         assert lab.left() == []
 
 
-def test_after_a_kill_at_any_moment_of_run_down_leaves_nothing(lab: Lab) -> None:
+@pytest.mark.parametrize("arm", ["memory", "tree"])
+def test_after_a_kill_at_any_moment_of_run_down_leaves_nothing(lab: Lab, arm: str) -> None:
     draw = generator()
-    killed_after(lab, draw.uniform(1.5, 6.0), "run", "mortal.toml", "--arm", "memory")
+    killed_after(lab, draw.uniform(1.5, 6.0), "run", "mortal.toml", "--arm", arm)
     lab("down", "mortal")
     assert lab.left() == []
     # And while jobs run: the run folder is there.
-    with lab.start("run", "mortal.toml", "--arm", "memory") as running:
+    with lab.start("run", "mortal.toml", "--arm", arm) as running:
         wait_for(lab, running, "runs/*/run.json")
         time.sleep(draw.uniform(0.0, 4.0))
         running.kill()
@@ -161,5 +183,7 @@ def wait_for(lab: Lab, process: subprocess.Popen[str], pattern: str) -> None:
     """Until a file is there that the process makes."""
     deadline = time.monotonic() + 90.0
     while not list(lab.directory.glob(pattern)):
-        assert process.poll() is None and time.monotonic() < deadline, f"no {pattern}"
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(f"no {pattern}: {process.communicate()[1]}")
         time.sleep(0.05)

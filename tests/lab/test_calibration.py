@@ -86,6 +86,20 @@ def test_one_good_measurement_of_three_is_not_enough(tmp_path: Path, monkeypatch
         calibrate(CAPPED, tmp_path, "none", "")
 
 
+def test_fio_leaves_out_the_ramp_which_it_would_cut_to_none_in_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def command(words: list[str], _: str) -> str:
+        asked.extend(words)
+        return '{"jobs": [{"read": {"bw_bytes": 1.0}}]}'
+
+    monkeypatch.setattr(calibration, "command", command)
+    assert calibration.Fio(tmp_path / "file", 2**20, "").rate("read") == 1.0
+    assert "--ramp_time=500ms" in asked and "--runtime=3" in asked
+
+
 class Distant:
     """A disk behind a way of 0.9 ms: stands in for fio."""
 

@@ -9,6 +9,7 @@ import pytest
 from mawl.errors import UnsuitableMachineError
 from mawl.lab import needs
 from mawl.lab.bed import load_bed
+from mawl.lab.command import command
 from mawl.lab.needs import EVERY, check, needs_of
 from mawl.lab.state import known_beds
 
@@ -58,3 +59,9 @@ def test_missing_programs_come_with_their_package(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(needs, "find", lambda program: None if program == "mkfs.xfs" else program)
     assert needs._lacking("losetup", "mkfs.xfs") == "mkfs.xfs not found; install xfsprogs"
     assert needs._lacking("losetup") is None
+
+
+def test_what_a_program_said_is_told_without_its_runs_of_blanks() -> None:
+    said = "echo 'mount: refused;       see   the manual' >&2; exit 1"
+    with pytest.raises(UnsuitableMachineError, match="sh failed: mount: refused; see the manual;"):
+        command(("sh", "-c", said), "mark")

@@ -23,6 +23,12 @@ def test_a_direct_test_runs_for_its_time_over_each_streams_share() -> None:
     assert "--filename_format=stream.$jobnum" in found
 
 
+def test_a_part_of_a_second_is_told_in_milliseconds_since_fio_would_cut_it() -> None:
+    found = words(msgspec.structs.replace(CHOICE, seconds=1.5, steady=True))
+    assert "--steadystate_duration=1500ms" in found and "--runtime=9" in found
+    assert "--runtime=1500ms" in words(msgspec.structs.replace(CHOICE, seconds=1.5))
+
+
 @pytest.mark.parametrize(("direction", "syncs"), [("read", False), ("write", True), ("mixed", True)])
 def test_a_buffered_test_moves_each_byte_once_and_out_of_the_cache(direction: str, syncs: bool) -> None:
     found = words(direct=False, direction=direction)

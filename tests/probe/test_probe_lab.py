@@ -12,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mawl.formats.fio import parse_fio
-from tests.advice.limit.beds import Volume, command, lacking, looped, mounted, served
+from tests.advice.limit.beds import Volume, command, lacking
+from tests.fakes.failing_device import LACKING, failing
 
 CAP_BYTES_PER_SECOND = 100 * 2**20
 NOISE = 0.05
@@ -160,26 +160,7 @@ def test_a_directory_of_another_user_says_so() -> None:
         )
 
 
-@contextmanager
-def failing(directory: Path) -> Iterator[tuple[Path, Path]]:
-    """ext4 on a device that fails while the second path is there (nbdkit's error filter)."""
-    image, place, trigger = directory / "image", directory / "failing", directory / "fail"
-    with image.open("wb") as file:
-        file.truncate(256 * 2**20)
-    command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", str(image))
-    place.mkdir()
-    with ExitStack() as stack:
-        file_ = stack.enter_context(
-            served(image, "--filter=error", "file", str(image), "error=EIO", "error-rate=100%",
-                   f"error-file={trigger}")
-        )  # fmt: skip
-        device = stack.enter_context(looped(file_))
-        stack.enter_context(mounted(device, place))
-        stack.callback(trigger.unlink, missing_ok=True)
-        yield place, trigger
-
-
-@pytest.mark.skipif(lacking("nbdkit", "nbdfuse") is not None, reason=str(lacking("nbdkit", "nbdfuse")))
+@pytest.mark.skipif(LACKING is not None, reason=str(LACKING))
 @pytest.mark.parametrize("role", ["data", "work", "util"])
 def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: str) -> None:
     well = tmp_path / "well"

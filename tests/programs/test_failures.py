@@ -51,8 +51,55 @@ def test_without_a_file_the_file_system_with_the_least_space_is_named(
 
 
 def test_other_input_and_output_errors_are_not_taken_for_a_full_disk(assignment: Assignment) -> None:
-    text, _ = failures.sentence(OSError(errno.EIO, "Input/output error", "/x"), assignment, "sort")
-    assert text == "OSError in step sort: [Errno 5] Input/output error: '/x'; the job's log has the traceback"
+    text, _ = failures.sentence(OSError(errno.EROFS, "Read-only file system", "/x"), assignment, "sort")
+    assert (
+        text
+        == "OSError in step sort: [Errno 30] Read-only file system: '/x'; the job's log has the traceback"
+    )
+
+
+@pytest.mark.parametrize("role", ["work", "util"])
+def test_a_device_that_fails_is_named_by_the_role_of_the_file_in_the_error(
+    assignment: Assignment, role: str
+) -> None:
+    path = f"{getattr(assignment, role)[1]}/part-7"
+    text, wrong = failures.sentence(
+        OSError(errno.EIO, "Input/output error", path), assignment, "sort", ["data"]
+    )
+    assert text == (
+        f"a device of {role} failed in step sort: [Errno 5] Input/output error: '{path}'; "
+        f"see the kernel's log (dmesg) for the device, or name another directory with --{role}"
+    )
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EIO, "Input/output error"),
+        pa.ArrowException("Error writing bytes to file. Detail: [errno 5] Input/output error"),
+        duckdb.IOException("IO Error: Could not write file: Input/output error"),
+    ],
+)
+def test_without_a_file_the_roles_where_a_call_failed_are_named_or_all(
+    error: Exception, assignment: Assignment
+) -> None:
+    text, _ = failures.sentence(error, assignment, None, ["util"])
+    assert text.startswith("a device of util failed before its first step: ")
+    assert text.endswith("or name another directory with --util")
+    text, _ = failures.sentence(error, assignment, "sort")
+    assert text.startswith("a device of data or work or util failed in step sort: ")
+    assert text.endswith("or name another directory with --data or --work or --util")
+
+
+def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
+    broken = failures.not_made_sentence(OSError(errno.EIO, "Input/output error", "/w/j1"), "work")
+    assert broken == (
+        "/w/j1: the work directory of the job cannot be made: input/output error; "
+        "see the kernel's log (dmesg) for the device, or name another directory with --work"
+    )
+    full = failures.not_made_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
+    assert full.endswith("; free space and inodes there, or name another directory with --work")
 
 
 @pytest.mark.parametrize(

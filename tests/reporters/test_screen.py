@@ -50,6 +50,14 @@ def test_the_worst_run_fits_one_screen(word: str) -> None:
     assert lines[-1].endswith("--all: every table, finding and what is missing")
 
 
+def test_a_failure_tells_its_reason_also_after_a_long_path() -> None:
+    path = "/mnt/" + "directory/" * 15 + "manifest.json:"
+    record = job("s1-1", 0.0, 1.0, outcome="failed", reason=f"{path} the manifest cannot be read: broken")
+    lines = render(judge(facts(), [record], summary_of(facts(), [record]))).splitlines()
+    (line,) = [line for line in lines if line.startswith("failed: s1-1: ")]
+    assert line.endswith("/manifest.json: the manifest cannot be read: broken")
+
+
 def test_nothing_from_a_run_can_steer_the_terminal_or_forge_a_line() -> None:
     bad = "x\x1b[2J\nlimit     none"
     record = job("s1-1", 0.0, 1.0, program=bad, job=bad, outcome="failed", reason=bad)

@@ -48,7 +48,8 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer, direct; may be repeated",
+        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer, or direct (auto, yes or no: "
+        "whether random_access and the scan of wide_sort's input pass by the page cache); may be repeated",
     )
 
 

@@ -94,7 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
         return f"{render(block) if arguments.json else page(block)}\n"
 
     write_text(arguments.output, made)
-    unread = [volume for volume in found[0].volumes if volume.data_bytes and volume.reason]
+    unread = [
+        volume
+        for volume in found[0].volumes
+        if volume.reason and (volume.data_bytes or volume.left_out.lost_folders)
+    ]
     return 1 if unread else 0
 
 

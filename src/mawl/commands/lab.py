@@ -27,7 +27,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.published import as_block
 from mawl.config.published import published_result
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.bed import ArmSpec, BedSpec, load_bed, shipped
+from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
 from mawl.lab.build import Bed, build, stands
 from mawl.lab.calibration import sentence
 from mawl.lab.needs import EVERY, check, needs_of
@@ -222,11 +222,12 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _down(arguments: argparse.Namespace) -> int:
+    named = None if arguments.bed is None else checked_name(arguments.bed)
     directory = state_directory(os.environ)
     if os.geteuid() != 0:
         raise UnsuitableMachineError("a bed is root's", cure="run it with sudo")
     remove_trials(directory)
-    beds = [arguments.bed] if arguments.bed else [bed for bed in known_beds(directory) if "." not in bed]
+    beds = [named] if named is not None else [bed for bed in known_beds(directory) if "." not in bed]
     done = [f"{bed}: removed {what}" for bed in beds for what in take_down(directory, bed)]
     print("\n".join(done) or "no bed stands")
     return 0

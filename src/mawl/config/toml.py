@@ -16,7 +16,7 @@ from mawl.errors import InvalidFileError
 Record = TypeVar("Record")
 
 LARGEST_FILE_BYTES = 4 * 2**20
-_TYPES = {
+_TYPE_WORDS = {
     "object": "a table",
     "array": "a list",
     "str": "text",
@@ -67,14 +67,24 @@ def _sentence(message: str, kind: type) -> str:
     missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
     if missing:
         return f"key {_join(key, missing[1])}: required, but missing"
+    other = re.fullmatch(r"Invalid enum value (.*)", problem)
+    if other:
+        known = [str(value) for one in _types(kind, key) for value in getattr(one, "values", ())]
+        return f"key {key}: expected one of {', '.join(known)}, found {other[1]}"
     problem = problem.replace("Expected", "expected").replace(", got", ", found")
     problem = re.sub(r"`([a-z |]+)`", lambda types: _words(types[1]), problem)
     return f"key {key or '(top level)'}: {problem}"
 
 
 def _keys(kind: type, key: str) -> list[str]:
-    """The keys that the table at ``key`` may have, by the declared types on the way there."""
-    types = [inspect.type_info(kind)]
+    """The keys that the table at ``key`` may have."""
+    tables = [one for one in _types(kind, key) if isinstance(one, inspect.StructType)]
+    return [field.encode_name for one in tables for field in one.fields]
+
+
+def _types(kind: type, key: str) -> list[inspect.Type]:
+    """What may stand at ``key``, by the declared types on the way there."""
+    types = _members(inspect.type_info(kind))
     for part in re.findall(r"\w+|\[(?:\d+|\.\.\.)\]", key):
         inner: list[inspect.Type] = []
         for one in types:
@@ -84,17 +94,17 @@ def _keys(kind: type, key: str) -> list[str]:
                 inner.append(one.item_type)
             elif isinstance(one, inspect.DictType):
                 inner.append(one.value_type)
-        types = [
-            member
-            for one in inner
-            for member in (one.types if isinstance(one, inspect.UnionType) else (one,))
-        ]
-    return [field.encode_name for one in types if isinstance(one, inspect.StructType) for field in one.fields]
+        types = [member for one in inner for member in _members(one)]
+    return types
+
+
+def _members(one: inspect.Type) -> list[inspect.Type]:
+    return list(one.types) if isinstance(one, inspect.UnionType) else [one]
 
 
 def _words(types: str) -> str:
     """``int | null`` as a user would say it: a whole number."""
-    return " or ".join(_TYPES.get(name, name) for name in types.split(" | ") if name != "null")
+    return " or ".join(_TYPE_WORDS.get(name, name) for name in types.split(" | ") if name != "null")
 
 
 def _join(key: str, field: str) -> str:

@@ -195,7 +195,8 @@ class Fio:
                 *("fio", "--name=calibration", f"--filename={self._file}", f"--size={self._size}"),
                 # Preallocated extents would be stored uncompressed on btrfs.
                 *("--direct=1", "--ioengine=libaio", f"--iodepth={DEPTH}", "--fallocate=none"),
-                *("--time_based", f"--ramp_time={ramp_seconds:g}", f"--runtime={SECONDS:g}"),
+                # fio takes 0.5 for 0, so that the ramp would be none.
+                *("--time_based", f"--ramp_time={round(1000 * ramp_seconds)}ms", f"--runtime={SECONDS:g}"),
                 *("--randrepeat=0", "--output-format=json", *words),
             ],
             self._mark,

@@ -35,7 +35,9 @@ def command(words: Sequence[str], mark: str, patience: float = PATIENCE_SECONDS)
         # What mount says last is where else to look.
         lines = [line for line in text.splitlines() if "dmesg(1)" not in line]
         lines = lines or [f"exit status {said.returncode}"]
-        raise UnsuitableMachineError(f"{words[0]} failed", why=lines[-1], cure="mawl lab up --check")
+        raise UnsuitableMachineError(
+            f"{words[0]} failed", why=" ".join(lines[-1].split()), cure="mawl lab up --check"
+        )
     return said.stdout
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import ROLES
+from mawl.model.options import ROLES, Role
 
 FileRole = Literal["data", "work", "util", "other"]
 FILE_ROLES: tuple[FileRole, ...] = (*ROLES, "other")
@@ -80,6 +80,11 @@ IoByRole = dict[FileRole, RoleIo]
 VolumeBytes = dict[int, tuple[int, int]]
 """Bytes that calls read and wrote by volume: 1 is the first directory of data, the last one of util's.
 Volumes in which nothing moved are not in it."""
+
+
+def refused_roles(io: IoByRole) -> list[Role]:
+    """The roles where a read or a write failed."""
+    return [role for role in ROLES if role in io and io[role].failed_reads + io[role].failed_writes]
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

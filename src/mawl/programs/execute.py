@@ -12,6 +12,7 @@ from mawl.measure.preload.job import JobCounters
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.model.records import Answer, StepRecord
+from mawl.model.role_io import refused_roles
 from mawl.plan.entry import load
 from mawl.programs.context import JobContext
 from mawl.programs.failures import sentence
@@ -30,14 +31,16 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
         report(StepEnded(step=record))
         release_memory()
 
-    steps = StepRecorder(assignment.job, ended, counters=JobCounters.open(assignment.counters))
+    counters = JobCounters.open(assignment.counters)
+    steps = StepRecorder(assignment.job, ended, counters=counters)
     try:
         answer = _answer(assignment, steps)
     except BaseException as error:
         if not isinstance(error, Exception | KeyboardInterrupt):
             raise
         # Asked before the files go: afterwards the full file system has space again.
-        text, wrong = sentence(error, assignment, steps.current)
+        refused = () if counters is None else refused_roles(counters.read().io)
+        text, wrong = sentence(error, assignment, steps.current, refused)
         traceback.print_exc(file=sys.stderr)
         remove_places(assignment)
         # What a failed job has published so far is no result.

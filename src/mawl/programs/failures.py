@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import MawlError, WrongAnswerError
 from mawl.model.messages import Assignment
-from mawl.model.options import Role
+from mawl.model.options import ROLES, Role
 from mawl.units import format_memory
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_TEXTS = tuple(os.strerror(number).lower() for number in _FULL)
+_BROKEN_TEXT = os.strerror(errno.EIO).lower()
 _LONGEST = 1500
 """Characters of a sentence at most: with the rest of its message it must fit one pipe write."""
 
 
-def sentence(error: BaseException, assignment: Assignment, step: str | None) -> tuple[str, bool]:
-    """The sentence for an error, and whether it is a failed check."""
+def sentence(
+    error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role] = ()
+) -> tuple[str, bool]:
+    """The sentence for an error, and whether it is a failed check.
+
+    ``refused`` are the roles where a read or a write of the job failed, as far as anybody counted.
+    """
     wrong = isinstance(error, WrongAnswerError)
-    text = str(error) if isinstance(error, MawlError) else _foreign(error, assignment, step)
+    text = str(error) if isinstance(error, MawlError) else _foreign(error, assignment, step, refused)
     text = " ".join(text.split())
     return (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."), wrong
 
 
-def _foreign(error: BaseException, assignment: Assignment, step: str | None) -> str:
+def _foreign(
+    error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role]
+) -> str:
     where = f"in step {step}" if step else "before its first step"
     if is_full(error):
         return full_sentence(error, _places(assignment), step)
+    if is_broken(error):
+        return _broken_sentence(error, assignment, where, refused)
     if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
         memsize = format_memory(assignment.options.memsize_bytes)
         return (
@@ -64,6 +74,41 @@ def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], st
     )
 
 
+def is_broken(error: BaseException) -> bool:
+    """Whether a device failed (EIO): an OSError, or what Arrow and DuckDB make of one."""
+    return (isinstance(error, OSError) and error.errno == errno.EIO) or _BROKEN_TEXT in str(error).lower()
+
+
+def _broken_sentence(
+    error: BaseException, assignment: Assignment, where: str, refused: Collection[Role]
+) -> str:
+    """Name the role whose device failed: by the file that the error names, else by what was counted."""
+    text = str(error)
+    roles = [
+        role
+        for role, directories in {**_places(assignment), "data": _data(assignment)}.items()
+        if any(directory in text for directory in directories)
+    ]
+    named = roles or [role for role in ROLES if role in refused]
+    devices = f"a device of {' or '.join(named or ROLES)}"
+    return f"{devices} failed {where}: {_first_line(error)}; {broken_cure(named)}"
+
+
+def broken_cure(roles: Sequence[Role]) -> str:
+    """What to do where a device of one of these roles failed; of any role where none is named."""
+    options = " or ".join(f"--{role}" for role in roles or ROLES)
+    return f"see the kernel's log (dmesg) for the device, or name another directory with {options}"
+
+
+def not_made_sentence(error: OSError, role: Role) -> str:
+    """Why a job's directory under a role cannot be made."""
+    cure = f"free space and inodes there, or name another directory with --{role}"
+    return (
+        f"{error.filename}: the {role} directory of the job cannot be made: "
+        f"{(error.strerror or str(error)).lower()}; {broken_cure([role]) if is_broken(error) else cure}"
+    )
+
+
 def free_bytes(directory: str) -> int:
     """Bytes that an ordinary user may still write where a directory is, or was."""
     figures = _figures(directory)
@@ -86,6 +131,11 @@ def _figures(directory: str) -> os.statvfs_result:
 
 def _places(assignment: Assignment) -> dict[Role, Sequence[str]]:
     return {"work": assignment.work, "util": assignment.util, "data": [assignment.results]}
+
+
+def _data(assignment: Assignment) -> list[str]:
+    """Where the job's inputs and results lie."""
+    return [*assignment.inputs.values(), assignment.results]
 
 
 def _first_line(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure
-from mawl.units import counted_noun, format_bytes, format_memory, format_seconds
+from mawl.units import counted_noun, format_memory, format_seconds
 
 Block = dict[str, Any]
 
@@ -191,7 +191,7 @@ def _cost(volume: Block) -> str:
     what = "what could be found" if volume["left_out"]["lost_folders"] else "it"
     share = "" if cost["read_ratio"] is None else f" ({percent(cost['read_ratio'])} of {what})"
     return (
-        f"cost: read {format_bytes(cost['read_bytes'])}{share}, {format_seconds(cost['cpu_seconds'])} of "
+        f"cost: read {format_memory(cost['read_bytes'])}{share}, {format_seconds(cost['cpu_seconds'])} of "
         f"CPU, {format_seconds(cost['elapsed_seconds'])}; {counted_noun(cost['draws'], 'block')} drawn"
     )
 
@@ -220,7 +220,7 @@ def _remarks(block: Block) -> list[str]:
             lost = counted_noun(left["lost_folders"], "folder")
             lines.append(f"{name}: could not be read: {lost}, and all that lies below")
         if left["lost_files"]:
-            lost = f"{counted_noun(left['lost_files'], 'file')}, {format_bytes(left['lost_bytes'])}"
+            lost = f"{counted_noun(left['lost_files'], 'file')}, {format_memory(left['lost_bytes'])}"
             lines.append(f"{name}: could not be read: {lost}")
         lines += [f"{name}: {one_line(remark)}" for remark in left["remarks"]]
         engine = volume["engine_share"]

@@ -39,6 +39,8 @@ MOST_PROGRAMS = 5
 LEAST_NEXT_STEPS = 4
 """Lines that failures and findings get before programs do, the empty one included."""
 MOST_FINDINGS = 5
+LONGEST_WORD = 30
+"""Of a line that is too long: a longer path would leave no room for what is said of it."""
 
 PAINTS: dict[str, Paint] = {
     "yes": "good",
@@ -191,7 +193,10 @@ def _cut(lines: list[str], most: int) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    """The line within the width, cut between words."""
+    """The line within the width: long paths by their ends, then cut between words."""
+    if len(line) > LINE_WIDTH:
+        words = line.split(" ")
+        line = " ".join(word if len(word) <= LONGEST_WORD else "..." + word[-LONGEST_WORD:] for word in words)
     if len(line) <= LINE_WIDTH:
         return line
     return line[: LINE_WIDTH - 2].rsplit(" ", 1)[0] + "..."

@@ -8,6 +8,7 @@ from pathlib import Path
 from mawl.model.messages import Assignment
 from mawl.model.options import Role
 from mawl.plan.workload import JobPlan
+from mawl.programs.failures import not_made_sentence
 from mawl.runner.request import RunRequest
 from mawl.volumes import Volumes, choose
 
@@ -50,8 +51,4 @@ def assignment(
 def no_place(volumes: Volumes, error: OSError) -> str:
     """The sentence for a job whose directories cannot be made."""
     role = (volumes.role_of(error.filename) if error.filename else None) or "work"
-    return (
-        f"{error.filename}: the {role} directory of the job cannot be made: "
-        f"{(error.strerror or str(error)).lower()}; free space and inodes there, "
-        f"or name another directory with --{role}"
-    )
+    return not_made_sentence(error, role)

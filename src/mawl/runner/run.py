@@ -96,7 +96,7 @@ def carry_out(
         )
         looking = None
         if request.compressibility:
-            looking = RunCompressibility(volumes, request.inputs.values(), request.plan.seed)
+            looking = RunCompressibility(volumes, request)
             cleanup.callback(looking.close)
         try:
             loop.run()

@@ -88,7 +88,14 @@ def read_manifest(directory: Path) -> Manifest:
         raise DamagedTableError(
             "no finished input table here", where=str(directory), why=f"there is no {MANIFEST}", cure=CURE
         ) from None
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
+        raise DamagedTableError(
+            "the manifest of an input table cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="mend what refuses it, or name another directory with --data",
+        ) from None
+    except msgspec.DecodeError as error:
         raise DamagedTableError(
             "the manifest of an input table cannot be read", where=str(path), why=str(error), cure=CURE
         ) from None

@@ -159,13 +159,25 @@ def test_what_cannot_be_known_is_said() -> None:
     assert found["proof"] is None
     assert {row["change"] for row in found["moves"]} == {None}
     assert all(row["bytes_per_second"] for row in found["moves"])
-    lost = [text for text in found["unknown"] if "was not probed" in text]
+    lost = [text for text in found["unknown"] if "were not probed" in text]
     assert [text.split()[0] for text in lost] == list(ROLES)
     text = render(found)
     assert "best: cannot be told" in text
     idle = advice(SLOW, FLASH, verdict="cpu")
     assert idle["best"]["change"]["high_seconds"] == 0.0
     assert any(text.startswith("the limit of the run is cpu, not storage") for text in idle["unknown"])
+
+
+def test_a_target_that_was_probed_on_another_machine_is_told_apart_and_said() -> None:
+    elsewhere = msgspec.structs.replace(FLASH, node="elsewhere")
+    found = advice(SLOW, FLASH, elsewhere)
+    assert [one["name"] for one in found["targets"]] == ["slow", "flash (bench1)", "flash (elsewhere)"]
+    (said,) = [text for text in found["unknown"] if "elsewhere" in text and "was probed on" in text]
+    assert said == (
+        "flash (elsewhere) was probed on elsewhere, where the run was not: "
+        "what bench1 would find there may be more or less"
+    )
+    assert not any("was probed on" in text for text in advice(SLOW, FLASH)["unknown"])
 
 
 def test_the_newest_probe_of_a_directory_counts() -> None:

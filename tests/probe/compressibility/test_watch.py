@@ -12,7 +12,7 @@ import pytest
 from mawl.model.options import Role
 from mawl.probe.compressibility.codecs import Codec, CodecKey
 from mawl.probe.compressibility.engine import engine_compressed
-from mawl.probe.compressibility.watch import Watch
+from mawl.probe.compressibility.watch import CPU_SHARE, Watch
 from tests.fakes.failing_reads import failing
 
 
@@ -34,10 +34,23 @@ class Seconds:
         return self.now
 
 
-def test_a_look_weighs_as_much_as_lies_there_and_its_draws_alike(tmp_path: Path) -> None:
+class Milliseconds:
+    """CPU time of a thread that takes a millisecond between any two questions."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+def test_looks_weigh_as_much_as_lies_there_and_draws_alike_within_the_share_of_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work, util = tmp_path / "work", tmp_path / "util"
     work.mkdir()
     util.mkdir()
+    monkeypatch.setattr(time, "thread_time", Milliseconds())
     clock = Seconds()
     looking = watch(work, util, clock)
     for content, pause in ((b"\x80" * 30_000, 1.0), (b"\x00" * 10_000, 2.0)):
@@ -45,17 +58,23 @@ def test_a_look_weighs_as_much_as_lies_there_and_its_draws_alike(tmp_path: Path)
         for _ in range(50):
             clock.now += pause
             looking.look()
-    looks = looking._volumes[0].looks
+    volume = looking._volumes[0]
+    assert volume.cpu_seconds <= CPU_SHARE * 150.0 / 2 + 0.02, "half of a hundredth of 150 s, and one look's"
+    widths = [width for width, _ in volume.small.values]
+    alike = sum(widths) ** 2 / sum(width**2 for width in widths)
+    assert alike >= 0.7 * len(widths) >= 150
+    assert sum(widths) <= volume.byte_seconds == 50 * 30_000 + 100 * 10_000
     found, nothing = looking.stop()
     assert found.data_bytes == 16_667 and found.name == str(tmp_path)
-    assert [weight for weight, _ in looks] == [30_000.0] * 50 + [20_000.0] * 50
-    of_a_draw = [weight / len(draws) for weight, draws in looks[5:]]
-    assert max(of_a_draw) <= 4.0 * min(of_a_draw)
     for one in found.estimates:
-        assert one.saving_ratio == pytest.approx(0.6 * 0.5 + 0.4 * 1.0)
-        assert one.half_width_ratio is not None and 0.0 < one.half_width_ratio < 0.2
-        assert one.draws == sum(len(draws) for _, draws in looks)
-    assert found.zero_share.ratio == pytest.approx(0.4)
+        known = volume.large if one.block_bytes == 2**20 else volume.small
+        assert one.half_width_ratio is not None and one.saving_ratio is not None
+        assert abs(one.saving_ratio - (0.6 * 0.5 + 0.4 * 1.0)) <= one.half_width_ratio < 1.0
+        assert one.draws == len(known.values)
+    small = found.estimates[0]
+    assert small.saving_ratio == pytest.approx(0.7, abs=0.02), "strata hold the draws in proportion"
+    assert small.half_width_ratio is not None and small.half_width_ratio < 0.15
+    assert found.zero_share.ratio == pytest.approx(0.4, abs=0.03)
     assert nothing.reason == "nothing lay there at any look" and nothing.data_bytes == 0
     assert nothing.estimates[0].saving_ratio is None
 
@@ -84,7 +103,9 @@ def test_a_job_is_looked_at_when_it_ends(tmp_path: Path) -> None:
         place.mkdir(parents=True)
     (work / "j1" / "table").write_bytes(b"\x80" * 30_000)
     (work / "j2" / "table").write_bytes(b"\x00" * 90_000)
-    looking = watch(work, util)
+    clock = Seconds()
+    looking = watch(work, util, clock)
+    clock.now += 100.0
     looking.job_ends("j1")
     looking.job_ends("never-made")
     found, nothing = looking.stop()
@@ -99,7 +120,7 @@ def test_a_volume_that_took_its_part_is_left_alone(tmp_path: Path) -> None:
     work.mkdir()
     (work / "table").write_bytes(b"\x80" * 30_000)
     looking = watch(work, util)
-    looking._volumes[0].timed_seconds = 3600.0
+    looking._volumes[0].cpu_seconds = 3600.0
     looking.start()
     while looking._volumes[1].looked_at == looking._began:
         looking._over.wait(0.01)
@@ -133,10 +154,12 @@ def test_the_thread_looks_by_itself_and_a_folder_that_goes_does_not_stop_it(tmp_
     (util / "duckdb_temp_1_0_storage_DEFAULT-0.tmp").write_bytes(b"\x80" * 3 * 65536)
     looking = watch(work, util)
     looking.start()
-    while not looking._volumes[1].looks:
+    while not looking._volumes[1].small.values:
         looking._over.wait(0.01)
     gone, found = looking.stop()
-    assert gone.reason is not None
+    assert gone.reason == "nothing lay there at any look"
+    large = found.estimates[-1]
+    assert (large.saving_ratio is None) == (large.reason is not None)
     assert found.engine_share.ratio == pytest.approx(0.25)
     assert found.cost.read_bytes >= 65536 and found.cost.cpu_seconds > 0.0
 

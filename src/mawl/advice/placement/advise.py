@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from mawl.advice.placement.capability import flash_like, nearest
 from mawl.advice.placement.demand import Demand, demands
@@ -79,7 +81,11 @@ def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     found: dict[tuple[str, str], ProbeTarget] = {}
     for probe in sorted(probes, key=lambda probe: probe.created_at):
         found.update({(target.node, target.directory): target for target in probe.targets if target.tests})
-    return list(found.values())
+    names = Counter(target.name for target in found.values())
+    return [
+        target if names[target.name] == 1 else replace(target, name=f"{target.name} ({target.node})")
+        for target in found.values()
+    ]
 
 
 def _course(summary: Block, facts: RunFacts, verdict: str | None) -> Course:
@@ -282,8 +288,15 @@ def _unknown(
         lost = [v.directory for v, place in zip(asked[role].volumes, places, strict=True) if place is None]
         if lost or not places:
             yield (
-                f"{role} lies on {', '.join(lost) or 'no volume that is known'}, which was not probed: "
-                "without its own figures no change can be worked out; probe it with mawl probe"
+                f"{role} lies on {', '.join(lost) or 'volumes that the run does not tell'}, which were not "
+                "probed: without their own figures no change can be worked out; probe them with mawl probe"
+            )
+    nodes = {volume.node for demand in asked.values() for volume in demand.volumes}
+    for target in forecast.targets if nodes else ():
+        if target.node not in nodes:
+            yield (
+                f"{target.name} was probed on {target.node}, where the run was not: "
+                f"what {' and '.join(sorted(nodes))} would find there may be more or less"
             )
     if verdict not in ("storage", "mixed"):
         share = forecast.blocked_seconds / summary["time"]["real_time_seconds"]
@@ -321,9 +334,9 @@ def _unmeasured(asked: Mapping[Role, Demand], summary: Block) -> Iterator[str]:
             f"the run lasted {elapsed:.0f} s and its space was looked at once a second: "
             "working sets may have been larger between the looks"
         )
-    for role, demand in asked.items():
-        if demand.peak_used_bytes is None:
-            yield f"how much space {role} takes is not known, nor whether it fits anywhere"
+    unseen = [role for role, demand in asked.items() if demand.peak_used_bytes is None]
+    if unseen:
+        yield f"how much space {', '.join(unseen)} takes, so whether it fits anywhere is not known, either"
     scattered = [
         role
         for role, demand in asked.items()

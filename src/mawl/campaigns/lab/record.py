@@ -36,7 +36,9 @@ def read_record(name: str, runs: Path) -> tuple[LabRecord, Path]:
     folder = next((place for place in (Path(name), runs / FOLDER / name) if (place / RECORD).is_file()), None)
     if folder is None:
         raise UsageError(
-            "is no campaign of the lab", where=name, cure="name a folder that mawl lab run made, or its id"
+            "is no campaign of the lab",
+            where=name or "an empty name",
+            cure="name a folder that mawl lab run made, or its id",
         )
     try:
         record = msgspec.json.decode((folder / RECORD).read_bytes(), type=LabRecord)

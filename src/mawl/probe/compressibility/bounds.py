@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 LARGEST_WEIGHT = 0.75
 """The bound needs less than 1; more than this gains little and pays much for a wrong guess."""
-HEAVIEST = (0.2, 0.6)
+HEAVIEST = (0.2, 0.6, 0.9)
 """Weights of the heaviest draw where nobody looks before the end, so that none can be chosen from draws."""
 START_VARIANCE = 0.25
 """Variance before the first round: the largest that values of 0 to 1 can have."""
@@ -102,10 +102,10 @@ def interval_of_looks(
     """Mean over looks and its half-width: each look is its weight and independent draws of one mean.
 
     For the number of draws and the weights that were fixed whatever the draws gave: nobody stops early.
-    A draw weighs its look's weight over the draws there.  Three bounds each take a third of the error, and
-    the narrowest counts: Hoeffding's for sums of unequal ranges ("Probability inequalities for sums of
+    A draw weighs its look's weight over the draws there.  Four bounds each take a quarter of the error,
+    and the narrowest counts: Hoeffding's for sums of unequal ranges ("Probability inequalities for sums of
     bounded random variables", Journal of the American Statistical Association 58, 1963, theorem 2), and
-    the empirical Bernstein bound above with the heaviest draw at either of :data:`HEAVIEST`; its guess is
+    the empirical Bernstein bound above with the heaviest draw at each of :data:`HEAVIEST`; its guess is
     what draws before gave, those of the same look first.  Never wider than 0 to 1; None without a draw.
     """
     shares = [(weight / len(values), values) for weight, values in looks if values and weight > 0.0]

@@ -9,13 +9,16 @@ from random import Random
 
 import msgspec
 
+from mawl.errors import MawlError, UsageError
 from mawl.measure.mounts import mount_of, read_mounts
 from mawl.measure.space import space_of
 from mawl.model.compressibility import (
     Compressibility,
     Estimate,
+    LeftOut,
     RoleEstimate,
     RoleSaving,
+    SamplingCost,
     Share,
     VolumeSaving,
 )
@@ -53,17 +56,24 @@ def look_at(
 ) -> Compressibility:
     """Look at every volume; ``told`` hears the name of each before it is looked at.
 
-    Errors: those of :meth:`Population.add`, before anything is read.
+    Errors: those of :meth:`Population.add`, before anything is read; but where only some of several volumes
+    cannot be read, these have the reason, and the others are looked at.
     """
     chosen: list[tuple[Role | None, Path]] = [(None, path) for path in request.paths]
     chosen += [(role, path) for role in ROLES for path in request.roles.get(role, ())]
-    populations = []
+    populations: list[tuple[Role | None, Path, Population, Kind | MawlError]] = []
     for role, path in chosen:
         population = Population(other_file_systems=request.other_file_systems)
-        populations.append((role, path, population, population.add(path)))
+        populations.append((role, path, population, _added(population, path)))
+    failed = [kind for _, _, _, kind in populations if isinstance(kind, MawlError)]
+    if failed and len(failed) == len(populations):
+        raise failed[0]
     random = Random(request.seed)
     volumes = []
     for role, path, population, kind in populations:
+        if isinstance(kind, MawlError):
+            volumes.append(_unread(path, role, kind, request))
+            continue
         told(str(path))
         volumes.append(
             volume_saving(
@@ -88,6 +98,54 @@ def look_at(
         seed=request.seed,
         volumes=volumes,
         roles=by_role(volumes),
+    )
+
+
+def _added(population: Population, path: Path) -> Kind | MawlError:
+    """What the path is, or why it cannot be read; wrong use is an error here."""
+    try:
+        return population.add(path)
+    except UsageError:
+        raise
+    except MawlError as error:
+        return error
+
+
+def _unread(path: Path, role: Role | None, error: MawlError, request: LookRequest) -> VolumeSaving:
+    """A volume of which nothing can be read: no figure, and the reason."""
+    reason = error.why or error.what
+    return VolumeSaving(
+        name=str(path),
+        role=role,
+        kind="folder",
+        file_system=None,
+        size_bytes=None,
+        used_bytes=None,
+        files=0,
+        data_bytes=0,
+        hole_bytes=0,
+        zero_share=Share(ratio=None, half_width_ratio=None),
+        engine_share=Share(ratio=None, half_width_ratio=None),
+        estimates=[
+            Estimate(
+                codec=figure.codec.name,
+                level=figure.codec.level,
+                block_bytes=figure.block_bytes,
+                storage=figure.storage,
+                saving_ratio=None,
+                half_width_ratio=None,
+                original_bytes=0,
+                confidence_ratio=request.confidence,
+                draws=0,
+                reason=reason,
+            )
+            for figure in request.figures
+        ],
+        real=None,
+        real_reason=reason,
+        left_out=LeftOut(lost_folders=1, remarks=[reason]),
+        cost=SamplingCost(read_bytes=0, read_ratio=None, cpu_seconds=0.0, elapsed_seconds=0.0, draws=0),
+        reason=reason,
     )
 
 
@@ -164,9 +222,11 @@ def by_role(volumes: Sequence[VolumeSaving]) -> list[RoleSaving]:
 
 def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) -> RoleEstimate:
     """One figure of all volumes that hold data, weighted by it; None where one of them has none."""
-    pairs = [(volume, one) for volume, one in zip(volumes, estimates, strict=True) if volume.data_bytes] or [
-        (volumes[0], estimates[0])
-    ]
+    pairs = [
+        (volume, one)
+        for volume, one in zip(volumes, estimates, strict=True)
+        if volume.data_bytes or volume.left_out.lost_folders
+    ] or [(volumes[0], estimates[0])]
     whole = sum(one.original_bytes for _, one in pairs)
     known = [
         (one.original_bytes, one.saving_ratio, one.half_width_ratio)

@@ -1,11 +1,11 @@
 """Work and util looked at while a run has them: at intervals, and at each job's end before its clean-up.
 
-At each look bytes are drawn from all that lies there then.  A look weighs the bytes it found times the
-seconds since the look at intervals before it, which is what of the space taken over the run, in
-byte-seconds, it stands for; a job's end adds what the next look cannot find any more.  The heaviest look
-gets the most draws, others in proportion, so that draws weigh about alike; how many there are follows from
-bytes and time alone, never from what draws gave.  The next look waits until its volume's part of
-:data:`CPU_SHARE` has made up for the last; one at a job's end comes whenever that is.
+A look at intervals stands for the bytes it found times the seconds since the look at intervals before it;
+one at a job's end for what the next cannot find any more.  These byte-seconds, look after look and within
+one file after file, are a line that is cut into strata, with one draw from each
+(:mod:`~mawl.probe.compressibility.strata`).  Small blocks are cheap and large ones dear, so each has a line
+of its own.  How wide strata are follows from bytes and CPU time alone, never from what draws gave, so that
+all of it takes no more than :data:`CPU_SHARE`, and draws weigh as alike as can be known beforehand.
 """
 
 from __future__ import annotations
@@ -35,30 +35,69 @@ from mawl.probe.compressibility.storage import (
     SavedShare,
     saved_share,
 )
+from mawl.probe.compressibility.strata import Strata
 
-CPU_SHARE = 0.02
-"""Of one processor, over the run so far, for looks at intervals; the volumes have equal parts of it."""
-START_SECONDS = 1.0
-"""CPU beyond that: the first 50 s of a run have twice the share, so that a short run knows something too."""
+CPU_SHARE = 0.01
+"""Of one processor, over the run so far, for all looks; the volumes have equal parts of it."""
+START_SECONDS = 0.35
+"""CPU that may be taken before :data:`CPU_SHARE` has come to as much: what begins at once is seen, too."""
+FINDING_PART = 0.25
+"""Of a volume's part, for finding what lies there, or more while less than half of the part was taken."""
+SMALL_PART, LARGE_PART = 0.6, 0.1
+"""Of a volume's part, for draws while as much lies there as in the mean; the rest is for when it is more."""
+LIKELY_SECONDS = 10.0
+"""What is likely counts as much as that many seconds of looks."""
+LEAST_FREE = 0.02
+"""Of what a volume may have taken by now, for the draws of a look after all of it was taken."""
 LEAST_PAUSE_SECONDS = 0.1
-LOOK_SECONDS = 0.008
-"""CPU for the draws of the heaviest look; as much as finding the files took if more."""
-FIRST_DRAW_BYTES, FIRST_DRAW_SECONDS = 256 * KIB, 0.001
+FIRST_DRAW_SECONDS = 0.001
 """What a draw is taken to cost before there was one."""
-FIRST_HEAVIEST_BYTE_SECONDS = 64.0 * 2**20
-"""What the heaviest look is taken to weigh before there was a heavier one."""
-PILOTS = 16
-"""Places whose blocks tell how much a draw will read; none of them is a draw."""
+LARGE_BLOCK_BYTES = 256 * KIB
+"""Blocks of more are drawn apart, since one of 1 MiB costs as much as eight of 128 KiB."""
 RUN_FIGURES = (
     Figure("plain", LZ4, BTRFS_EXTENT_BYTES),
     Figure("plain", ZSTD_1, BTRFS_EXTENT_BYTES),
     Figure("plain", ZSTD_1, 1024 * KIB),
 )
 NO_LOOK = "nothing lay there at any look"
+NO_DRAW = (
+    "too little lay there, or too shortly, for a draw within the share of a processor that looks may take"
+)
+
+
+class _Drawn:
+    """Figures that are drawn together: their line, and what each draw gave with the width of its stratum."""
+
+    def __init__(self, meters: list[tuple[int, SavedShare]], part: float, random: Random) -> None:
+        self.meters = meters
+        self.part = part
+        self.strata = Strata(random)
+        self.draws: list[tuple[float, list[float] | None]] = []
+        self.cpu_seconds = 0.0
+
+    @property
+    def cost_seconds(self) -> float:
+        """CPU that a draw is likely to take."""
+        return (self.cpu_seconds + FIRST_DRAW_SECONDS) / (len(self.draws) + 1)
+
+    @property
+    def values(self) -> list[tuple[float, list[float]]]:
+        """Draws of strata that are whole, less those that could not be read."""
+        whole = self.draws[: self.strata.whole]
+        return [(width, values) for width, values in whole if values is not None]
+
+    def interval(self, place: int, confidence: float) -> tuple[float, float] | None:
+        """Mean and half-width of one of the figures; what no whole stratum covers may be anything."""
+        found = interval_of_looks([(width, [values[place]]) for width, values in self.values], confidence)
+        if found is None:
+            return None
+        centre, half_width = found
+        most, open_ratio = max(centre, 1.0 - centre), self.strata.open_ratio
+        return centre, min(half_width + open_ratio * most, most)
 
 
 class _Watched(msgspec.Struct):
-    """One volume: byte-seconds of each look, and what its draws gave, figures first, then the zero page."""
+    """One volume: what was found there, what its draws gave, and what that took."""
 
     role: Role
     path: Path
@@ -66,22 +105,26 @@ class _Watched(msgspec.Struct):
     began: float
     looked_at: float
     """When the last look at intervals was."""
-    timed_seconds: float = 0.0
+    small: _Drawn
+    large: _Drawn
+    likely_bytes: float
+    looks: int = 0
     byte_seconds: float = 0.0
-    most_byte_seconds: float = FIRST_HEAVIEST_BYTE_SECONDS
     engine_byte_seconds: float = 0.0
     read_bytes: int = 0
     lost_files: int = 0
     lost_bytes: int = 0
     remarks: list[str] = []
     cpu_seconds: float = 0.0
-    draw_seconds: float = 0.0
-    draws: int = 0
-    looks: list[tuple[float, list[list[float]]]] = []
+    finding_seconds: float = 0.0
+    """CPU of looks at intervals without their draws."""
 
 
 class Watch:
-    """Looks at the volumes of a run from :meth:`start` to :meth:`stop`."""
+    """Looks at the volumes of a run from :meth:`start` to :meth:`stop`.
+
+    ``likely_bytes`` is what a role is likely to hold in the mean, until looks have told.
+    """
 
     def __init__(
         self,
@@ -89,25 +132,37 @@ class Watch:
         *,
         confidence: float,
         seed: int,
+        likely_bytes: Mapping[Role, float] | None = None,
         without: frozenset[str] = frozenset(),
         loader: Callable[[CodecKey], Codec] = load,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         codecs = {figure: loader(figure.codec) for figure in RUN_FIGURES}
         self._reasons = {figure: codec.reason for figure, codec in codecs.items()}
-        self._meters: list[tuple[int, SavedShare]] = [
-            (figure.block_bytes, saved_share(figure, codec))
-            for figure, codec in codecs.items()
-            if codec.compressed_bytes is not None
-        ]
-        self._meters.append((SECTOR_BYTES, zero_page))
+        there = [figure for figure, codec in codecs.items() if codec.compressed_bytes is not None]
+        self._small = [figure for figure in there if figure.block_bytes <= LARGE_BLOCK_BYTES]
+        self._large = [figure for figure in there if figure.block_bytes > LARGE_BLOCK_BYTES]
+        small, large = (
+            [(figure.block_bytes, saved_share(figure, codecs[figure])) for figure in chosen]
+            for chosen in (self._small, self._large)
+        )
+        small.append((SECTOR_BYTES, zero_page))
         self._without = without
         self._confidence = confidence
         self._random = Random(seed)
         self._clock = clock
         self._began = clock()
         self._volumes = [
-            _Watched(role, path, 1.0 - (1.0 - confidence) / len(paths), self._began, self._began)
+            _Watched(
+                role=role,
+                path=path,
+                confidence=1.0 - (1.0 - confidence) / len(paths),
+                began=self._began,
+                looked_at=self._began,
+                small=_Drawn(small, SMALL_PART, self._random),
+                large=_Drawn(large, LARGE_PART, self._random),
+                likely_bytes=(likely_bytes or {}).get(role, 0.0) / len(paths),
+            )
             for role, paths in places.items()
             for path in paths
         ]
@@ -139,56 +194,65 @@ class Watch:
 
     def _run(self) -> None:
         while not self._over.wait(LEAST_PAUSE_SECONDS):
+            allowed = self._allowed_seconds()
             for volume in self._volumes:
-                if volume.timed_seconds <= self._allowed_seconds():
+                spare = volume.finding_seconds <= FINDING_PART * allowed or volume.cpu_seconds <= allowed / 2
+                if spare and volume.cpu_seconds <= allowed:
                     self._look_at_all_of(volume)
 
     def _look_at_all_of(self, volume: _Watched) -> None:
-        before = volume.cpu_seconds
         now = self._clock()
-        self._look_at(volume, volume.path)
+        volume.finding_seconds += self._look_at(volume, volume.path)
         volume.looked_at = now
-        volume.timed_seconds += volume.cpu_seconds - before
 
-    def _look_at(self, volume: _Watched, place: Path) -> None:
-        """Draw from what lies at a place."""
+    def _look_at(self, volume: _Watched, place: Path) -> float:
+        """Draw from what lies at a place; the CPU seconds that finding it took."""
         with self._lock:
             seconds = self._clock() - volume.looked_at
             began = time.thread_time()
             population = Population(without=self._without)
             with contextlib.suppress(MawlError, OSError):
                 population.add(place)
-            found = time.thread_time()
             if population.bytes:
                 weight = population.bytes * seconds
-                volume.most_byte_seconds = max(volume.most_byte_seconds, weight)
-                most = max(LOOK_SECONDS, found - began) / self._cost(population, volume)
-                draws = max(round(most * weight / volume.most_byte_seconds), 1)
-                self._draw_all(population, volume, weight, draws)
-                volume.draw_seconds += time.thread_time() - found
+                volume.looks += 1
                 volume.byte_seconds += weight
                 volume.engine_byte_seconds += (population.share(engine_compressed) or 0.0) * weight
-            volume.cpu_seconds += time.thread_time() - began
-
-    def _cost(self, population: Population, volume: _Watched) -> float:
-        """CPU seconds that a draw is likely to take, by what its block will hold."""
-        largest = max(size for size, _ in self._meters)
-        places = [population.place(self._random.randrange(population.bytes)) for _ in range(PILOTS)]
-        block = sum(population.block(place, largest)[1] for place in places if place) / PILOTS
-        rate = (volume.draw_seconds + FIRST_DRAW_SECONDS) / (volume.read_bytes + FIRST_DRAW_BYTES)
-        return max(block * rate, FIRST_DRAW_SECONDS / PILOTS)
+            finding = time.thread_time() - began
+            volume.cpu_seconds += finding
+            if population.bytes:
+                for drawn in (volume.small, volume.large):
+                    self._draw_all(population, volume, drawn, weight)
+                self._note_lost(population, volume)
+            return finding
 
     def _allowed_seconds(self) -> float:
-        """CPU that looks at a volume, those at jobs' ends apart, may have taken by now."""
-        share = CPU_SHARE * (self._clock() - self._began)
-        return min(2.0 * share, START_SECONDS + share) / len(self._volumes)
+        """CPU that looks at a volume may have taken by now."""
+        return max(CPU_SHARE * (self._clock() - self._began), START_SECONDS) / len(self._volumes)
 
-    def _draw_all(self, population: Population, volume: _Watched, weight: float, draws: int) -> None:
-        found = [self._draw(population, volume) for _ in range(draws)]
-        values = [one for one in found if one is not None]
-        volume.draws += len(values)
-        if values:
-            volume.looks.append((weight, values))
+    def _draw_all(self, population: Population, volume: _Watched, drawn: _Drawn, weight: float) -> None:
+        """One draw for each stratum whose place lies in this look."""
+        if not drawn.meters:
+            return
+        elapsed, allowed = self._clock() - self._began, self._allowed_seconds()
+        parts = len(self._volumes) / drawn.part
+
+        def width(left: float) -> float:
+            """So that draws take their part in the mean, and those of this look what it may take, or one."""
+            likely = volume.likely_bytes * LIKELY_SECONDS
+            mean_bytes = (drawn.strata.total + likely) / (elapsed + LIKELY_SECONDS)
+            free = max(allowed - volume.cpu_seconds, LEAST_FREE * allowed) * drawn.part
+            even, forced = (drawn.cost_seconds * one for one in (mean_bytes * parts / CPU_SHARE, left / free))
+            return max(even, min(forced, left) if volume.cpu_seconds <= allowed else forced)
+
+        for stratum, share in drawn.strata.over(weight, width):
+            began = time.thread_time()
+            drawn.draws.append((stratum, self._draw(population, volume, drawn, share)))
+            taken = time.thread_time() - began
+            drawn.cpu_seconds += taken
+            volume.cpu_seconds += taken
+
+    def _note_lost(self, population: Population, volume: _Watched) -> None:
         left_out = population.left_out()
         volume.lost_files += left_out.lost_files
         volume.lost_bytes += left_out.lost_bytes
@@ -197,37 +261,35 @@ class Watch:
         new = [remark for remark in left_out.remarks if not remark.endswith(ordinary)]
         volume.remarks.extend(new[: MOST_REMARKS - len(volume.remarks)])
 
-    def _draw(self, population: Population, volume: _Watched) -> list[float] | None:
-        """What every meter gives for the block around a byte drawn; None where it cannot be read any more."""
-        place = population.place(self._random.randrange(population.bytes))
-        largest = max(size for size, _ in self._meters)
+    def _draw(
+        self, population: Population, volume: _Watched, drawn: _Drawn, share: float
+    ) -> list[float] | None:
+        """What every meter gives for the block around a byte; None where it cannot be read any more."""
+        place = population.place(min(int(share * population.bytes), population.bytes - 1))
+        largest = max(size for size, _ in drawn.meters)
         found = None if place is None else population.read(place, largest)
         if place is None or found is None:
             return None
         start, window = found
         volume.read_bytes += len(window)
         values = []
-        for size, value in self._meters:
+        for size, value in drawn.meters:
             offset, length = population.block(place, size)
             values.append(value(window[offset - start : offset - start + length], False))
         return values
 
     def _seen(self, volume: _Watched) -> VolumeSaving:
-        intervals = [
-            interval_of_looks(
-                [(weight, [values[place] for values in draws]) for weight, draws in volume.looks],
-                volume.confidence,
-            )
-            for place in range(len(self._meters))
-        ]
-        by_figure = dict(
-            zip([one for one in RUN_FIGURES if self._reasons[one] is None], intervals, strict=False)
-        )
+        by_figure = {
+            figure: (drawn.interval(place, volume.confidence), len(drawn.values))
+            for drawn, figures in ((volume.small, self._small), (volume.large, self._large))
+            for place, figure in enumerate(figures)
+        }
         seconds = volume.looked_at - volume.began
         data_bytes = round(volume.byte_seconds / seconds) if seconds else 0
         estimates = []
         for figure in RUN_FIGURES:
-            saving, half_width = by_figure.get(figure) or (None, None)
+            interval, draws = by_figure.get(figure, (None, 0))
+            saving, half_width = interval or (None, None)
             estimates.append(
                 Estimate(
                     codec=figure.codec.name,
@@ -238,11 +300,11 @@ class Watch:
                     half_width_ratio=half_width,
                     original_bytes=data_bytes,
                     confidence_ratio=self._confidence,
-                    draws=volume.draws,
-                    reason=self._reasons[figure] or (NO_LOOK if saving is None else None),
+                    draws=draws,
+                    reason=self._reasons[figure] or (_nothing(volume) if saving is None else None),
                 )
             )
-        zero, half_width = intervals[-1] or (None, None)
+        zero, half_width = volume.small.interval(len(self._small), volume.confidence) or (None, None)
         engine = volume.engine_byte_seconds / volume.byte_seconds if volume.byte_seconds else None
         return VolumeSaving(
             name=str(volume.path.parent),
@@ -267,7 +329,12 @@ class Watch:
                 read_ratio=None,
                 cpu_seconds=volume.cpu_seconds,
                 elapsed_seconds=self._clock() - self._began,
-                draws=volume.draws,
+                draws=len(volume.small.values) + len(volume.large.values),
             ),
             reason=None if volume.looks else NO_LOOK,
         )
+
+
+def _nothing(volume: _Watched) -> str:
+    """Why a volume has no figure."""
+    return NO_DRAW if volume.looks else NO_LOOK
