@@ -18,11 +18,12 @@ MEASURED_RERUNS = 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try tests marked ``measured`` again: each attempt is printed, and the sum of the tests counts them."""
+    """Try tests marked ``measured`` again, each attempt printed; put campaigns last."""
     for item in items:
         if mark := item.get_closest_marker("measured"):
             reruns = mark.kwargs.get("reruns", MEASURED_RERUNS)
             item.add_marker(pytest.mark.flaky(reruns=reruns, reruns_delay=5))
+    items.sort(key=lambda item: item.get_closest_marker("campaign") is not None)
 
 
 @pytest.fixture(scope="session")
