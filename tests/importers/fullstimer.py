@@ -86,6 +86,49 @@ LINUX_93 = Layout(
     ],
 )
 
+UNIX_92 = Layout(
+    BANNER.replace("9.4 (TS1M6)", "9.2 (TS2M3)").replace("Linux 3.10.0-957.el7.x86_64 (LIN X64)", "AIX 64")
+    + _SUMMARY
+    + """\
+            real time           0.84 seconds
+            user cpu time       0.03 seconds
+            system cpu time     0.02 seconds
+            Memory                            236k
+            OS Memory                         5672k
+            Timestamp            3/6/2011  9:13:39 AM
+            Page Faults                       37
+            Page Reclaims                     0
+            Page Swaps                        0
+            Voluntary Context Switches        1336
+            Involuntary Context Switches      1
+            Block Input Operations            39
+            Block Output Operations           0
+      \n
+""",
+    [
+        Note(
+            "procedure",
+            "SUMMARY",
+            {
+                "real_time_seconds": 0.84,
+                "user_cpu_seconds": 0.03,
+                "system_cpu_seconds": 0.02,
+                "memory_bytes": 236 * 1024,
+                "os_memory_bytes": 5672 * 1024,
+                "page_faults": 37,
+                "page_reclaims": 0,
+                "page_swaps": 0,
+                "voluntary_context_switches": 1336,
+                "involuntary_context_switches": 1,
+                "block_input_operations": 39,
+                "block_output_operations": 0,
+            },
+            {"ended_at": parse_instant("2011-03-06T09:13:39Z")},
+        )
+    ],
+)
+"""Below the heading as the SAS 9.2 Companion for UNIX, FULLSTIMER, shows it: no leading zeros, capital M."""
+
 _WINDOWS_USAGE = {name: _FULL_USAGE[name] for name in list(_FULL_USAGE)[:5]}
 WINDOWS = Layout(
     BANNER.replace("Linux 3.10.0-957.el7.x86_64 (LIN X64)", "X64_SRV16")

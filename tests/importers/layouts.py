@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.importers.fullstimer import LINUX, LINUX_93, SPLIT, STUDIO, WINDOWS, WINDOWS_82
+from datetime import UTC, datetime
+
+from tests.importers.fullstimer import LINUX, LINUX_93, SPLIT, STUDIO, UNIX_92, WINDOWS, WINDOWS_82
 from tests.importers.layout import BANNER, Layout, Note
 
 STIMER = Layout(
@@ -127,6 +129,7 @@ NOTE: The PROCEDURE MEANS used the following resources:
       EXCP count  - 38
       Task  memory -  5123K (128K data, 4995K program)
       Total memory -  9876K (4096K data, 5780K program)
+      Timestamp    - 5/9/2013 2:56:13 PM
 
 NOTE: The SAS session used 1.42 CPU seconds and 11532K.
 """,
@@ -143,6 +146,7 @@ NOTE: The SAS session used 1.42 CPU seconds and 11532K.
                 "memory_bytes": 5123 * 1024,
                 "os_memory_bytes": 9876 * 1024,
             },
+            {"ended_at": datetime(2013, 5, 9, 14, 56, 13, tzinfo=UTC).timestamp()},
         ),
         Note("session", None, {"unsplit_cpu_seconds": 1.42, "memory_bytes": 11532 * 1024}),
     ],
@@ -246,6 +250,7 @@ LAYOUTS: dict[str, Layout] = {
     "linux": LINUX,
     "split": SPLIT,
     "linux_93": LINUX_93,
+    "unix_92": UNIX_92,
     "windows": WINDOWS,
     "windows_82": WINDOWS_82,
     "unix_612": UNIX_612,

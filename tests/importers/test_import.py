@@ -143,6 +143,23 @@ def test_without_timestamps_a_page_header_gives_the_start_to_the_minute(tmp_path
     assert "1 of 1 jobs start at the minute of their page header" in made.remarks
 
 
+def test_a_first_page_below_a_total_is_of_the_session_that_follows(tmp_path: Path) -> None:
+    """Another page of the session that ended, with the same time, tells nothing of the next."""
+    first = LAYOUTS["stimer"].text
+    notes = first.removeprefix(BANNER)
+    page, rest = BANNER.split("\n", 1)
+    dated, again = (
+        first + page.replace("10:00", "21:30") + "\n" + rest + notes,
+        first + page + "\n" + rest + notes,
+    )
+    (tmp_path / "dated.log").write_text(dated)
+    (tmp_path / "again.log").write_text(again)
+    _, run = imported(tmp_path, tmp_path / "dated.log", tmp_path / "again.log")
+    ten = (EIGHT + timedelta(hours=2)).timestamp()
+    starts = {job.job: job.started_at for job in run.job_records()}
+    assert starts == {"dated": ten, "dated-2": ten + 11.5 * 3600, "again": ten, "again-2": None}
+
+
 def test_an_error_fails_a_job_and_a_cut_log_loses_it(tmp_path: Path) -> None:
     logs = write(
         tmp_path / "logs", good=log(EIGHT, 10), bad=log(EIGHT, 10, error="File WORK.X.DATA does not exist."),

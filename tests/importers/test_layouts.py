@@ -88,6 +88,7 @@ WITHOUT_A_DOUBTFUL_END = (
     "stimer",
     "linux",
     "linux_93",
+    "unix_92",
     "windows",
     "windows_82",
     "unix_612",
@@ -98,6 +99,7 @@ WITHOUT_A_DOUBTFUL_END = (
 COUNTS_AT_THE_END = {
     "linux": "block_output_operations",
     "linux_93": "block_output_operations",
+    "unix_92": "block_output_operations",
     "studio": "block_output_operations",
     "unix_612": "block_output_operations involuntary_context_switches",
     "windows": "step_count switch_count",

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from mawl.formats.saslog_records import NoteKind, PerformanceNote, Rows, clock_seconds, stamp_instant
+from mawl.formats.saslog_records import (
+    STAMP,
+    NoteKind,
+    PerformanceNote,
+    Rows,
+    clock_seconds,
+    stamp_instant,
+)
 from mawl.formats.saslog_write import COUNTS
 from mawl.model.usage import Usage
 
@@ -28,7 +35,7 @@ RESOURCES = re.compile(rf"NOTE: (?:The )?(?:{_SUBJECT}) used the following resou
 
 _TIMES = re.compile(rf"\s*(real time|user cpu time|system cpu time|cpu time)\s+({TIME})\s*")
 _MEMORY = re.compile(r"\s*([Mm]emory|OS Memory)\s+([0-9]{1,15}(?:\.[0-9]{1,9})?)k\s*")
-_TIMESTAMP = re.compile(r"\s*Timestamp\s+([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} [AP]M)\s*")
+_TIMESTAMP = re.compile(rf"\s*Timestamp\s+(?:- +)?({STAMP})\s*")
 _STEP_COUNT = re.compile(r"\s*Step Count\s+([0-9]{1,18})\s+Switch Count\s+([0-9]{1,18})\s*")
 _COUNT = re.compile(r"\s*(" + "|".join(name for name, _ in COUNTS) + r")\s+([0-9]{1,18})\s*")
 _NAMES = re.compile(
@@ -63,7 +70,7 @@ _MAINFRAME_LINES = re.compile(
 
 _LAST_LINE = re.compile(
     r"\s*(?:cpu time|Memory|Step Count\s+[0-9]{1,18}\s+Switch Count|Block Output Operations|output)\s+[0-9].*"
-    r"|\s*Total\s+memory\s+-\s+[0-9].*"
+    r"|\s*Total\s+memory\s+-\s+[0-9].*|\s*Timestamp\s+-\s+[0-9].*"
 )
 """The lines with which a note may end: of STIMER, Windows 8.2 (its capital M), Windows 9.4, UNIX, 6.12, z/OS.
 

@@ -13,6 +13,9 @@ from mawl.model.usage import Usage
 
 NoteKind = Literal["data", "procedure", "initialization", "session", "view"]
 
+STAMP = r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} {1,4}[0-9]{1,2}:[0-9]{2}:[0-9]{2} [AP]M"
+"""A time of day as FULLSTIMER writes it; releases before 9.4 leave leading zeros away."""
+
 FIRST_YEAR, LAST_YEAR = 1960, 2100
 """Timestamps outside are damage, not dates of jobs: SAS counts from 1960."""
 
@@ -118,7 +121,14 @@ def clock_seconds(text: str | bytes) -> float:
 
 
 def stamp_instant(text: str) -> float | None:
-    """Seconds since the epoch, taken as UTC, from ``MM/DD/YYYY HH:MM:SS AM``; None for no such moment."""
+    """Seconds since the epoch, taken as UTC, from ``MM/DD/YYYY HH:MM:SS AM``; None for no such moment.
+
+    Also ``M/D/YYYY  H:MM:SS AM``, as the SAS 9.2 Companion for UNIX, FULLSTIMER, shows it.
+    """
+    if len(text) != len("MM/DD/YYYY HH:MM:SS AM") or "  " in text:
+        day, clock, half = text.split()
+        month, day_of_month, year = day.split("/")
+        text = f"{month:0>2}/{day_of_month:0>2}/{year} {clock:0>8} {half}"
     minute, seconds = _minute(text[:16], text[20]), int(text[17:19])
     return None if minute is None or seconds > 59 else minute + seconds
 

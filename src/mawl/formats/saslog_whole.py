@@ -9,6 +9,7 @@ import re
 
 from mawl.formats.decoding import text_of
 from mawl.formats.saslog_records import (
+    STAMP,
     PerformanceNote,
     Rows,
     clock_seconds,
@@ -33,8 +34,8 @@ _WHOLE = re.compile(
     rb" ?+NOTE: (?:(DATA) statement|PROCEDURE ([A-Za-z0-9_]{1,64}+)) used(?: \(Total process time\))?:[ ]*+\n"
     rb"[ ]++real time[ ]++" + _CLOCK + rb"(?:[ ]++cpu time[ ]++" + _CLOCK + rb")?+"
     rb"(?:[ ]++user cpu time[ ]++" + _CLOCK + rb"[ ]++system cpu time[ ]++" + _CLOCK + rb")?+"
-    rb"(?:[ ]++memory[ ]++" + _KILOBYTES + rb"[ ]++OS Memory[ ]++" + _KILOBYTES + rb")?+"
-    rb"(?:[ ]++Timestamp[ ]++([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} [AP]M)[ ]*+\n)?+"
+    rb"(?:[ ]++[Mm]emory[ ]++" + _KILOBYTES + rb"[ ]++OS Memory[ ]++" + _KILOBYTES + rb")?+"
+    rb"(?:[ ]++Timestamp[ ]++(" + STAMP.encode() + rb")[ ]*+\n)?+"
     rb"(?:[ ]++Step Count[ ]++([0-9]{1,18}+)[ ]++Switch Count[ ]++" + _NUMBER + rb")?+"
     rb"(?:[ ]++Page Faults[ ]++" + _NUMBER + rb"[ ]++Page Reclaims[ ]++" + _NUMBER + rb")?+"
     rb"(?:[ ]++Page Swaps[ ]++" + _NUMBER + rb")?+"

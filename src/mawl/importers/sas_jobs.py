@@ -23,6 +23,7 @@ from mawl.units import parse_instant
 _IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
 _NUMBERS_AT_END = re.compile(r"(?:[._-][0-9]{1,17}){1,9}$")
 DIGITS_OF_A_DATE = 6
+_FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 _HEADINGS = re.compile(
     rb"NOTE: (?:The )?(?:DATA statement|PROCEDURE \S+|SAS initialization|SAS System|SAS session|View \S+)"
     rb"\s+used"
@@ -46,7 +47,7 @@ class _Session:
         self.place: re.Match[str] | None = None
         self.error: str | None = None
         self.page: float | None = None
-        self.begun = False
+        self.next_page: LogFact | None = None
         self.job: str | None = None
         self.steps = 0
         self.notes = 0
@@ -75,6 +76,17 @@ class _Session:
             self.place = match
         elif fact.name == "page" and not self.notes:
             self.page = page_instant(fact.text)
+        elif fact.name == "page":
+            self.next_page = fact
+
+    def after(self, total: PerformanceNote) -> _Session:
+        """The session that follows in the same log; a first page below the total is its."""
+        following = _Session()
+        page = self.next_page
+        if page is not None and page.line > total.line and _FIRST_PAGE.match(page.text):
+            at = page_instant(page.text)
+            following.page = None if at == self.page else at
+        return following
 
 
 class SasLogs:
@@ -115,7 +127,7 @@ class SasLogs:
             if entry.kind == "session":
                 session.total = entry
                 yield self._job(session, context)
-                jobs, session = jobs + 1, _Session()
+                jobs, session = jobs + 1, session.after(entry)
             else:
                 yield self._step(session, entry, context)
         if session.notes:
