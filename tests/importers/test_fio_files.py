@@ -61,6 +61,36 @@ def test_a_document_with_text_around_it_is_a_probe() -> None:
     assert read.context.blocks == 1
 
 
+def test_a_job_without_its_options_has_no_pattern_and_is_no_test() -> None:
+    """fio 2.2.10 writes none; its random reads must not become sequential ones of 4 KiB."""
+    old = """{
+  "fio version" : "fio-2.2.10",
+  "timestamp" : 1444144664,
+  "jobs" : [
+    { "jobname" : "random-read", "groupid" : 0, "error" : 0,
+      "read" : { "io_bytes" : 7116, "bw" : 275, "iops" : 68.99, "runtime" : 25788, "total_ios" : 1779 } } ]
+}
+"""
+    read = Read("fio", old, "fio.json")
+    assert not [item for item in read.items if isinstance(item, Probe)]
+    (skipped,) = read.context.skipped
+    assert skipped.reason == (
+        "job random-read: no options stand beside it (as of fio 2.2): its pattern is not known"
+    )
+    probe, _ = probe_of(document() + old)
+    assert len(probe.targets[0].tests) == 1
+
+
+def test_the_sum_over_clients_is_no_test_of_its_own() -> None:
+    plain = msgspec.json.decode(document())
+    (job,) = plain.pop("jobs")
+    total = {name: value for name, value in job.items() if name != "job options"} | {"jobname": "All clients"}
+    plain["client_stats"] = [job, total]
+    plain["global options"] = {"direct": "1"}
+    text = msgspec.json.format(msgspec.json.encode(plain)).decode()
+    assert len(probe_of(text)[0].targets[0].tests) == 1
+
+
 def test_a_document_that_is_cut_costs_itself_alone() -> None:
     whole = document("one")
     probe, read = probe_of(

@@ -183,6 +183,12 @@ def test_banner_and_header_give_release_platform_and_node(tmp_path: Path) -> Non
     assert run.facts.missing["nodes.*.cores"]
 
 
+def test_the_release_of_the_banner_of_9_1_is_read(tmp_path: Path) -> None:
+    text = log(EIGHT, 10).replace("SAS (r) Proprietary Software 9.4 (TS1M6)", "SAS (r) 9.1 (TS1M3)")
+    _, run = imported(tmp_path, write(tmp_path / "logs", x=text))
+    assert run.facts.software == {"sas": "9.1 (TS1M3)"}
+
+
 def test_zones_and_shifts_move_the_clock(tmp_path: Path) -> None:
     logs = write(tmp_path / "logs", x=log(EIGHT, 10))
     clocks = Clocks(parse_zones(["Europe/Berlin"], KINDS), parse_shifts(["saslog=-5"]))

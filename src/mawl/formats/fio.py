@@ -22,6 +22,7 @@ from mawl.model.probe import Content, Direction, Pattern, ProbeFigures, ProbeTes
 KIB = 1024
 DEFAULT_REQUEST_BYTES = 4096
 DEFAULT_READ_PERCENT = 50.0
+ALL_CLIENTS = "All clients"
 SYNCHRONOUS = ("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap")
 """Engines that keep one request under way, whatever ``iodepth`` says; psync is the default on Linux."""
 
@@ -51,7 +52,8 @@ class FioJob(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     group: int
     error: int
-    options: dict[str, str]
+    options: dict[str, str] | None
+    """None where the document has none, as of fio 2.2: pattern, request size and streams are then unknown."""
     elapsed_seconds: float | None
     """The longer of the directions' run times."""
     read: ProbeFigures | None
@@ -109,6 +111,8 @@ def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest
     several cannot be had from theirs and are left out.
     """
     options = jobs[0].options
+    if options is None:
+        return f"job {jobs[0].name}: no options stand beside it (as of fio 2.2): its pattern is not known"
     kind = options.get("rw", options.get("readwrite", "read")).split(":")[0].split(",")[0]
     if kind not in _PATTERNS:
         return f"job {jobs[0].name}: rw={kind} is no pattern that a probe has"
@@ -138,11 +142,11 @@ def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest
 
 
 def _report(plain: Mapping[str, Any]) -> FioReport:
-    shared = _options(plain.get("global options"))
+    shared = plain.get("global options")
     moment = plain.get("timestamp_ms")
     at = moment / 1000 if moment is not None else plain.get("timestamp")
     # A client's report has the servers' jobs under another name.
-    entries = plain["jobs"] if "jobs" in plain else plain["client_stats"]
+    entries = plain["jobs"] if "jobs" in plain else _clients(plain["client_stats"])
     return FioReport(
         version=str(plain["fio version"]),
         created_at=None if at is None else float(at),
@@ -150,7 +154,12 @@ def _report(plain: Mapping[str, Any]) -> FioReport:
     )
 
 
-def _job(entry: Mapping[str, Any], shared: Mapping[str, str]) -> FioJob:
+def _clients(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The servers' jobs, without the sum that the client writes last where there are several."""
+    return [entry for entry in entries if entry["jobname"] != ALL_CLIENTS or "job options" in entry]
+
+
+def _job(entry: Mapping[str, Any], shared: Mapping[str, object] | None) -> FioJob:
     read, write = (_figures(entry.get(way)) for way in ("read", "write"))
     times = [
         float(entry[way]["runtime"]) / 1000
@@ -158,11 +167,12 @@ def _job(entry: Mapping[str, Any], shared: Mapping[str, str]) -> FioJob:
         if figures is not None
     ]
     steady = entry.get("steadystate")
+    own = entry.get("job options")
     return FioJob(
         name=str(entry["jobname"]),
         group=int(entry.get("groupid", 0)),
         error=int(entry.get("error", 0)),
-        options={**shared, **_options(entry.get("job options"))},
+        options=None if own is None and shared is None else {**_options(shared), **_options(own)},
         elapsed_seconds=max(times, default=None),
         read=read,
         write=write,

@@ -32,7 +32,7 @@ _ROW_WORDS = ("observations", "records", "record", "rows", "row", "Table", "data
 
 _FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
     ("begins", re.compile(r"NOTE: (?:Copyright \(c\) .*|Written by mawl .*)")),
-    ("software", re.compile(r"NOTE: SAS \([rR]\) Proprietary Software (?:Release )?(.*?)\s*")),
+    ("software", re.compile(r"NOTE: SAS \([rR]\) (?:Proprietary Software |(?=[0-9]))(?:Release )?(.*?)\s*")),
     ("platform", re.compile(r"NOTE: This session is executing on the (.*?) platform\.\s*")),
     ("identity", re.compile(r"NOTE: This is (job .*); all times are UTC\.\s*")),
     ("place", re.compile(r"(NOTE: It is stage .*)")),

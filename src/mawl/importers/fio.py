@@ -43,8 +43,9 @@ class FioResults:
                 context.skip(None, f"longer than {LARGEST_FILE_BYTES} bytes: no output of fio")
                 return
         reports = list(_reports(text_of(bytes(content)), context))
-        if reports:
-            yield _probe(reports, context)
+        tests = _tests(reports, context)
+        if tests:
+            yield _probe(reports, tests, context)
 
 
 def _reports(text: str, context: Context) -> Iterator[FioReport]:
@@ -78,7 +79,8 @@ def _goes_on(before: FioReport, after: FioReport) -> bool:
     return 0.0 <= after.created_at - before.created_at < took
 
 
-def _probe(reports: list[FioReport], context: Context) -> Probe:
+def _tests(reports: list[FioReport], context: Context) -> dict[str, list[ProbeTest]]:
+    """The tests of each directory."""
     tests: dict[str, list[ProbeTest]] = {}
     for report in reports:
         entries: dict[tuple[str, int], list[FioJob]] = {}
@@ -90,6 +92,10 @@ def _probe(reports: list[FioReport], context: Context) -> Probe:
                 context.skip(None, test)
             else:
                 tests.setdefault(_directory(jobs[0]), []).append(test)
+    return tests
+
+
+def _probe(reports: list[FioReport], tests: dict[str, list[ProbeTest]], context: Context) -> Probe:
     known = [at for report in reports if (at := report.created_at) is not None and in_calendar(at)]
     if not known:
         context.skip(None, "fio's output does not say when it was written: the time of the import is taken")
@@ -118,7 +124,8 @@ def _probe(reports: list[FioReport], context: Context) -> Probe:
 
 def _directory(job: FioJob) -> str:
     """Where a job read and wrote, as its options have it."""
-    directory, file = job.options.get("directory"), job.options.get("filename")
+    options = job.options or {}
+    directory, file = options.get("directory"), options.get("filename")
     return name_of(directory or (str(PurePosixPath(file).parent) if file else "") or UNKNOWN)
 
 
