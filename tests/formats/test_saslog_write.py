@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_write import block, job_log, procedure_name
 from mawl.model.records import StepRecord
 from mawl.model.usage import Usage
@@ -72,6 +73,13 @@ def test_a_missing_figure_has_no_line() -> None:
         "Page Faults",
         "Voluntary Context Switches",
     ]
+
+
+def test_cpu_time_that_was_never_split_stands_as_under_stimer_and_reads_back() -> None:
+    lines = list(block(Usage(real_time_seconds=2.0, unsplit_cpu_seconds=61.5), None, 1))
+    assert lines == ["      real time           2.00 seconds", "      cpu time            1:01.50"]
+    (note,) = read_notes(["NOTE: PROCEDURE SORT used (Total process time):", *lines, "      ", ""])
+    assert note.usage == Usage(real_time_seconds=2.0, unsplit_cpu_seconds=61.5)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
     assert any("over 100% of the time" in remark for remark in made.remarks)
 
 
+def test_little_throughput_does_not_tell_against_a_host_of_which_little_may_have_been_asked(
+    tmp_path: Path,
+) -> None:
+    _, run = imported(tmp_path, *files(tmp_path))
+    capacity = judged(run)["capacity"]
+    assert capacity["gate"]["standing"] == "below"
+    assert (capacity["gate"]["met"], capacity["carried"]) == (None, None)
+    assert "no imported file tells how much was asked of the storage" in capacity["reasons"][2]
+
+
 @pytest.mark.parametrize("hours", [-5.0, 2.0, 5.5])
 def test_clocks_of_different_zones_are_asked_about_in_one_sentence(tmp_path: Path, hours: float) -> None:
     logs, recording = files(tmp_path, hours=hours)

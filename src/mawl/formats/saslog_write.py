@@ -108,6 +108,7 @@ def block(usage: Usage, ended_at: float | None, number: int) -> Iterator[str]:
         ("real time", _time(usage.real_time_seconds)),
         ("user cpu time", _time(usage.user_cpu_seconds)),
         ("system cpu time", _time(usage.system_cpu_seconds)),
+        ("cpu time", _time(usage.unsplit_cpu_seconds)),
         ("memory", _memory(usage.memory_bytes)),
         ("OS Memory", _memory(usage.os_memory_bytes)),
         ("Timestamp", _timestamp(ended_at)),

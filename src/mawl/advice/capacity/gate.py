@@ -12,6 +12,8 @@ from mawl.analysis.io import cached_directions
 
 PER_CORE = "sustained_bytes_per_second_per_core"
 
+NOT_ASKED = "no imported file tells how much was asked of the storage, and how much the page cache served"
+
 Standing = Literal["good", "warn", "below"]
 
 
@@ -19,7 +21,8 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
     """``capacity.gate``: sustained device throughput per core against the two bounds.
 
     ``met`` is null where the run cannot tell: no figure, or less than was asked for because the page
-    cache served it, or more of it was others' than journals and metadata explain.  Throughput of the
+    cache served it, or more of it was others' than journals and metadata explain.  Of imported files
+    less is null, too: none tells what the page cache served, nor what was asked for.  Throughput of the
     jobs' own that meets the gate meets it whatever limited the run.
     """
     device = reading.summary["io"]["device"]
@@ -39,6 +42,9 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
             missing["capacity.gate.met"] = (
                 "the page cache served the load, so the storage was not asked for more"
             )
+        elif not met and reading.facts.kind == "imported":
+            met = None
+            missing["capacity.gate.met"] = NOT_ASKED
         use = device_use(reading)
         if met and use is not None and use.foreign:
             met = None
