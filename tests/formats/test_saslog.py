@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.formats import saslog
 from mawl.formats.saslog import read_notes
+from mawl.formats.saslog_block import OpenBlock
 from mawl.formats.saslog_write import job_log
 from mawl.model.records import StepRecord
 from mawl.model.usage import Usage
@@ -155,6 +160,32 @@ def test_what_only_looks_like_a_block_is_none() -> None:
 def test_any_text_is_read_without_an_error(lines: list[str]) -> None:
     for note in read_notes(lines):
         assert msgspec.structs.asdict(note.usage)
+
+
+def test_notes_without_source_between_them_are_read_whole_again_after_one_that_is_split(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Logs of ``options nosource``: only the note that a page header splits is taken line by line."""
+    opened: list[int] = []
+
+    class Counted(OpenBlock):
+        def __init__(self, line: int, *rest: Any) -> None:
+            opened.append(line)
+            super().__init__(line, *rest)
+
+    monkeypatch.setattr(saslog, "OpenBlock", Counted)
+    note = """\
+NOTE: There were 7 observations read from the data set A.B.
+NOTE: PROCEDURE SORT used (Total process time):
+      real time           1.00 seconds
+      cpu time            0.50 seconds
+      \n
+"""
+    split = note.replace("      cpu", "\f2   A title\n\n\f3   Another\n\n      cpu")
+    notes = list(read_notes((note + split + note * 100).split("\n")))
+    assert opened == [8]
+    assert [found.rows_read for found in notes] == [7] * 102
+    assert {found.usage for found in notes} == {Usage(real_time_seconds=1.0, unsplit_cpu_seconds=0.5)}
 
 
 def test_absurd_figures_are_left_out() -> None:

@@ -164,6 +164,8 @@ class LogReader:
                 self._skip(number, look_alike(text), text)
         text = line[1:] if line.startswith((" NOTE:", " ERROR", " PASS")) else line
         if text.startswith("NOTE:"):
+            if self._blank:
+                yield from self._close()
             yield from self._note(text.rstrip(), self._line)
             return
         if self._block is not None:
