@@ -6,36 +6,9 @@ import msgspec
 import pytest
 
 from mawl.analysis.summary import summary_of
-from mawl.model.cluster import ClockFacts, NodeRun
-from mawl.model.records import JobRecord
-from mawl.model.run import RunFacts
 from mawl.reporters.cluster import cluster
-from tests.fakes.stored_run import START, facts, job
-
-
-def node_run(name: str, gate_after_seconds: float, **fields: object) -> NodeRun:
-    clock = ClockFacts(offset_seconds=2.0, error_seconds=0.001, exchanges=16)
-    run = NodeRun(
-        node=name, run_id=name, workload="nano", sessions=1, jobs=2, outcome="completed", clock=clock,
-        gate_after_seconds=gate_after_seconds,
-    )  # fmt: skip
-    return msgspec.structs.replace(run, **fields)
-
-
-def on_nodes() -> tuple[RunFacts, list[JobRecord]]:
-    runs = [node_run("n1", 0.0), node_run("n2", 0.02)]
-    ends = {"n1": 10.0, "n2": 30.0}
-    jobs = [
-        msgspec.structs.replace(
-            job(f"{name.replace('n', 's')}-{number}", 1.0, 5.0),
-            node=name,
-            started_at=START,
-            ended_at=START + end,
-        )
-        for name, end in ends.items()
-        for number in (1, 2)
-    ]
-    return facts(node_runs=runs, started_at=START), jobs
+from tests.fakes.clustered_run import on_nodes
+from tests.fakes.stored_run import facts, job
 
 
 def test_nodes_are_summed_averaged_and_compared() -> None:

@@ -201,7 +201,8 @@ def _latency(folder: Folder, course: Course, role: str, direction: str, calls: s
     gained = [numpy.diff(at) for name in names if (at := folder.counter(name, course.whole)) is not None]
     with numpy.errstate(divide="ignore", invalid="ignore"):
         means = gained[0] / gained[1]
-    known = means[numpy.isfinite(means)]
+    covered = folder.covered(names[0], course.whole) >= 0.5 * numpy.diff(course.whole)
+    known = means[numpy.isfinite(means) & covered]
     return found | ({f"{path}.peak": known.max()} if known.size else {})
 
 

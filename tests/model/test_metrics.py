@@ -20,6 +20,7 @@ from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.model.volume_metrics import VOLUME_SERIES
 from mawl.runner.sampling import Sampling
+from tests.fakes.clustered_run import on_nodes
 from tests.fakes.compressed_run import sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
@@ -76,9 +77,10 @@ def test_no_entry_is_about_nothing() -> None:
     uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
     nothing = summary_of(facts(outside_cpu=None), uncounted)
     apart = summary_of(apart_facts(), jobs(), samples=samples(60, IDLE))
+    several = summary_of(*on_nodes())
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, apart)
+        for summary in (whole, few, nothing, apart, several)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

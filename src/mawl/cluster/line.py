@@ -35,6 +35,10 @@ class Line:
         self.words: queue.Queue[ToNode] = queue.Queue()
         self.open_at: float | None = None
         os.set_blocking(write, False)
+        # Not select(2), which takes no descriptor from 1024 on.
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(read, select.POLLIN)
+        self._writable.register(write, select.POLLOUT)
 
     def first(self) -> bytes:
         """The first line, which is the task; empty where the agent was gone before it."""
@@ -60,7 +64,7 @@ class Line:
                 except BlockingIOError:
                     if isinstance(word, Going):
                         return
-                    select.select([], [self._write], [], 1.0)
+                    self._writable.poll(1000.0)
 
     def _listen(self, lease_seconds: float) -> None:
         heard = time.monotonic()
@@ -76,7 +80,7 @@ class Line:
     def _take(self, seconds: float) -> bool:
         """Take what comes within so many seconds; False when nothing did, or the agent is gone."""
         if b"\n" not in self._buffer:
-            if not select.select([self._read], [], [], seconds)[0]:
+            if not self._readable.poll(seconds * 1000.0):
                 return False
             chunk = os.read(self._read, 65536)
             if not chunk:
