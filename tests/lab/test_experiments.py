@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,6 @@ from mawl.lab.needs import check, needs_of
 from tests.lab.quiet import others_ratio, quiet_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
-
-CAMPAIGN_SECONDS = 300.0
-"""The longest takes so long, where its volumes are slowed and all is run again."""
 
 OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
@@ -37,8 +33,6 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
     for need in check(needs_of(bed, bed.volumes), directory / "state"):
         if need.reason is not None:
             pytest.skip(f"{need.name}: {need.reason}")
-    if time.time() + CAMPAIGN_SECONDS > float(os.environ.get("MAWL_TEST_ENDS_AT", "inf")):
-        pytest.skip(f"no {CAMPAIGN_SECONDS:.0f} s are left until MAWL_TEST_ENDS_AT")
     quiet_machine()
     ended = subprocess.run(
         [sys.executable, "-m", "mawl", "lab", "run", name, "--json"],
