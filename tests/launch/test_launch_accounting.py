@@ -20,7 +20,6 @@ SPIN_SECONDS = 0.3
 MIB = 2**20
 
 
-@pytest.mark.measured
 def test_cpu_of_children_and_daemons_is_the_jobs(benches: Benches) -> None:
     bench = benches("zygote")
     bench.start("spins", "spin", seconds=SPIN_SECONDS, folder=bench.folder)
@@ -30,7 +29,6 @@ def test_cpu_of_children_and_daemons_is_the_jobs(benches: Benches) -> None:
     assert bench.reaped("spins").leftover_processes == 1
 
 
-@pytest.mark.measured
 def test_cpu_of_two_jobs_with_daemons_is_not_mixed_up(benches: Benches) -> None:
     bench = benches("zygote")
     seconds = {"short": 0.2, "long": 0.5}

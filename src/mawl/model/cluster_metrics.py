@@ -8,6 +8,7 @@ from mawl.model.metric import (
     bytes_metric,
     count_metric,
     object_metric,
+    rate_metric,
     ratio_metric,
     seconds_metric,
     text_metric,
@@ -17,10 +18,8 @@ CLUSTER_PAGE = "docs/design/cluster.md"
 CLOCKS = f"{CLUSTER_PAGE}, Clocks"
 REPORTED = f"{CLUSTER_PAGE}, What is reported"
 
-_RATE = Metric(
+_RATE = rate_metric(
     "cluster.network_bytes_per_second",
-    "bytes per second",
-    "float",
     "Sum over the nodes of what their networks and fabrics received and sent, the loopback left out.",
     REPORTED,
 )
@@ -63,10 +62,8 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
             seconds_metric(
                 f"cluster.{place}.done_seconds", "From the first opening to its last job's end.", REPORTED
             ),
-            Metric(
+            rate_metric(
                 f"cluster.{place}.network_bytes_per_second",
-                "bytes per second",
-                "float",
                 "Received and sent by its networks and fabrics while its jobs ran, the loopback left out.",
                 REPORTED,
             ),

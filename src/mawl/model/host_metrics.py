@@ -12,7 +12,9 @@ from mawl.model.metric import (
     Metric,
     bytes_metric,
     count_metric,
+    flag_metric,
     object_metric,
+    rate_metric,
     ratio_metric,
     seconds_metric,
     text_metric,
@@ -169,10 +171,8 @@ _NETWORK_METRICS: tuple[Metric, ...] = (
         for metric in (
             bytes_metric(f"host.{part}.*.{way}_bytes", f"Bytes {way} by the {what}.", HOST_NETWORK),
             *(
-                Metric(
+                rate_metric(
                     f"host.{part}.*.{way}_bytes_per_second.{name}",
-                    "bytes per second",
-                    "float",
                     f"Throughput {way}, {words}.",
                     HOST_NETWORK,
                 )
@@ -212,7 +212,7 @@ _VOLUME_METRICS: tuple[Metric, ...] = (
     text_metric("volumes.*.mount_point", "The mount that holds it.", HOST_ROLES),
     text_metric("volumes.*.file_system", "Type of the file system.", HOST_ROLES),
     text_metric("volumes.*.source", "What is mounted there.", HOST_ROLES),
-    Metric("volumes.*.network", "-", "boolean", "Whether its storage is another machine's.", HOST_ROLES),
+    flag_metric("volumes.*.network", "Whether its storage is another machine's.", HOST_ROLES),
     *(
         Metric(f"volumes.*.{name}", "-", "list", definition, HOST_ROLES)
         for name, definition in (
@@ -232,7 +232,7 @@ _CACHE_METRICS: tuple[Metric, ...] = (
     ratio_metric("inputs.resident_ratio", "Share of them that was.", CACHE),
     text_metric("inputs.source", "The call that told: cachestat or mincore.", CACHE),
     text_metric("inputs.reason", "Why it is not known.", CACHE),
-    Metric("inputs.machine_wide", "-", "boolean", "Whether all caches of the machine were dropped.", CACHE),
+    flag_metric("inputs.machine_wide", "Whether all caches of the machine were dropped.", CACHE),
     Metric("inputs.remarks", "-", "list", "What could not be dropped or read, and why.", CACHE),
 )
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, count_metric, object_metric, ratio_metric, text_metric
+from mawl.model.metric import (
+    Metric,
+    count_metric,
+    flag_metric,
+    object_metric,
+    rate_metric,
+    ratio_metric,
+    text_metric,
+)
 
 VERDICT = "docs/design/verdict.md, The verdict"
 LOSSES = "docs/design/verdict.md, What a resource cost"
@@ -15,10 +23,8 @@ VALIDITY = "docs/design/validity.md, Status"
 RESOURCES = ("storage", "cpu", "memory", "network")
 
 CAPACITY_METRICS: tuple[Metric, ...] = (
-    Metric(
+    flag_metric(
         "capacity.carried",
-        "-",
-        "boolean",
         "Whether the system carries the sessions: null where only a part is not known, or "
         "the run did not go through and no job failed.",
         CARRIED,
@@ -34,7 +40,7 @@ CAPACITY_METRICS: tuple[Metric, ...] = (
     count_metric("capacity.stretch.jobs", "Jobs that count and have a time alone.", STRETCH),
     count_metric("capacity.stretch.counted", "Jobs that count.", STRETCH),
     *(
-        Metric(f"capacity.gate.{name}", "bytes per second", "float", definition, GATE)
+        rate_metric(f"capacity.gate.{name}", definition, GATE)
         for name, definition in (
             ("bytes_per_second_per_core", "Sustained throughput at the device per core."),
             ("warn_bytes_per_second_per_core", "Below it the gate is not met."),
@@ -43,7 +49,7 @@ CAPACITY_METRICS: tuple[Metric, ...] = (
     ),
     text_metric("capacity.gate.core_basis", "What the cores are: physical core or vCPU.", GATE),
     text_metric("capacity.gate.standing", "good, warn or below.", GATE),
-    Metric("capacity.gate.met", "-", "boolean", "Whether the throughput is at least the lower bound.", GATE),
+    flag_metric("capacity.gate.met", "Whether the throughput is at least the lower bound.", GATE),
 )
 
 LIMIT_METRICS: tuple[Metric, ...] = (
@@ -52,10 +58,8 @@ LIMIT_METRICS: tuple[Metric, ...] = (
     text_metric("limit.role", "The role whose I/O cost most, where the verdict is storage.", VERDICT),
     text_metric("limit.device", "The device that holds that role, where it is one.", VERDICT),
     *(
-        Metric(
+        rate_metric(
             f"limit.device_{name}peak_bytes_per_second",
-            "bytes per second",
-            "float",
             f"What that device {moved} in its highest window of the active phase.",
             VERDICT,
         )

@@ -6,6 +6,8 @@ from mawl.model.metric import (
     Metric,
     bytes_metric,
     count_metric,
+    flag_metric,
+    rate_metric,
     ratio_metric,
     seconds_metric,
 )
@@ -17,10 +19,6 @@ WORDS = f"{PAGE}, What papers say in words"
 SAVINGS = f"{PAGE}, Savings"
 
 
-def _rate(name: str, definition: str, source: str) -> Metric:
-    return Metric(name, "bytes per second", "float", definition, source)
-
-
 LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
     *(
         seconds_metric(f"figures.*.{name}_seconds", f"{what} of the arm's run, all jobs.", ARMS)
@@ -30,8 +28,10 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
             ("system_cpu", "System CPU time"),
         )
     ),
-    _rate("figures.*.application_bytes_per_second", "Application bytes both ways over the run.", ARMS),
-    _rate("figures.*.device_bytes_per_second", "Bytes both ways at the volumes' devices over the run.", ARMS),
+    rate_metric("figures.*.application_bytes_per_second", "Application bytes both ways over the run.", ARMS),
+    rate_metric(
+        "figures.*.device_bytes_per_second", "Bytes both ways at the volumes' devices over the run.", ARMS
+    ),
     *(
         seconds_metric(
             f"figures.*.{way}_latency_seconds.{role}",
@@ -43,13 +43,13 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
     ),
     seconds_metric("figures.*.host_cpu_busy_seconds", "Busy CPU time of the machine, whoever used it.", ARMS),
     count_metric("series.*.steps.*.volumes", "Devices of the series' roles in this arm.", KNEE),
-    _rate(
+    rate_metric(
         "series.*.steps.*.bytes_per_second", "Bytes both ways at these devices over the elapsed time.", KNEE
     ),
     seconds_metric("series.*.steps.*.elapsed_seconds", "Elapsed time of the arm's run.", KNEE),
     ratio_metric("series.*.steps.*.gain_ratio", "Its rate over that of the step before, less 1.", KNEE),
     ratio_metric("series.*.steps.*.ideal_gain_ratio", "Its volumes over those before, less 1.", KNEE),
-    _rate("series.*.steps.*.cap_bytes_per_second", "Sum of their caps, of one direction.", KNEE),
+    rate_metric("series.*.steps.*.cap_bytes_per_second", "Sum of their caps, of one direction.", KNEE),
     ratio_metric("series.*.steps.*.cap_share_ratio", "Rate of the busier direction over that sum.", KNEE),
     ratio_metric("series.*.steps.*.even_ratio", "Mean over largest of the bytes of these devices.", KNEE),
     Metric("series.*.steps.*.concurrent_jobs", "-", "float", "Mean number of jobs side by side.", KNEE),
@@ -58,10 +58,8 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
     Metric("findings.*.reference_value", "-", "float", "The figure of the reference arm.", WORDS),
     Metric("findings.*.candidate_value", "-", "float", "The figure of the candidate arm.", WORDS),
     ratio_metric("findings.*.change_ratio", "Candidate over reference, less 1.", WORDS),
-    Metric(
+    flag_metric(
         "findings.*.agrees",
-        "-",
-        "boolean",
         "Whether the direction is what the paper's words say; null where a figure is missing.",
         WORDS,
     ),
@@ -79,8 +77,6 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
     ratio_metric("savings.*.half_width_ratio", "Half-width of the estimate, 0 where all was read.", SAVINGS),
     bytes_metric("savings.*.block_bytes", "Block of the estimate.", SAVINGS),
     ratio_metric("savings.*.off_ratio", "Real less estimated.", SAVINGS),
-    Metric(
-        "savings.*.agrees", "-", "boolean", "Whether they differ by at most 3 points; else false.", SAVINGS
-    ),
+    flag_metric("savings.*.agrees", "Whether they differ by at most 3 points; else false.", SAVINGS),
     ratio_metric("savings.*.published_saving_ratio", "The paper's saving of this role.", SAVINGS),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, count_metric, ratio_metric, seconds_metric
+from mawl.model.metric import Metric, count_metric, flag_metric, ratio_metric, seconds_metric
 
 AGREES = "docs/design/lab.md, Figures of a report"
 CALIBRATED = "docs/design/lab.md, Calibration"
@@ -22,12 +22,8 @@ LAB_METRICS: tuple[Metric, ...] = (
         "Share of all CPU time from the first start to the last end that its jobs and mawl used.",
         PROCESSORS,
     ),
-    Metric(
-        "arms.*.repeated",
-        "-",
-        "boolean",
-        "Whether all arms ran again, slower, and this run is not judged.",
-        PROCESSORS,
+    flag_metric(
+        "arms.*.repeated", "Whether all arms ran again, slower, and this run is not judged.", PROCESSORS
     ),
     Metric(
         "calibration.*.expected",
@@ -63,17 +59,13 @@ LAB_METRICS: tuple[Metric, ...] = (
         "claims.*.published_change_ratio", "The paper's candidate over its reference, less 1.", AGREES
     ),
     ratio_metric("claims.*.change_ratio", "The candidate arm over the reference arm, less 1.", AGREES),
-    Metric(
+    flag_metric(
         "claims.*.direction_agrees",
-        "-",
-        "boolean",
         "Whether both changes have the same sign, that here 2 % or more; null where one is not known.",
         AGREES,
     ),
-    Metric(
+    flag_metric(
         "verdicts.*.agrees",
-        "-",
-        "boolean",
         "Whether the run's verdict is what the arm's construction makes it; null without a verdict.",
         AGREES,
     ),

@@ -67,6 +67,16 @@ def bytes_metric(name: str, definition: str, source: str = COUNTED) -> Metric:
     return Metric(name, "bytes", "integer", definition, source)
 
 
+def rate_metric(name: str, definition: str, source: str) -> Metric:
+    """Bytes a second."""
+    return Metric(name, "bytes per second", "float", definition, source)
+
+
+def flag_metric(name: str, definition: str, source: str) -> Metric:
+    """Yes or no."""
+    return Metric(name, "-", "boolean", definition, source)
+
+
 def ratio_metric(name: str, definition: str, source: str) -> Metric:
     """A ratio, or a mean of counts."""
     return Metric(name, "ratio", "float", definition, source)

@@ -7,7 +7,9 @@ from mawl.model.metric import (
     Kind,
     Metric,
     bytes_metric,
+    flag_metric,
     object_metric,
+    rate_metric,
     ratio_metric,
     seconds_metric,
     text_metric,
@@ -18,14 +20,6 @@ ASKED = f"{PAGE}, What a role asks"
 CAN = f"{PAGE}, What a target can"
 MODEL = f"{PAGE}, The model"
 _LIST: Kind = "list"
-
-
-def _rate(name: str, definition: str) -> Metric:
-    return Metric(name, "bytes per second", "float", definition, CAN)
-
-
-def _flag(name: str, definition: str, source: str) -> Metric:
-    return Metric(name, "-", "boolean", definition, source)
 
 
 _ROLE: tuple[Metric, ...] = (
@@ -43,7 +37,7 @@ _ROLE: tuple[Metric, ...] = (
         )
         for way in ("read", "written")
     ),
-    _flag("placement.roles.*.device_measured", "Whether they are of devices of its own.", ASKED),
+    flag_metric("placement.roles.*.device_measured", "Whether they are of devices of its own.", ASKED),
     *(
         metric
         for way in ("read", "write")
@@ -76,14 +70,15 @@ _TARGET: tuple[Metric, ...] = (
     bytes_metric("placement.targets.*.free_bytes", "Free bytes when it was probed.", CAN),
     Metric("placement.targets.*.holds", "-", _LIST, "Roles of the run that lie there.", CAN),
     *(
-        _rate(
+        rate_metric(
             f"placement.targets.*.{way}_bytes_per_second",
             f"Its sequential {way} rate at the request size nearest to 256 KiB and one stream.",
+            CAN,
         )
         for way in ("read", "write")
     ),
     ratio_metric("placement.targets.*.read_write_ratio", "The former over the latter.", CAN),
-    _flag(
+    flag_metric(
         "placement.targets.*.flash_like",
         "Whether random reads run at a quarter of the sequential rate or more.",
         CAN,
@@ -119,7 +114,9 @@ PLACEMENT_METRICS: tuple[Metric, ...] = (
     *_TARGET,
     text_metric("placement.moves.*.role", "A role that would move by itself.", MODEL),
     text_metric("placement.moves.*.target", "Where to.", MODEL),
-    _rate("placement.moves.*.bytes_per_second", "The rate to expect there for what the role moves."),
+    rate_metric(
+        "placement.moves.*.bytes_per_second", "The rate to expect there for what the role moves.", CAN
+    ),
     seconds_metric("placement.moves.*.device_seconds", "The target's time for the role's bytes.", CAN),
     *(
         seconds_metric(
@@ -132,13 +129,13 @@ PLACEMENT_METRICS: tuple[Metric, ...] = (
         "Time blocked in the role there, by the target's device time.",
         MODEL,
     ),
-    _flag("placement.moves.*.fits", "Whether its working set fits into the free space.", MODEL),
+    flag_metric("placement.moves.*.fits", "Whether its working set fits into the free space.", MODEL),
     Metric("placement.best.moves", "-", _LIST, "Roles to move, the one that gains most first.", MODEL),
     *(
         Metric(f"placement.best.placement.{role}", "-", _LIST, f"Targets of {role}.", MODEL)
         for role in ("data", "work", "util")
     ),
-    _flag("placement.best.fits", "Whether all that move fit.", MODEL),
+    flag_metric("placement.best.fits", "Whether all that move fit.", MODEL),
     *_CHANGES,
     text_metric("placement.proof.run", "The command that runs the same in the best placement.", MODEL),
     text_metric("placement.proof.compare", "The command that compares both.", MODEL),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, bytes_metric, count_metric, object_metric, ratio_metric, text_metric
+from mawl.model.metric import (
+    Metric,
+    bytes_metric,
+    count_metric,
+    flag_metric,
+    object_metric,
+    rate_metric,
+    ratio_metric,
+    text_metric,
+)
 
 PAGE = "docs/design/probe.md"
 TEST = f"{PAGE}, A test"
 TARGET = f"{PAGE}, A target"
 GATE = f"{PAGE}, The gate"
 DEMAND = f"{PAGE}, Demand against capability"
-
-
-def _rate(name: str, definition: str, source: str) -> Metric:
-    return Metric(name, "bytes per second", "float", definition, source)
 
 
 _BY_DIRECTION: tuple[Metric, ...] = tuple(
@@ -24,17 +29,17 @@ _BY_DIRECTION: tuple[Metric, ...] = tuple(
             f"Median bytes of the role's {direction} calls, for which the nearest test is sought.",
             DEMAND,
         ),
-        _rate(
+        rate_metric(
             f"storage.by_role.*.{direction}.peak_bytes_per_second",
             f"Highest window of bytes {moved} the role's devices.",
             DEMAND,
         ),
-        _rate(
+        rate_metric(
             f"storage.by_role.*.{direction}.sustained_bytes_per_second",
             f"Median window of the active phase of bytes {moved} the role's devices.",
             DEMAND,
         ),
-        _rate(
+        rate_metric(
             f"storage.by_role.*.{direction}.capability_bytes_per_second",
             f"Rate of the {direction} test of the role's pattern at the nearest request size, at the best "
             "number of streams.",
@@ -78,7 +83,7 @@ _FIGURES: tuple[Metric, ...] = tuple(
     for direction in ("read", "write")
     for metric in (
         bytes_metric(f"targets.*.tests.*.{direction}.bytes", "Bytes that the test moved.", TEST),
-        _rate(
+        rate_metric(
             f"targets.*.tests.*.{direction}.bytes_per_second",
             "These bytes over the time in which any stream moved them.",
             TEST,
@@ -112,26 +117,28 @@ PROBE_METRICS: tuple[Metric, ...] = (
     text_metric("targets.*.tests.*.direction", "read, write or mixed.", TEST),
     bytes_metric("targets.*.tests.*.request_bytes", "Bytes of each request.", TEST),
     count_metric("targets.*.tests.*.streams", "Streams, each with one request under way.", TEST),
-    Metric("targets.*.tests.*.direct", "-", "boolean", "Whether it passed the page cache by.", TEST),
+    flag_metric("targets.*.tests.*.direct", "Whether it passed the page cache by.", TEST),
     text_metric("targets.*.tests.*.content", "incompressible or dialled.", TEST),
     ratio_metric("targets.*.tests.*.read_share_ratio", "Share of requests that read.", TEST),
     Metric("targets.*.tests.*.elapsed_seconds", "seconds", "float", "How long it moved bytes.", TEST),
     Metric("targets.*.tests.*.cpu_seconds", "seconds", "float", "CPU time of all its streams.", TEST),
     Metric("targets.*.tests.*.command", "-", "list", "The command line that repeats it by hand.", TEST),
     ratio_metric("targets.*.tests.*.fill_ratio", "Used share of the file system, where asked for.", TEST),
-    Metric("targets.*.tests.*.preconditioned", "-", "boolean", "Whether its files were written twice.", TEST),
-    Metric("targets.*.tests.*.steady", "-", "boolean", "Whether its rate became steady in time.", TEST),
+    flag_metric("targets.*.tests.*.preconditioned", "Whether its files were written twice.", TEST),
+    flag_metric("targets.*.tests.*.steady", "Whether its rate became steady in time.", TEST),
     text_metric("targets.*.tests.*.remark", "What was not as asked, or why it has no figures.", TEST),
     *_FIGURES,
-    _rate("gate.*.read_bytes_per_second_per_core", "Read rate by as many streams as cores, per core.", GATE),
-    _rate("gate.*.write_bytes_per_second_per_core", "Write rate by as many streams, per core.", GATE),
+    rate_metric(
+        "gate.*.read_bytes_per_second_per_core", "Read rate by as many streams as cores, per core.", GATE
+    ),
+    rate_metric("gate.*.write_bytes_per_second_per_core", "Write rate by as many streams, per core.", GATE),
     text_metric("gate.*.read_test", "The test that the read rate is of.", GATE),
     text_metric("gate.*.write_test", "The test that the write rate is of.", GATE),
     text_metric("gate.*.core_basis", "physical core or vCPU.", GATE),
-    _rate("gate.*.warn_bytes_per_second_per_core", "Below it the gate is not met.", GATE),
-    _rate("gate.*.good_bytes_per_second_per_core", "From it on it is met without a warning.", GATE),
+    rate_metric("gate.*.warn_bytes_per_second_per_core", "Below it the gate is not met.", GATE),
+    rate_metric("gate.*.good_bytes_per_second_per_core", "From it on it is met without a warning.", GATE),
     text_metric("gate.*.standing", "good, warn or below: of the lower of both rates.", GATE),
-    Metric("gate.*.met", "-", "boolean", "Whether both rates are at least the lower bound.", GATE),
+    flag_metric("gate.*.met", "Whether both rates are at least the lower bound.", GATE),
     text_metric("gate.*.reason", "Why the gate cannot be told.", GATE),
 )
 """Names in ``probe.json``; ``gate`` by target is in what ``mawl probe --json`` prints."""

@@ -24,7 +24,9 @@ from mawl.model.metric import (
     Metric,
     bytes_metric,
     count_metric,
+    flag_metric,
     object_metric,
+    rate_metric,
     ratio_metric,
     seconds_metric,
     text_metric,
@@ -184,10 +186,8 @@ IO_METRICS: tuple[Metric, ...] = (
         for metric in (
             ratio_metric(f"io.{side}.read_ratio", "Bytes read over bytes read and written.", BYTES),
             *(
-                Metric(
+                rate_metric(
                     f"io.{side}.run_mean.{direction}_bytes_per_second",
-                    "bytes per second",
-                    "float",
                     f"Bytes {verb} by the jobs that count over the elapsed time (first start to last end).",
                     THROUGHPUT,
                 )
@@ -198,10 +198,8 @@ IO_METRICS: tuple[Metric, ...] = (
                 )
             ),
             *(
-                Metric(
+                rate_metric(
                     f"io.{side}.{figure}.{direction}_bytes_per_second",
-                    "bytes per second",
-                    "float",
                     f"Bytes {verb} per second {when}.",
                     WINDOWS,
                 )
@@ -217,10 +215,8 @@ IO_METRICS: tuple[Metric, ...] = (
                     ("total", "read and written"),
                 )
             ),
-            Metric(
+            rate_metric(
                 f"io.{side}.sustained_bytes_per_second_per_core",
-                "bytes per second",
-                "float",
                 "Sustained throughput in total per core of the run's core_basis that the jobs could use.",
                 WINDOWS,
             ),
@@ -282,10 +278,8 @@ WINDOW_METRICS: tuple[Metric, ...] = (
         for direction in ("read", "write")
     ),
     *(
-        Metric(
+        rate_metric(
             f"windows.*.{side}_{direction}_bytes_per_second",
-            "bytes per second",
-            "float",
             f"Bytes {verb} per second in the window, {where}.",
             WINDOWS,
         )
@@ -302,14 +296,8 @@ SIGNATURE_METRICS: tuple[Metric, ...] = (
     Metric("signature.*.value", "-", "float", "The row's figure, in the row's unit.", SIGNATURE_PAGE),
     Metric("signature.*.low", "-", "float", "Lower end of the published range.", SIGNATURE_PAGE),
     Metric("signature.*.high", "-", "float", "Upper end of the published range.", SIGNATURE_PAGE),
-    Metric("signature.*.inside", "-", "boolean", "Whether the value is in the range.", SIGNATURE_PAGE),
-    Metric(
-        "signature.*.meaningful",
-        "-",
-        "boolean",
-        "Whether the value may be held against the range.",
-        SIGNATURE_PAGE,
-    ),
+    flag_metric("signature.*.inside", "Whether the value is in the range.", SIGNATURE_PAGE),
+    flag_metric("signature.*.meaningful", "Whether the value may be held against the range.", SIGNATURE_PAGE),
     text_metric("signature.*.reason", "Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE),
     text_metric("signature.*.source", "Where the range comes from.", SIGNATURE_PAGE),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, count_metric, object_metric, ratio_metric, text_metric
+from mawl.model.metric import Metric, count_metric, flag_metric, object_metric, ratio_metric, text_metric
 
 PAGE = "docs/design/tuning.md"
 CHECK = f"{PAGE}, The check"
@@ -25,7 +25,7 @@ TUNING_METRICS: tuple[Metric, ...] = (
         f"{_ROW}state", "differs, not known (with reason), as recommended, or for you to judge.", CHECK
     ),
     Metric(f"{_ROW}current", "-", "object", "What is set, in the unit of the row; null if not known.", CHECK),
-    Metric(f"{_ROW}is_default", "-", "boolean", "Whether current is default; null if either is not.", CHECK),
+    flag_metric(f"{_ROW}is_default", "Whether current is default; null if either is not.", CHECK),
     ratio_metric(
         f"{_ROW}weight_ratio",
         "Largest limit.losses of what the setting relieves: more of the jobs' time it cannot save.",
