@@ -14,7 +14,7 @@ import pytest
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
-from tests.lab.quiet import others_ratio, quiet_machine
+from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
 
@@ -25,9 +25,8 @@ OTHERS_RATIO = 0.25
 def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
-    Skips, with the figure, where others keep the machine busy before or during a judged run, and where
-    calibration finds that the machine does not hold a volume at the speed of its bed just now.  What is found
-    otherwise is judged, whatever it is.
+    Skips, with the figure, where others keep the machine busy before or during a judged run, or just after a
+    calibration that was refused.  What is found on a machine of its own is judged, whatever it is.
     """
     bed = load_bed(name)
     for need in check(needs_of(bed, bed.volumes), directory / "state"):
@@ -44,8 +43,8 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
         timeout=400,
     )
     sys.stdout.write(ended.stdout + ended.stderr)
-    if ended.returncode != 0 and NOT_AS_SAID in ended.stderr:
-        pytest.skip(f"needs a machine that holds the bed's speeds: {ended.stderr.splitlines()[-1]}")
+    if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
+        pytest.skip(f"needs an idle machine; just after calibration others used {busy:.0%} of the processors")
     assert ended.returncode == 0, ended.stderr
     found: dict[str, Any] = json.loads(ended.stdout)
     others = max(others_ratio(arm) for arm in found["arms"] if not arm["repeated"])

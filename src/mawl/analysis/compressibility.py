@@ -47,8 +47,10 @@ def compressibility_block(found: Compressibility) -> Block:
 
 
 def _estimate(one: Estimate) -> Block:
-    freed = None if one.saving_ratio is None else one.saving_ratio * one.original_bytes
-    return {**msgspec.to_builtins(one), "freed_bytes": None if freed is None else round(freed)}
+    freed = None
+    if one.saving_ratio is not None and one.original_bytes is not None:
+        freed = round(one.saving_ratio * one.original_bytes)
+    return {**msgspec.to_builtins(one), "freed_bytes": freed}
 
 
 def _volume(volume: VolumeSaving) -> Block:

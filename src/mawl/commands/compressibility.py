@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     unread = [
         volume
         for volume in found[0].volumes
-        if volume.reason and (volume.data_bytes or volume.left_out.lost_folders)
+        if volume.reason and (volume.data_bytes != 0 or volume.left_out.lost_folders)
     ]
     return 1 if unread else 0
 

@@ -42,6 +42,11 @@ _PATTERNS: dict[str, tuple[Pattern, Direction]] = {
 }
 
 
+def fio_time(seconds: float) -> str:
+    """A time as an option of fio: it cuts 1.5 to 1, and takes 1500ms."""
+    return f"{seconds:g}" if seconds == int(seconds) else f"{round(1000 * seconds)}ms"
+
+
 class FioJob(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of ``jobs``: a job, or a group of equal jobs where fio reported groups.
 

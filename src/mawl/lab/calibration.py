@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import UnsuitableMachineError
+from mawl.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.command import command
@@ -195,8 +196,7 @@ class Fio:
                 *("fio", "--name=calibration", f"--filename={self._file}", f"--size={self._size}"),
                 # Preallocated extents would be stored uncompressed on btrfs.
                 *("--direct=1", "--ioengine=libaio", f"--iodepth={DEPTH}", "--fallocate=none"),
-                # fio takes 0.5 for 0, so that the ramp would be none.
-                *("--time_based", f"--ramp_time={round(1000 * ramp_seconds)}ms", f"--runtime={SECONDS:g}"),
+                *("--time_based", f"--ramp_time={fio_time(ramp_seconds)}", f"--runtime={fio_time(SECONDS)}"),
                 *("--randrepeat=0", "--output-format=json", *words),
             ],
             self._mark,

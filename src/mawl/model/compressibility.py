@@ -39,7 +39,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     level: int | None
     block_bytes: int
     storage: StorageModel
-    original_bytes: int
+    original_bytes: int | None
     saving_ratio: float | None
     half_width_ratio: float | None
     confidence_ratio: float
@@ -111,17 +111,18 @@ class VolumeSaving(msgspec.Struct, frozen=True, kw_only=True):
     ``size_bytes`` and ``used_bytes`` are of the file system or device that holds it; ``data_bytes``
     are those looked at, without holes.  ``zero_share`` is of all-zero pages of 4 KiB.
     ``engine_share`` are bytes that the engine compressed itself (docs/design/compressibility.md).
+    What is not known of one that could not be opened is None, for ``reason``.
     """
 
     name: str
     role: Role | None
-    kind: Literal["folder", "file", "device"]
+    kind: Literal["folder", "file", "device"] | None
     file_system: str | None
     size_bytes: int | None
     used_bytes: int | None
-    files: int
-    data_bytes: int
-    hole_bytes: int
+    files: int | None
+    data_bytes: int | None
+    hole_bytes: int | None
     zero_share: Share
     engine_share: Share
     estimates: list[Estimate]
@@ -138,7 +139,7 @@ class RoleSaving(msgspec.Struct, frozen=True, kw_only=True):
 
     role: Role
     volumes: list[str]
-    data_bytes: int
+    data_bytes: int | None
     estimates: list[RoleEstimate]
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mawl.formats.fio import fio_time
 from mawl.model.probe import Content
 from mawl.probe.choice import MIB, READ_SHARE, Choice, Shape
 
@@ -50,7 +51,7 @@ def probe_command(shape: Shape, choice: Choice) -> list[str]:
         "--overwrite=1",
         "--invalidate=1",
         "--percentile_list=50:90:99:99.9",
-        f"--runtime={_time(choice.most_test_seconds)}",
+        f"--runtime={fio_time(choice.most_test_seconds)}",
         *_content(choice.content),
     ]
     if shape.direction == "mixed":
@@ -60,7 +61,7 @@ def probe_command(shape: Shape, choice: Choice) -> list[str]:
     if not shape.direct and shape.direction != "read":
         words.append("--end_fsync=1")
     if waits_for_steady(shape, choice):
-        words += [f"--steadystate={STEADY_LIMIT}", f"--steadystate_duration={_time(choice.seconds)}"]
+        words += [f"--steadystate={STEADY_LIMIT}", f"--steadystate_duration={fio_time(choice.seconds)}"]
     return words
 
 
@@ -94,11 +95,6 @@ def _writing(content: Content, *, direct: bool) -> list[str]:
 
 def _file(name: str, size: int) -> list[str]:
     return [f"--name={name}", f"--filename={name}", f"--size={size}"]
-
-
-def _time(seconds: float) -> str:
-    """As fio takes it: it cuts 1.5 to 1."""
-    return f"{seconds:g}" if seconds == int(seconds) else f"{round(1000 * seconds)}ms"
 
 
 def _content(content: Content) -> list[str]:

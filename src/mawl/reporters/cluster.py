@@ -20,7 +20,6 @@ COLUMNS: tuple[tuple[str, str, Form], ...] = (
     ("written", "application_written_bytes", format_bytes),
     ("network", "network_bytes_per_second", format_rate),
 )
-IN_MEAN = tuple(name for _, name, _ in COLUMNS[2:])
 
 
 def cluster(summary: Block) -> list[str]:
@@ -32,7 +31,8 @@ def cluster(summary: Block) -> list[str]:
         [name, node["outcome"], *(figure(node[field], form) for _, field, form in COLUMNS)]
         for name, node in block["nodes"].items()
     ]
-    mean = [figure(block["mean"][field], form) if field in IN_MEAN else "" for _, field, form in COLUMNS]
+    means = block["mean"]
+    mean = [figure(means[field], form) if field in means else "" for _, field, form in COLUMNS]
     table = [["node", "ended", *(label for label, _, _ in COLUMNS)], *rows, ["mean", "", *mean]]
     return [*aligned(table), *notes(summary)]
 

@@ -44,7 +44,8 @@ def test_one_that_cannot_be_read_costs_itself_and_its_roles_figure(volumes: list
     bad, good = found.volumes
     assert good.estimates[0].saving_ratio == 0.5 and good.reason is None
     assert bad.estimates[0].saving_ratio is None and bad.reason == "input/output error"
-    assert bad.left_out.lost_folders == 1 and bad.zero_share.ratio is None
+    assert (bad.kind, bad.files, bad.data_bytes, bad.hole_bytes, bad.zero_share.ratio) == (None,) * 5
+    assert bad.estimates[0].original_bytes is None and found.roles[0].data_bytes is None
     (role,) = found.roles[0].estimates
     assert role.saving_ratio is None and role.reason == "input/output error", "half of it is not known"
 

@@ -132,6 +132,7 @@ def test_btrfs_saves_on_small_files_what_reading_them_all_says(tmp_path: Path) -
     assert found.real is not None and one.saving_ratio is not None, found.real_reason
     saved = found.real.original_bytes - found.real.stored_bytes
     assert one.saving_ratio == pytest.approx(found.real.saving_ratio, abs=POINTS)
+    assert one.original_bytes is not None
     assert one.saving_ratio * one.original_bytes == pytest.approx(saved, rel=0.02), "freed is saved"
 
 

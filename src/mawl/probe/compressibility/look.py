@@ -117,13 +117,13 @@ def _unread(path: Path, role: Role | None, error: MawlError, request: LookReques
     return VolumeSaving(
         name=str(path),
         role=role,
-        kind="folder",
+        kind=None,
         file_system=None,
         size_bytes=None,
         used_bytes=None,
-        files=0,
-        data_bytes=0,
-        hole_bytes=0,
+        files=None,
+        data_bytes=None,
+        hole_bytes=None,
         zero_share=Share(ratio=None, half_width_ratio=None),
         engine_share=Share(ratio=None, half_width_ratio=None),
         estimates=[
@@ -134,7 +134,7 @@ def _unread(path: Path, role: Role | None, error: MawlError, request: LookReques
                 storage=figure.storage,
                 saving_ratio=None,
                 half_width_ratio=None,
-                original_bytes=0,
+                original_bytes=None,
                 confidence_ratio=request.confidence,
                 draws=0,
                 reason=reason,
@@ -143,7 +143,7 @@ def _unread(path: Path, role: Role | None, error: MawlError, request: LookReques
         ],
         real=None,
         real_reason=reason,
-        left_out=LeftOut(lost_folders=1, remarks=[reason]),
+        left_out=LeftOut(remarks=[reason]),
         cost=SamplingCost(read_bytes=0, read_ratio=None, cpu_seconds=0.0, elapsed_seconds=0.0, draws=0),
         reason=reason,
     )
@@ -213,7 +213,7 @@ def by_role(volumes: Sequence[VolumeSaving]) -> list[RoleSaving]:
                 RoleSaving(
                     role=role,
                     volumes=[volume.name for volume in own],
-                    data_bytes=sum(volume.data_bytes for volume in own),
+                    data_bytes=_sum([volume.data_bytes for volume in own]),
                     estimates=[_together(own, estimates) for estimates in together],
                 )
             )
@@ -225,13 +225,15 @@ def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) ->
     pairs = [
         (volume, one)
         for volume, one in zip(volumes, estimates, strict=True)
-        if volume.data_bytes or volume.left_out.lost_folders
+        if volume.data_bytes != 0 or volume.left_out.lost_folders
     ] or [(volumes[0], estimates[0])]
-    whole = sum(one.original_bytes for _, one in pairs)
+    whole = _sum([one.original_bytes for _, one in pairs])
     known = [
         (one.original_bytes, one.saving_ratio, one.half_width_ratio)
         for _, one in pairs
-        if one.saving_ratio is not None and one.half_width_ratio is not None
+        if one.saving_ratio is not None
+        and one.half_width_ratio is not None
+        and one.original_bytes is not None
     ]
     lost = next((one.reason for _, one in pairs if one.saving_ratio is None), None)
     complete = len(known) == len(pairs)
@@ -242,8 +244,8 @@ def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) ->
         block_bytes=first.block_bytes,
         storage=first.storage,
         original_bytes=whole,
-        saving_ratio=sum(size * saving for size, saving, _ in known) / whole if complete else None,
-        half_width_ratio=sum(size * half for size, _, half in known) / whole if complete else None,
+        saving_ratio=sum(size * saving for size, saving, _ in known) / whole if complete and whole else None,
+        half_width_ratio=sum(size * half for size, _, half in known) / whole if complete and whole else None,
         confidence_ratio=first.confidence_ratio,
         draws=sum(one.draws for _, one in pairs),
         reason=lost,
@@ -251,6 +253,12 @@ def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) ->
         if complete
         else None,
     )
+
+
+def _sum(parts: Sequence[int | None]) -> int | None:
+    """None where one of them is not known."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _stated(one: Estimate, confidence: float) -> Estimate:

@@ -5,7 +5,7 @@ one at a job's end for what the next cannot find any more.  These byte-seconds, 
 one file after file, are a line that is cut into strata, with one draw from each
 (:mod:`~mawl.probe.compressibility.strata`).  Small blocks are cheap and large ones dear, so each has a line
 of its own.  How wide strata are follows from bytes and CPU time alone, never from what draws gave, so that
-all of it takes no more than :data:`CPU_SHARE`, and draws weigh as alike as can be known beforehand.
+looks at intervals take no more than :data:`CPU_SHARE`, and draws weigh as alike as can be known beforehand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from mawl.probe.compressibility.storage import (
 from mawl.probe.compressibility.strata import Strata
 
 CPU_SHARE = 0.01
-"""Of one processor, over the run so far, for all looks; the volumes have equal parts of it."""
+"""Of one processor, over the run so far, for looks at intervals, less what other looks took; the volumes have
+equal parts of it."""
 START_SECONDS = 0.35
 """CPU that may be taken before :data:`CPU_SHARE` has come to as much: what begins at once is seen, too."""
 FINDING_PART = 0.25

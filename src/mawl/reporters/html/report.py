@@ -87,9 +87,7 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         body,
         [*drawn.scripts, *scripts],
         lead=_lead(summary),
-        sections=SECTIONS
-        if summary["cluster"] is None
-        else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:]),
+        sections=_sections(summary),
         connect=connect,
     )
 
