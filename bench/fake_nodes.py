@@ -80,7 +80,7 @@ class FakeNodes(Link):
                     tokens = [f"f-node{one}" for one in range(self.count)]
                     self._say(node, Seen({role: [tokens] for role in ROLES}))
                 case Make():
-                    self._say(node, Made(0.0))
+                    self._say(node, Made())
                 case Carry():
                     self._say(node, Ready(SESSIONS))
                 case Open():

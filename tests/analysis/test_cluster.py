@@ -22,6 +22,9 @@ def test_nodes_are_summed_averaged_and_compared() -> None:
         parts = [node[name] for node in block["nodes"].values()]
         assert sum(parts) == pytest.approx(sum(getattr(one.usage, name) for one in jobs))
         assert block["mean"][name] == pytest.approx(sum(parts) / 2)
+    mean = block["mean"]
+    cpu = mean["user_cpu_seconds"] + mean["system_cpu_seconds"]
+    assert mean["cpu_real_ratio"] == pytest.approx(cpu / mean["real_time_seconds"])
     text = "\n".join(cluster(summary))
     assert "first node done after 10.0 s, last after 30.0 s: imbalance 0.50" in text
     assert "corrected, within" in text and text.splitlines()[1].startswith("n1")
@@ -35,6 +38,7 @@ def test_a_lost_node_is_named_and_is_neither_first_nor_last() -> None:
     summary = summary_of(run, jobs)
     assert summary["cluster"]["lost"] == ["n1"]
     assert summary["cluster"]["first_done_seconds"] == summary["cluster"]["last_done_seconds"] == 30.0
+    assert summary["cluster"]["mean"]["done_seconds"] == 30.0
     assert summary["cluster"]["nodes"]["n1"]["lost"] == 1
     assert "cluster.nodes.*.clock_offset_seconds" in summary["missing"]
 

@@ -21,6 +21,8 @@ from mawl.commands.main import main
         (["--cluster", "tcp://x:1", "--on", "a=nano", "--on", "a=bed"], "--on names a twice"),
         (["--cluster", "tcp://x:1", "--on", "a=none"], "no workload is called 'none'"),
         (["--cluster", "tcp://x:1", "--tls-ca", "ca.pem"], "TLS needs three files"),
+        (["--cluster", "tcp://127.0.0.1:9", "--timeout", "-1"], "--timeout -1: expected a number of seconds"),
+        (["--cluster", "tcp://127.0.0.1:9", "--node-timeout", "1"], "--node-timeout 1: expected a number"),
         (["--ssh", "a,a", "--listen", "127.0.0.1"], "--ssh names a twice"),
         (["--ssh", ",", "--listen", "127.0.0.1"], "--ssh names no host"),
     ],

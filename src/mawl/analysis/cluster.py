@@ -32,26 +32,34 @@ def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples |
     done = [node["done_seconds"] for node in nodes.values() if node["outcome"] != "lost"]
     known = [value for value in done if value is not None]
     mean = sum(known) / len(known) if known else None
+    # A network that nodes of one machine share is told by the first of them.
+    sharing = {node.name for node in facts.nodes if node.same_machine_as is not None}
+    rates = [
+        node["network_bytes_per_second"]
+        for name, node in nodes.items()
+        if node["network_bytes_per_second"] is not None or name not in sharing
+    ]
+    sums = {name: _mean([node[name] for node in nodes.values()]) for name in SUMS}
     return {
         "nodes": nodes,
-        "mean": {name: _mean([node[name] for node in nodes.values()]) for name in (*SUMS, *AVERAGED)},
+        "mean": {
+            **sums,
+            "done_seconds": mean,
+            "cpu_real_ratio": _cpu_real_ratio(sums),
+            "network_bytes_per_second": _mean(rates),
+        },
         "gate_skew_seconds": max(opened) - min(opened) if opened else None,
         "first_done_seconds": min(known, default=None),
         "last_done_seconds": max(known, default=None),
         "imbalance_ratio": max(known) / mean - 1.0 if mean else None,
         "lost": [run.node for run in facts.node_runs if run.outcome == "lost"],
-        "network_bytes_per_second": _total([node["network_bytes_per_second"] for node in nodes.values()]),
+        "network_bytes_per_second": _total(rates),
     }
-
-
-AVERAGED = ("done_seconds", "cpu_real_ratio", "network_bytes_per_second")
 
 
 def _node(run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples: Samples | None) -> Block:
     good = counted(jobs)
     sums = {name: _total([getattr(job.usage, name) for job in good]) for name in SUMS}
-    cpu = _total([sums["user_cpu_seconds"], sums["system_cpu_seconds"]])
-    real = sums["real_time_seconds"]
     ends = [job.ended_at for job in jobs if job.ended_at is not None]
     end = max(ends, default=None)
     starts = [job.started_at for job in jobs if job.started_at is not None]
@@ -66,11 +74,17 @@ def _node(run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples:
         "finished": sum(job.outcome == "finished" for job in jobs),
         "lost": sum(job.outcome == "lost" for job in jobs),
         **sums,
-        "cpu_real_ratio": cpu / real if cpu is not None and real else None,
+        "cpu_real_ratio": _cpu_real_ratio(sums),
         "done_seconds": end - began if end is not None and began is not None else None,
         "network_bytes_per_second": _network(run.node, samples, span),
         **{f"clock_{name}": clock.get(name) for name in ("offset_seconds", "error_seconds", "drift_seconds")},
     }
+
+
+def _cpu_real_ratio(sums: Block) -> float | None:
+    cpu = _total([sums["user_cpu_seconds"], sums["system_cpu_seconds"]])
+    real = sums["real_time_seconds"]
+    return cpu / real if cpu is not None and real else None
 
 
 def _network(node: str, samples: Samples | None, span: tuple[float, float] | None) -> float | None:

@@ -70,6 +70,8 @@ class Attendant:
                 await self._copy(node, node.mirror)
             except (NoAnswerError, NodeGoneError) as error:
                 node.left_behind = f"{node.looked.folder if node.looked else node.task.folder} ({error})"
+        elif node.ready is not None:
+            node.left_behind = node.looked.folder if node.looked else node.task.folder
         await self.forget(node, copied=node.mirror is not None and node.left_behind is None)
         node.over = True
 

@@ -86,6 +86,7 @@ class Node:
         self.needed = needs(task.plan, CATALOGUE, spawn=task.start_mode == "spawn")
         self.cpus = parse_cores(task.cores) if task.cores else None
         self.folder = Path(task.folder).absolute()
+        self._made_seconds = self._made_cpu_seconds = 0.0
 
     def carry(self) -> None:
         """Do as told until the run is over; raises MawlError where it cannot go on."""
@@ -153,17 +154,17 @@ class Node:
         )
 
     def _make(self, word: Make) -> None:
-        began = time.monotonic()
         part = msgspec.structs.replace(self.needed, tables=tuple(word.tables))
         check_space(self.task.plan, part, self.volumes, self.task.volume_order)
-        make_inputs(
+        made = make_inputs(
             self.task.plan,
             self.volumes,
             part,
             order=self.task.volume_order,
             processes=self._processes(),
         )
-        self.line.say(Made(time.monotonic() - began))
+        self._made_seconds, self._made_cpu_seconds = made.seconds, made.cpu_seconds
+        self.line.say(Made())
 
     def _processes(self) -> int:
         return self.task.processes or len(self.cpus or os.sched_getaffinity(0))
@@ -197,8 +198,8 @@ class Node:
             self.volumes,
             Teller(self.line),
             command=task.command,
-            generate_seconds=inputs.seconds,
-            generate_cpu_seconds=inputs.cpu_seconds,
+            generate_seconds=self._made_seconds + inputs.seconds,
+            generate_cpu_seconds=self._made_cpu_seconds + inputs.cpu_seconds,
             opening=AgreedOpening(self.line, Ready, time.time),
         )
         self.line.say(Ended(facts.outcome, facts.outcome_reason))

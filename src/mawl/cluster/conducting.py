@@ -20,9 +20,9 @@ from mawl.cluster.connection import (
 )
 from mawl.cluster.controller import ClusterRequest, Controller
 from mawl.cluster.ssh import (
+    SshWorkers,
     address_towards,
     names_of,
-    ssh_workers,
     tls_arguments,
     worker_command,
 )
@@ -85,7 +85,7 @@ async def _workers(reach: Reach) -> AsyncIterator[tuple[Any, dict[str, str]]]:
     listen = reach.listen or address_towards(reach.hosts[0])
     files = reach.certificates
     tls = tls_arguments(files.authority, files.certificate, files.key) if files else []
-    with ssh_workers() as workers:
+    with contextlib.closing(SshWorkers()) as workers:
         async with own_scheduler(listen, files) as address:
             for name, host in names.items():
                 workers.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))

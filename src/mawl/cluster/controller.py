@@ -19,8 +19,8 @@ from mawl.cluster.merge import Part, merged, plans_toml, told_before, workload_o
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
 from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
-from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
-from mawl.model.cluster import ClockFacts, OnLostNode
+from mawl.errors import InterruptedRunError, UnsuitableMachineError
+from mawl.model.cluster import OnLostNode
 from mawl.model.options import ROLES, Role
 from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
@@ -37,6 +37,8 @@ EARLY_SECONDS, LATE_SECONDS = 0.1, 2.0
 """Between two questions to a node: until the gate opens, and while jobs run."""
 LEAD_SECONDS = 1.0
 """From the word to the nodes until the moment at which their gates open."""
+ASKED_IN_TIMEOUT = 8
+"""So often at least a node is asked in its timeout, half of which is its lease."""
 CLOCKS_AT_ONCE = 4
 
 
@@ -75,6 +77,7 @@ class Controller:
         self._changed = asyncio.Event()
         self._level = 0
         self._pause_seconds = EARLY_SECONDS
+        self._startup_cpu_seconds: float | None = None
         self._trouble: BaseException | None = None
 
     async def conduct(self) -> RunFacts:
@@ -187,32 +190,45 @@ class Controller:
         self.listener.launching(first.start_mode, facts.workload.gate_jobs or 0)
         while not all(node.ready is not None or node.over for node in self.nodes):
             await self._change()
+        await self._copy_heads()
+        await self._read_clocks()
+        parts = self._parts()
         waiting = [node for node in self.nodes if not node.over]
         for node in waiting:
-            await self.attendant.copy_head(node, self.request.folder / NODES / node.name)
-        await self._read_clocks(waiting)
-        parts = self._parts()
-        for node in waiting:
-            clock = node.clock or ClockFacts(offset_seconds=0.0, error_seconds=0.0, exchanges=0)
-            node.correction = Correction(node.name, clock.offset_seconds, told_before(parts, node.name))
+            assert node.clock is not None, "a node is asked for its clock until it is lost"
+            offset = node.clock.offset_seconds
+            node.correction = Correction(node.name, offset, told_before(parts, node.name))
         writer.update(merged(facts, parts, Overhead()))
+        self._startup_cpu_seconds = time.process_time()
         moment = self.now() + LEAD_SECONDS
         for node in waiting:
             node.tell(Open(moment + node.correction.offset_seconds))
-        self._pause_seconds = LATE_SECONDS
+        self._pause_seconds = min(LATE_SECONDS, self.request.node_timeout_seconds / ASKED_IN_TIMEOUT)
         while not all(node.over for node in self.nodes):
             await self._change()
             self._show()
         return self._finish(writer, facts)
 
-    async def _read_clocks(self, nodes: list[RemoteNode]) -> None:
+    async def _copy_heads(self) -> None:
+        """The beginnings of the nodes' folders; a node that does not answer is asked until it is lost."""
+        for node in self.nodes:
+            while node.mirror is None and not node.over:
+                await self.attendant.copy_head(node, self.request.folder / NODES / node.name)
+                if node.mirror is None:
+                    await asyncio.sleep(EARLY_SECONDS)
+
+    async def _read_clocks(self) -> None:
+        """The same for the nodes' clocks, all just before the gate."""
         few = asyncio.Semaphore(CLOCKS_AT_ONCE)
 
         async def read(node: RemoteNode) -> None:
-            async with few:
-                node.clock = await self.attendant.clock(node, EXCHANGES)
+            while node.clock is None and not node.over:
+                async with few:
+                    node.clock = await self.attendant.clock(node, EXCHANGES)
+                if node.clock is None:
+                    await asyncio.sleep(EARLY_SECONDS)
 
-        await asyncio.gather(*(read(node) for node in nodes))
+        await asyncio.gather(*(read(node) for node in self.nodes))
 
     def _parts(self) -> list[Part]:
         """What is known of the nodes so far."""
@@ -222,17 +238,17 @@ class Controller:
         """Ask a node again and again until nothing more will come from it."""
         try:
             while not node.over:
+                node.wake.clear()  # a word that is told during the question is for the next, which it wakes
                 await self.attendant.ask(node, self.writer)
                 node.over = node.over or node.lost is not None
                 if node.exit_status is not None and not node.over:
                     await self.attendant.take_over(node)
                 self._judge(node)
                 self._changed.set()
-                node.wake.clear()
                 if not node.over:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(node.wake.wait(), self._pause_seconds)
-        except (OSError, MawlError) as error:
+        except Exception as error:  # whatever it is, the run must not wait for this node for ever
             self._trouble = error
             self._changed.set()
 
@@ -288,7 +304,7 @@ class Controller:
             parts,
             Overhead(
                 cpu_seconds=own.ru_utime + own.ru_stime,
-                startup_cpu_seconds=0.0,
+                startup_cpu_seconds=self._startup_cpu_seconds,
                 peak_memory_bytes=own.ru_maxrss * 1024,
             ),
         )

@@ -6,12 +6,12 @@ configuration; nothing is asked (BatchMode).  Workers end with their scheduler.
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -107,23 +107,14 @@ class SshWorkers:
 
     def close(self) -> None:
         """Wait for the workers, which end with their scheduler; end those that do not."""
+        ends_at = time.monotonic() + END_SECONDS
         for process, output in self._processes.values():
             try:
-                process.wait(END_SECONDS)
+                process.wait(max(ends_at - time.monotonic(), 0.0))
             except subprocess.TimeoutExpired:
                 process.terminate()
                 process.wait()
             output.close()
-
-
-@contextlib.contextmanager
-def ssh_workers() -> Iterator[SshWorkers]:
-    """Workers that are gone at the end of the block; leave the scheduler first."""
-    workers = SshWorkers()
-    try:
-        yield workers
-    finally:
-        workers.close()
 
 
 def tls_arguments(authority: Path, certificate: Path, key: Path) -> list[str]:

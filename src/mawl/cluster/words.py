@@ -91,8 +91,6 @@ class Seen(msgspec.Struct, frozen=True, tag="seen"):
 class Made(msgspec.Struct, frozen=True, tag="made"):
     """The node's part of the inputs is made."""
 
-    seconds: float
-
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """The jobs of the gate are ready and wait."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import copy
 import secrets
@@ -13,13 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from mawl.commands.arguments import plan_of, settings, volume_order_of, volumes_of
 from mawl.commands.extras import missing_package
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.live import view
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
-from mawl.model.options import ROLES, Role
+from mawl.model.options import ROLES
 from mawl.plan.workload import Plan
 from mawl.units import parse_size
 
@@ -115,6 +116,8 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     for package in ("dask", "distributed"):
         if find_spec(package) is None:
             raise missing_package(ModuleNotFoundError(name=package), "cluster")
+    import asyncio
+
     from mawl.cluster.conducting import conduct
 
     chosen = settings()
@@ -128,8 +131,11 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.output) if arguments.output else runs / run_id
     html = chosen.choice("html", arguments.html, ("yes", "no")) == "yes"
 
+    # What the options say is refused before anything is reached or started.
+    task = _task(arguments, chosen, run_id, first)
+
     def request(nodes: list[str]) -> ClusterRequest:
-        tasks = [_task(arguments, chosen, run_id, name, plans[name] if placed else first) for name in nodes]
+        tasks = [_on(task, name, plans[name] if placed else first) for name in nodes]
         return _request(arguments, run_id, folder, tasks, None if arguments.output else runs)
 
     with contextlib.closing(view()) as watcher:
@@ -157,7 +163,16 @@ def _plan(arguments: argparse.Namespace, chosen: Settings, workload: str) -> Pla
     return plan_of(own, chosen)
 
 
-def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, node: str, plan: Plan) -> NodeTask:
+def _on(task: NodeTask, node: str, plan: Plan) -> NodeTask:
+    """A node's own of the task that all have."""
+    own = f"{task.run_id}-{node}"
+    return msgspec.structs.replace(
+        task, run_id=own, node=node, plan=plan, folder=str(Path(task.folder) / own)
+    )
+
+
+def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, plan: Plan) -> NodeTask:
+    """What all nodes have in common; the folder is that of their run folders."""
     from mawl.cluster.words import NodeTask
 
     limit = chosen.optional_text("memory_limit", arguments.memory_limit)
@@ -166,15 +181,13 @@ def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, node: st
     if arguments.drop_caches and arguments.cache != "cold":
         raise UsageError("--drop-caches goes with --cache cold")
     processes = chosen.whole("processes", None, 0, 0, 1024)
-    own = f"{run_id}-{node}"
+    directories = volumes_of(arguments, chosen).directories  # the same paths on every node
     return NodeTask(
-        run_id=own,
-        node=node,
+        run_id=run_id,
+        node="",
         plan=plan,
-        roles={
-            role: [str(path) for path in paths] for role, paths in _directories(arguments, chosen).items()
-        },
-        folder=str(Path(arguments.node_runs or "mawl-node-runs") / own),
+        roles={role: [str(path) for path in paths] for role, paths in directories.items()},
+        folder=arguments.node_runs or "mawl-node-runs",
         lease_seconds=_timeout(arguments) / 2,
         command=sys.argv,
         start_mode=chosen.choice("start", arguments.start, ("zygote", "spawn")),
@@ -188,11 +201,6 @@ def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, node: st
         compressibility=chosen.choice("compressibility", arguments.compressibility, ("no", "yes")) == "yes",
         processes=processes or None,
     )
-
-
-def _directories(arguments: argparse.Namespace, chosen: Settings) -> dict[Role, list[Path]]:
-    """The roles' directories, the same paths on every node."""
-    return volumes_of(arguments, chosen).directories
 
 
 def _timeout(arguments: argparse.Namespace) -> float:

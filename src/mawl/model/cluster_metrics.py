@@ -48,9 +48,20 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
     count_metric("cluster.nodes.*.lost", "Those that had started and were lost with it."),
     *(
         metric
-        for place, words in (
-            ("nodes.*", "Sum over its jobs that count"),
-            ("mean", "Mean over the nodes of the sums"),
+        for place, words, done, moved in (
+            (
+                "nodes.*",
+                "Sum over its jobs that count",
+                "From the first opening to its last job's end.",
+                "Received and sent by its networks and fabrics while its jobs ran, the loopback left out; "
+                "null where another node of the same machine tells of them.",
+            ),
+            (
+                "mean",
+                "Mean over the nodes of the sums",
+                "Mean of the nodes' times, lost nodes left out.",
+                "Mean of the nodes' rates, networks that nodes of one machine share counted once.",
+            ),
         )
         for metric in (
             seconds_metric(f"cluster.{place}.real_time_seconds", f"{words}.", REPORTED),
@@ -59,14 +70,8 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
             bytes_metric(f"cluster.{place}.application_read_bytes", f"{words}.", REPORTED),
             bytes_metric(f"cluster.{place}.application_written_bytes", f"{words}.", REPORTED),
             ratio_metric(f"cluster.{place}.cpu_real_ratio", "CPU over real time of these sums.", REPORTED),
-            seconds_metric(
-                f"cluster.{place}.done_seconds", "From the first opening to its last job's end.", REPORTED
-            ),
-            rate_metric(
-                f"cluster.{place}.network_bytes_per_second",
-                "Received and sent by its networks and fabrics while its jobs ran, the loopback left out.",
-                REPORTED,
-            ),
+            seconds_metric(f"cluster.{place}.done_seconds", done, REPORTED),
+            rate_metric(f"cluster.{place}.network_bytes_per_second", moved, REPORTED),
         )
     ),
     seconds_metric(
