@@ -87,7 +87,7 @@ make_environment() {
     "$PYTHON" -m venv .venv || return 1
     # mawl is built with the pinned setuptools and nothing else, whatever pip thinks of isolation.
     pip_install setuptools || return 1
-    pip_install --no-build-isolation --editable '.[programs,server,storage,cluster,development]' || return 1
+    pip_install --no-build-isolation --editable '.[programs,server,storage,cluster,search,development]' || return 1
     : >"$(stamp)"
 }
 

@@ -18,6 +18,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.conftest import Cluster
+from tests.fakes.processes import dask_workers
 
 SLEEPERS = """
 name = "sleepers"
@@ -193,8 +194,7 @@ def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: P
     asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
     assert asked[0].startswith("-o BatchMode=yes -- me@alpha ") and "--name alpha" in asked[0]
     assert "--host" in asked[0] and "PROFILE__ENABLED=False" in asked[0]
-    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert not [line for line in running.splitlines() if "dask worker" in line and "--name alpha" in line]
+    assert not dask_workers("alpha")
 
 
 def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_the_stamp_comes_last_and_a_failed_download_is_tried_once_more(machine: 
     assert [call.split()[-1] for call in calls] == [
         "setuptools",
         "setuptools",
-        ".[programs,server,storage,cluster,development]",
+        ".[programs,server,storage,cluster,search,development]",
     ]
     assert all("--constraint constraints.txt" in call for call in calls)
     assert (machine / "clone" / setup(machine, "--stamp").stdout.strip()).exists()
