@@ -60,6 +60,7 @@ def recorded_jobs(folder: Path) -> set[str]:
     }
 
 
+@pytest.mark.lab
 def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Command) -> None:
     assert mawl("generate", "nano").returncode == 0
     # Roles that only the run folder remembers: clean is not told of them below.

@@ -98,6 +98,7 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
     assert max(starts) - min(starts) < 60
 
 
+@pytest.mark.lab
 def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "sleepers.toml").write_text(SLEEPERS)
     for name in NAMES[:2]:
@@ -117,6 +118,7 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
     until_gone()
 
 
+@pytest.mark.lab
 def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -136,6 +138,7 @@ def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
     assert kept.facts.outcome_reason == "stopped by SIGTERM"
 
 
+@pytest.mark.lab
 def test_without_the_right_certificate_nobody_gets_in(
     certificates: dict[str, dict[str, Path]], tmp_path: Path
 ) -> None:
@@ -173,6 +176,7 @@ def test_without_the_right_certificate_nobody_gets_in(
         cluster.close()
 
 
+@pytest.mark.lab
 def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'

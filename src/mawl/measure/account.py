@@ -90,7 +90,9 @@ def usage_of(
 
 def own_usage(real_time_seconds: float | None = None) -> Usage:
     """What the calling process (all threads, no children) used since it began."""
-    text = OwnIo().read()
+    io = OwnIo()
+    text = io.read()
+    io.close()
     return usage_of(
         resource.getrusage(resource.RUSAGE_SELF),
         None if text is None else _io_counts(text),

@@ -60,6 +60,10 @@ class StepRecorder:
         self.current: str | None = None
         """The name of the running step, or of the last one that raised."""
 
+    def close(self) -> None:
+        """Give the kept descriptors back."""
+        self._snapshots.close()
+
     @property
     def peak_bytes(self) -> int | None:
         """Largest resident size seen since the recorder was made, between steps included."""

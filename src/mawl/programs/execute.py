@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shutil
 import sys
@@ -33,20 +34,21 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
 
     counters = JobCounters.open(assignment.counters)
     steps = StepRecorder(assignment.job, ended, counters=counters)
-    try:
-        answer = _answer(assignment, steps)
-    except BaseException as error:
-        if not isinstance(error, Exception | KeyboardInterrupt):
-            raise
-        # Asked before the files go: afterwards the full file system has space again.
-        refused = () if counters is None else refused_roles(counters.read().io)
-        text, wrong = sentence(error, assignment, steps.current, refused)
-        traceback.print_exc(file=sys.stderr)
-        remove_places(assignment)
-        # What a failed job has published so far is no result.
-        shutil.rmtree(assignment.results, ignore_errors=True)
-        report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
-        return 1
+    with contextlib.closing(steps):
+        try:
+            answer = _answer(assignment, steps)
+        except BaseException as error:
+            if not isinstance(error, Exception | KeyboardInterrupt):
+                raise
+            # Asked before the files go: afterwards the full file system has space again.
+            refused = () if counters is None else refused_roles(counters.read().io)
+            text, wrong = sentence(error, assignment, steps.current, refused)
+            traceback.print_exc(file=sys.stderr)
+            remove_places(assignment)
+            # What a failed job has published so far is no result.
+            shutil.rmtree(assignment.results, ignore_errors=True)
+            report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
+            return 1
     remove_places(assignment)
     report(Answered(job=assignment.job, answer=answer))
     return 0
