@@ -127,7 +127,10 @@ def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[Sess
 
 
 def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> FigureSpread:
-    """A figure over at least one run; the interval (five runs and more) is Student's, of logarithms where all are above 0."""
+    """A figure over at least one run.
+
+    The interval, of five runs and more, is Student's, of logarithms where all values are above 0.
+    """
     mean = centre(values)
     assert mean is not None
     low = high = deviation = None
