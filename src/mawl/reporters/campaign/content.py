@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mawl.analysis.campaign.found import ArmFound, CampaignFound
 from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.model.campaign import Slot
 from mawl.reporters.comparison import sentences
 from mawl.reporters.comparison.cells import value
 from mawl.reporters.comparison.sentences import Line
@@ -208,12 +209,19 @@ def _runs(found: CampaignFound) -> Table:
         (
             f"{slot.position} {titles[slot.arm]}",
             slot.folder or ABSENT,
-            slot.outcome or slot.state,
+            _state(slot, found),
             slot.reason or "",
         )
         for slot in found.slots
     ]
     return Table(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
+
+
+def _state(slot: Slot, found: CampaignFound) -> str:
+    """How a run ended; one that began in a campaign that nobody conducts any more was cut short."""
+    if slot.state == "running" and found.outcome != "running":
+        return "interrupted"
+    return slot.outcome or slot.state
 
 
 def _counts(pairs: Sequence[tuple[str, int]]) -> str:
