@@ -50,8 +50,11 @@ async def conduct(
     chosen: Sequence[str],
     request: Callable[[list[str]], ClusterRequest],
     listener: Listener,
+    first: int | None = None,
 ) -> RunFacts:
-    """Run on the nodes ``chosen`` (all where none is), for which ``request`` makes the request.
+    """Run on the nodes ``chosen``, for which ``request`` makes the request.
+
+    Where none is chosen: on all, or the ``first`` of them.
 
     Raises MawlError where the cluster cannot be reached or has no such node, else as
     :meth:`~mawl.cluster.controller.Controller.conduct`.
@@ -69,7 +72,11 @@ async def conduct(
                     where=reach.address,
                     cure="start one on each node: dask worker ADDRESS --name NODE",
                 )
-            names = list(chosen) or list(known)
+            if first is not None and first > len(known):
+                raise UsageError(
+                    f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(known) or 'none'}"
+                )
+            names = list(chosen) or list(known)[:first]
             link = DaskLink(client, {name: known[name] for name in names})
             return await Controller(request(names), link, listener, interrupts).conduct()
 

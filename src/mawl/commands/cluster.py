@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what they import takes longer than most runs on one machine
 NODE_TIMEOUT_SECONDS = 30.0
 LEAST_TIMEOUT_SECONDS = 5.0
 ONLY_ON_NODES = (
-    "on", "shared", "on_lost_node", "node_timeout", "node_runs", "listen", "remote_python",
+    "on", "nodes", "shared", "on_lost_node", "node_timeout", "node_runs", "listen", "remote_python",
     "tls_ca", "tls_cert", "tls_key",
 )  # fmt: skip
 ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
@@ -56,6 +56,12 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NODE=WORKLOAD",
         help="run this workload on this node, and nothing on nodes that are not named; may be repeated",
+    )
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        metavar="N",
+        help="run on N nodes only, the first by their names (with --ssh: as they are named)",
     )
     parser.add_argument(
         "--shared",
@@ -139,9 +145,20 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
         return _request(arguments, run_id, folder, tasks, None if arguments.output else runs)
 
     with contextlib.closing(view()) as watcher:
-        facts = asyncio.run(conduct(_reach(arguments), list(placed), request, watcher))
+        facts = asyncio.run(
+            conduct(_reach(arguments), list(placed), request, watcher, first=_nodes(arguments))
+        )
     show(folder, chosen, html=html)
     return EXIT_OF_OUTCOME[facts.outcome]
+
+
+def _nodes(arguments: argparse.Namespace) -> int | None:
+    if arguments.nodes is not None and arguments.nodes < 1:
+        raise UsageError(f"--nodes {arguments.nodes}: expected a number of nodes from 1")
+    if arguments.nodes is not None and arguments.on:
+        raise UsageError("--nodes does not go with --on, which names the nodes", cure="leave one out")
+    nodes: int | None = arguments.nodes
+    return nodes
 
 
 def _placed(given: list[str]) -> dict[str, str]:

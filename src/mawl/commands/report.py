@@ -1,4 +1,4 @@
-"""Report a stored run: a screen of text, a page of HTML, or a format that other tools and people read.
+"""Report a stored run or campaign: a screen of text, a page of HTML, or a format that others read.
 
 docs/guides/exports.md says what each format holds and who reads it, docs/guides/html-report.md the page.
 """
@@ -18,6 +18,7 @@ from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
 from mawl.analysis.summary import sampled
 from mawl.analysis.unended import happened
+from mawl.commands import campaign_report
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
@@ -38,9 +39,10 @@ from mawl.reporters import (
 )
 from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
+from mawl.store.campaign import campaign_folder
 
 NAME = "report"
-HELP = "report a stored run as text or HTML, or export it: JSON, CSV, Markdown, OpenMetrics, SAS-style logs"
+HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
 
 Renderer = Callable[[Run, Block], str]
 
@@ -62,7 +64,12 @@ ALL_TABLES = "all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl report [RUN]``."""
     parser.add_argument(
-        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
+        "run",
+        nargs="?",
+        default="latest",
+        metavar="RUN",
+        help="a run folder, a run id, or latest (default); or a campaign's folder or name (text, html, json, "
+        "markdown)",
     )
     parser.add_argument(
         "--format", choices=("text", *FORMATS, "csv", "saslog"), default="text", help="default: text"
@@ -104,6 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--table goes with --format csv", cure="leave it out, or ask for that format")
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    campaign = campaign_folder(arguments.run, runs)
+    if campaign is not None:
+        return _campaign(campaign, bounds, arguments)
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
@@ -116,6 +126,27 @@ def run(arguments: argparse.Namespace) -> int:
         else Style(colour=arguments.color == "always")
     )
     write_text(arguments.output, lambda: _report(open_run(arguments.run, runs), bounds, arguments, style))
+    return 0
+
+
+def _campaign(folder: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
+    """The report of a campaign, in one of its formats."""
+    if arguments.format not in campaign_report.FORMATS:
+        raise UsageError(
+            f"--format {arguments.format} is of a run, and this is a campaign",
+            where=str(folder),
+            cure=f"choose {', '.join(campaign_report.FORMATS)}, or name one of the runs in it",
+        )
+    if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
+        page = campaign_report.write_page(folder, campaign_report.campaign_found(folder, bounds))
+        print(f"report: {shlex.quote(named(page))}")
+        return 0
+    write_text(
+        arguments.output,
+        lambda: (
+            campaign_report.rendered(campaign_report.campaign_found(folder, bounds), arguments.format) + "\n"
+        ),
+    )
     return 0
 
 

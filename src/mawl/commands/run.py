@@ -9,6 +9,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,6 +23,8 @@ from mawl.commands.arguments import (
     volume_order_of,
     volumes_of,
 )
+from mawl.commands.campaign import run_campaign
+from mawl.commands.campaign_arguments import add_campaign_arguments
 from mawl.commands.cluster import add_cluster_arguments, on_nodes, run_on_nodes
 from mawl.commands.extras import require_programs
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
@@ -113,12 +116,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--probe", metavar="FILE", help="what mawl probe kept: goes into the run folder, for its reports"
     )
-    parser.add_argument("--json", action="store_true", help="with --dry-run: print the plan as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="with --dry-run: print the plan as JSON; with a campaign: its report",
+    )
+    add_campaign_arguments(parser)
     add_cluster_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
+    campaign = run_campaign(arguments, _parse)
+    if campaign is not None:
+        return campaign
     if on_nodes(arguments):
         return run_on_nodes(arguments)
     if not arguments.dry_run:
@@ -192,6 +203,13 @@ def run(arguments: argparse.Namespace) -> int:
         write_probe(folder / PROBE, probed)
     show(folder, chosen, html=html == "yes")
     return EXIT_OF_OUTCOME[facts.outcome]
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """Arguments of this verb from words."""
+    parser = argparse.ArgumentParser(prog=f"mawl {NAME}")
+    add_arguments(parser)
+    return parser.parse_args(words)
 
 
 def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path | None) -> RunFacts:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.model.campaign import CampaignPart
 from mawl.model.cluster import NodeRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.inventory import Inventory
@@ -263,6 +264,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The files of an imported run."""
     repeats: int = 1
     """Runs of the same workload made for one answer, this one included."""
+    campaign: CampaignPart | None = None
+    """The campaign that this run is one of, and its place there."""
     missing: dict[str, str] = {}
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""

@@ -13,10 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import tomli_w
 
 from mawl.campaigns.lab.record import new_folder, write_record
 from mawl.campaigns.lab.savings import SavingsReader
@@ -27,6 +25,7 @@ from mawl.lab.command import environment
 from mawl.lab.together import calibrate_all
 from mawl.model.lab import ArmRun, LabRecord
 from mawl.model.options import ROLES, Role
+from mawl.plan.turns import workload_toml
 from mawl.store.facts import read_facts
 from mawl.units import parse_size
 
@@ -218,7 +217,7 @@ class Experiment:
         if isinstance(given, str):
             return given
         file = self.folder / WORKLOAD
-        file.write_text(tomli_w.dumps(_plain(given)))
+        file.write_text(workload_toml(given))
         return str(file)
 
     def _plan(self, arm: ArmSpec) -> list[str]:
@@ -281,15 +280,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _is_setting(name: str) -> bool:
     return name.startswith("MAWL_") and not name.startswith("MAWL_LAB_")
-
-
-def _plain(spec: object) -> dict[str, object]:
-    """A workload as TOML has it: without what is not set."""
-    plain: dict[str, object] = _without_null(msgspec.to_builtins(spec))
-    return plain
-
-
-def _without_null(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_null(one) for name, one in value.items() if one is not None}
-    return [_without_null(one) for one in value] if isinstance(value, list) else value

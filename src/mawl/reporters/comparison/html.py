@@ -72,6 +72,12 @@ def render_matrix(matrix: Matrix) -> str:
     return _page("Comparison", [], found, terms, drawn)
 
 
+def sections_page(title: str, first: Sequence[Markup], found: Sequence[Table]) -> str:
+    """A page of tables without charts, for reports that are made of the same tables."""
+    terms = Terms()
+    return _page(title, first, [_table(made, terms) for made in found], terms, _embedded([]))
+
+
 def _page(
     title: str, first: Sequence[Markup], found: Sequence[Section], terms: Terms, drawn: Embedded
 ) -> str:

@@ -14,35 +14,36 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 
 def render(comparison: Comparison) -> str:
     """The statement, the other lines as a list, the tables."""
-    title = f"# {_text(comparison.reference.label)} against {_text(comparison.candidate.label)}"
-    listed = [f"- **{name}**: {_text(sentence)}" for name, sentence in head(comparison)]
-    parts = [title, "\n".join(listed), *(_section(table) for table in tables(comparison))]
+    title = f"# {as_text(comparison.reference.label)} against {as_text(comparison.candidate.label)}"
+    listed = [f"- **{name}**: {as_text(sentence)}" for name, sentence in head(comparison)]
+    parts = [title, "\n".join(listed), *(section(table) for table in tables(comparison))]
     facts = unlike(comparison)
     if facts:
-        parts.append("\n".join(["## Other facts that differ", "", *(f"- {_text(fact)}" for fact in facts)]))
+        parts.append("\n".join(["## Other facts that differ", "", *(f"- {as_text(fact)}" for fact in facts)]))
     return "\n\n".join(parts)
 
 
 def render_matrix(matrix: Matrix) -> str:
     """The table of all sides, and each candidate against the first."""
-    lines = [f"## Against {_text(matrix.reference)}", ""]
-    lines += [f"- **{_text(pair.candidate)}**: {_text(against(pair))}" for pair in matrix.pairs]
-    return "\n\n".join(("# Comparison", *map(_section, matrix_tables(matrix)), "\n".join(lines)))
+    lines = [f"## Against {as_text(matrix.reference)}", ""]
+    lines += [f"- **{as_text(pair.candidate)}**: {as_text(against(pair))}" for pair in matrix.pairs]
+    return "\n\n".join(("# Comparison", *map(section, matrix_tables(matrix)), "\n".join(lines)))
 
 
-def _section(table: Table) -> str:
+def section(table: Table) -> str:
+    """A table under its title."""
     rows = [_row(table.head), _row(("---", *["---:"] * (len(table.head) - 1)), plain=True)]
     rows += [_row(row) for row in table.rows]
     lines = [f"## {table.title[0].upper()}{table.title[1:]}", "", *rows]
     if table.note:
-        lines += ["", _text(table.note)]
+        lines += ["", as_text(table.note)]
     return "\n".join(lines)
 
 
 def _row(cells: tuple[str, ...], *, plain: bool = False) -> str:
-    return f"| {' | '.join(cells if plain else map(_text, cells))} |"
+    return f"| {' | '.join(cells if plain else map(as_text, cells))} |"
 
 
-def _text(text: str) -> str:
+def as_text(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
     return _SPECIAL.sub(r"\\\1", one_line(text))

@@ -1,0 +1,1 @@
+"""What the runs of a campaign say together: spread, comparison, scaling, the knee of sessions."""

@@ -1,0 +1,229 @@
+"""A campaign with what its runs say together: what a reporter draws and JSON holds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from math import exp, sqrt
+
+import msgspec
+
+from mawl.analysis.campaign.knee import Knee, SessionRun, Tried, knee_of, tried
+from mawl.analysis.campaign.session_run import refused_run, session_run
+from mawl.analysis.comparison.compare import Comparison, compare
+from mawl.analysis.comparison.figures import FIGURES
+from mawl.analysis.comparison.places import verdicts
+from mawl.analysis.comparison.sides import ComparedRun, Side, centre, logs, side_of
+from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
+from mawl.analysis.comparison.student import quantile
+from mawl.errors import UsageError
+from mawl.model.campaign import Campaign, CampaignKind, CampaignOutcome, Slot
+from mawl.model.metric import Unit
+
+THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
+ELAPSED = "time.elapsed_seconds"
+
+
+class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure over the runs of an arm: median and range, the mean (geometric where all are above 0) with
+    its 95 % interval (None with fewer than five runs), and the standard deviation as a share of the mean
+    (None with one)."""
+
+    title: str
+    name: str
+    unit: Unit
+    runs: int
+    median: float
+    lowest: float
+    highest: float
+    mean: float
+    low: float | None
+    high: float | None
+    deviation_ratio: float | None
+
+
+class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
+    """An arm and its runs that are finished; ``limits`` and ``validity`` with how many runs had each."""
+
+    name: str
+    title: str
+    size: int | None
+    runs: int
+    planned: int
+    completed: int
+    run_ids: list[str]
+    limits: list[tuple[str, int]]
+    validity: list[tuple[str, int]]
+    figures: list[FigureSpread]
+
+
+class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """So many nodes beside the fewest: each has the whole workload, so throughput should grow with them
+    and elapsed time stay.  Medians over runs."""
+
+    nodes: int
+    runs: int
+    elapsed_seconds: float | None
+    bytes_per_second: float | None
+    speedup: float | None
+    efficiency_ratio: float | None
+    elapsed_ratio: float | None
+
+
+class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign as its folder says, and what was found; parts that its kind has not are None or empty."""
+
+    name: str
+    kind: CampaignKind
+    outcome: CampaignOutcome
+    reason: str | None
+    slots: list[Slot]
+    arms: list[ArmFound]
+    comparison: Comparison | None = None
+    comparison_reason: str | None = None
+    scaling: list[ScalingRow] = []
+    knee: Knee | None = None
+    sessions: list[Tried] = []
+    remarks: list[str] = []
+
+    @property
+    def finished(self) -> int:
+        """Runs that are over."""
+        return sum(slot.state == "finished" for slot in self.slots)
+
+
+def found(record: Campaign, runs: Mapping[int, ComparedRun]) -> CampaignFound:
+    """What a campaign's finished runs, by position, say together."""
+    by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
+    arms = [_arm(record, name, own) for name, own in by_arm.items()]
+    comparison, reason = _comparison(record, by_arm) if record.kind == "ab" else (None, None)
+    said = session_runs(record, runs) if record.kind == "find-sessions" else []
+    return CampaignFound(
+        name=record.name,
+        kind=record.kind,
+        outcome=record.outcome,
+        reason=record.reason,
+        slots=record.slots,
+        arms=arms,
+        comparison=comparison,
+        comparison_reason=reason,
+        scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
+        knee=knee_of(said, record.search) if said and record.search is not None else None,
+        sessions=tried(said),
+        remarks=record.remarks,
+    )
+
+
+def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[SessionRun]:
+    """What each run of a search for sessions says, in their order."""
+    said = []
+    for slot in record.slots:
+        sessions = record.arm(slot.arm).size or 0
+        if slot.state == "refused":
+            said.append(refused_run(sessions, slot))
+        elif slot.position in runs:
+            said.append(session_run(sessions, runs[slot.position]))
+    return said
+
+
+def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> FigureSpread:
+    """A figure over at least one run.
+
+    The interval, of five runs and more, is Student's, of logarithms where all values are above 0.
+    """
+    mean = centre(values)
+    assert mean is not None
+    low = high = deviation = None
+    if len(values) > 1:
+        deviation = statistics.stdev(values) / mean if mean > 0 else None
+    if len(values) >= FEWEST_RUNS:
+        scaled = logs(values)
+        used = scaled or list(values)
+        error = statistics.stdev(used) / sqrt(len(used))
+        reach = quantile(1 - LEVEL / 2, len(used) - 1) * error
+        low, high = statistics.fmean(used) - reach, statistics.fmean(used) + reach
+        if scaled:
+            low, high = exp(low), exp(high)
+    return FigureSpread(
+        title=title,
+        name=name,
+        unit=unit,
+        runs=len(values),
+        median=statistics.median(values),
+        lowest=min(values),
+        highest=max(values),
+        mean=mean,
+        low=low,
+        high=high,
+        deviation_ratio=deviation,
+    )
+
+
+def _of(record: Campaign, arm: str, runs: Mapping[int, ComparedRun]) -> list[ComparedRun]:
+    return [runs[slot.position] for slot in record.slots if slot.arm == arm and slot.position in runs]
+
+
+def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
+    arm, side = record.arm(name), Side(label=name, runs=tuple(runs))
+    figures = [
+        spread(figure.title, figure.path, figure.unit, values)
+        for figure in FIGURES
+        if (values := side.values(figure.path))
+    ]
+    return ArmFound(
+        name=name,
+        title=arm.title,
+        size=arm.size,
+        runs=len(runs),
+        planned=sum(slot.arm == name for slot in record.slots),
+        completed=sum(run.facts.outcome == "completed" for run in runs),
+        run_ids=[run.facts.run_id for run in runs],
+        limits=verdicts(side) if runs else [],
+        validity=_counted([run.summary["validity"]["status"] for run in runs]),
+        figures=figures,
+    )
+
+
+def _comparison(
+    record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]
+) -> tuple[Comparison | None, str | None]:
+    """The first arm against the second, or why there is none."""
+    try:
+        one, other = (side_of(record.arm(name).title or name, runs) for name, runs in by_arm.items())
+        return compare(one, other, anyway=True), None
+    except UsageError as error:
+        return None, str(error)
+
+
+def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> list[ScalingRow]:
+    rows: list[ScalingRow] = []
+    for arm in sorted(record.arms, key=lambda arm: arm.size or 0):
+        side = Side(label=arm.name, runs=tuple(by_arm[arm.name]))
+        elapsed, rate = (_median(side.values(path)) for path in (ELAPSED, THROUGHPUT))
+        first = rows[0] if rows else None
+        nodes = arm.size or 0
+        speedup = _over(rate, first.bytes_per_second) if first else None if rate is None else 1.0
+        rows.append(
+            ScalingRow(
+                nodes=nodes,
+                runs=len(side.runs),
+                elapsed_seconds=elapsed,
+                bytes_per_second=rate,
+                speedup=speedup,
+                efficiency_ratio=_over(speedup, nodes / first.nodes if first else 1.0),
+                elapsed_ratio=_over(elapsed, first.elapsed_seconds if first else elapsed),
+            )
+        )
+    return rows
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _over(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
+
+
+def _counted(words: Sequence[str]) -> list[tuple[str, int]]:
+    return sorted(((word, words.count(word)) for word in set(words)), key=lambda pair: -pair[1])

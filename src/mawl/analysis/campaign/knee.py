@@ -1,0 +1,215 @@
+"""How many sessions a machine carries: which number to try next, and the knee with its interval.
+
+Both are functions of the runs made so far and of nothing else, so a search that was killed goes on as if
+it had not been (docs/design/campaigns.md, The knee).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+import msgspec
+
+from mawl.analysis.comparison.statistics import LEVEL
+from mawl.analysis.comparison.student import quantile
+from mawl.model.campaign import SessionSearch
+
+RunVerdict = Literal["carried", "gate not met", "too many", "refused"]
+"""What one run says: nothing speaks against it; only the throughput-per-core gate does, which more
+sessions may meet; jobs failed or were stretched too much; the machine cannot start it."""
+
+Beyond = Literal["", "at least", "fewer than", "none"]
+"""Whether the knee is a number, or the search ended at a bound first; ``none``: no number is carried."""
+
+NEAR = 2.0
+"""Runs within this factor of the knee tell where the stretch crosses its bound."""
+
+FEWEST_POINTS = 4
+"""A line and its spread take more than three runs."""
+
+
+class SessionRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run with so many sessions says; ``stretch`` is the median over its jobs, ``most_stretch``
+    its bound."""
+
+    sessions: int
+    verdict: RunVerdict
+    stretch: float | None = None
+    most_stretch: float | None = None
+    bytes_per_second_per_core: float | None = None
+    reasons: list[str] = []
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs of one number of sessions: how many, how many said what the majority did, and that."""
+
+    sessions: int
+    runs: int
+    agreeing: int
+    carried: bool
+    refused: bool
+    gate_alone: bool
+    """Only the gate speaks against it."""
+    median_stretch: float | None
+
+
+class Knee(msgspec.Struct, frozen=True, kw_only=True):
+    """The most sessions that are carried; ``low`` to ``high`` is the 95 % interval, None with a reason."""
+
+    sessions: int | None
+    beyond: Beyond
+    low: int | None = None
+    high: int | None = None
+    interval_reason: str | None = None
+    reason: str
+    """What speaks against more, or why there is no number."""
+
+
+def tried(runs: Sequence[SessionRun]) -> list[Tried]:
+    """Each number of sessions, ascending, judged by the majority of its runs; of equal parts not carried.
+
+    A number where only the gate speaks against it counts as carried as long as no smaller number met the
+    gate: few sessions may ask for less than the gate wants.
+    """
+    found: list[Tried] = []
+    met = False
+    for sessions in sorted({run.sessions for run in runs}):
+        own = [run for run in runs if run.sessions == sessions]
+        verdicts = [run.verdict for run in own]
+        well = verdicts.count("carried") + (0 if met else verdicts.count("gate not met"))
+        carried = 2 * well > len(own)
+        met = met or (carried and 2 * verdicts.count("carried") > len(own))
+        stretches = sorted(run.stretch for run in own if run.stretch is not None)
+        found.append(
+            Tried(
+                sessions=sessions,
+                runs=len(own),
+                agreeing=well if carried else len(own) - well,
+                carried=carried,
+                refused="refused" in verdicts,
+                gate_alone=2 * verdicts.count("gate not met") > len(own),
+                median_stretch=stretches[(len(stretches) - 1) // 2] if stretches else None,
+            )
+        )
+    return found
+
+
+def next_sessions(runs: Sequence[SessionRun], search: SessionSearch) -> int | None:
+    """The number of sessions to try next; None where the knee is found.
+
+    Doubling until a number is not carried, halving the gap until it is one session, then both numbers at
+    the gap again until each has ``runs_each`` runs; a number that falls over by that opens the gap anew.
+    """
+    found = {one.sessions: one for one in tried(runs)}
+    if not found:
+        return search.first
+    low, high = _gap(list(found.values()))
+    if high is None:
+        assert low is not None
+        if low < search.most:
+            return min(2 * low, search.most)
+        return low if found[low].runs < search.runs_each else None
+    if low is None and high > search.first:
+        return search.first + (high - search.first) // 2 if high - search.first > 1 else search.first
+    if low is not None and high - low > 1:
+        return low + (high - low) // 2
+    for sessions in (high, low):
+        if sessions is not None and not _settled(found[sessions], search):
+            return sessions
+    return None
+
+
+def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
+    """The knee as far as the runs tell; None before the first."""
+    found = {one.sessions: one for one in tried(runs)}
+    if not found:
+        return None
+    low, high = _gap(list(found.values()))
+    against = "" if high is None else _against(runs, high)
+    if low is None:
+        assert high is not None
+        return Knee(
+            sessions=high, beyond="fewer than", reason=against, interval_reason="no number was carried"
+        )
+    if found[low].gate_alone:
+        return Knee(
+            sessions=None,
+            beyond="none",
+            reason=f"the throughput-per-core gate was met with no number of sessions up to {low}: "
+            + _against(runs, low),
+            interval_reason="no number was carried",
+        )
+    if high is None or found[high].refused:
+        why = against or f"the search was to go no further than {search.most} sessions"
+        return Knee(sessions=low, beyond="at least", reason=why, interval_reason="no run was beyond the knee")
+    interval, reason = crossing(runs, low, high)
+    return Knee(
+        sessions=low,
+        beyond="",
+        low=min(interval[0], low) if interval else None,
+        high=max(interval[1], low) if interval else None,
+        interval_reason=reason,
+        reason=against,
+    )
+
+
+def crossing(runs: Sequence[SessionRun], low: int, high: int) -> tuple[tuple[int, int] | None, str | None]:
+    """The 95 % interval of the knee between ``low`` and ``high``, or None with the reason.
+
+    Log stretch is taken for straight in log sessions near the knee, and the numbers whose 95 % band of
+    the line leaves the bound inside are those that may be the knee: inverse regression (Draper and Smith
+    1998, section 3.2; Fieller 1954), read at whole numbers of sessions.
+    """
+    points = [
+        (math.log(run.sessions), math.log(run.stretch))
+        for run in runs
+        if run.stretch is not None and run.stretch > 0 and low / NEAR <= run.sessions <= high * NEAR
+    ]
+    bounds = {run.most_stretch for run in runs if run.sessions == high and run.verdict == "too many"}
+    bound = next((one for one in bounds if one is not None), None)
+    beyond = [run.stretch for run in runs if run.sessions == high and run.stretch is not None]
+    if bound is None or not beyond or max(beyond) <= bound:
+        return None, "only the stretch has a spread to compute one from, and it did not end the search"
+    if len(points) < FEWEST_POINTS or len({at for at, _ in points}) < 2:
+        return None, f"it takes {FEWEST_POINTS} runs near the knee, and {len(points)} were made"
+    centre, level = fmean(at for at, _ in points), fmean(value for _, value in points)
+    spread = sum((at - centre) ** 2 for at, _ in points)
+    slope = sum((at - centre) * (value - level) for at, value in points) / spread
+    left = sum((value - level - slope * (at - centre)) ** 2 for at, value in points)
+    degrees = len(points) - 2
+    reach = quantile(1 - LEVEL / 2, degrees) * math.sqrt(left / degrees)
+
+    def band(sessions: int) -> tuple[float, float]:
+        away = math.log(sessions) - centre
+        middle = level + slope * away
+        half = reach * math.sqrt(1 / len(points) + away**2 / spread)
+        return middle - half, middle + half
+
+    numbers = range(max(1, math.floor(low / NEAR)), math.ceil(high * NEAR) + 1)
+    surely = [band(sessions)[1] <= math.log(bound) for sessions in numbers]
+    least = next((place for place, carried in enumerate(surely) if not carried), len(surely))
+    too_many = [band(sessions)[0] > math.log(bound) for sessions in numbers]
+    most = next((place for place, past in enumerate(too_many) if past), len(too_many))
+    return (max(numbers[0] + least - 1, 0), numbers[0] + most - 1), None
+
+
+def _gap(found: Sequence[Tried]) -> tuple[int | None, int | None]:
+    """The largest number carried below the smallest that is not, and the latter; None where there is none."""
+    refused = [one.sessions for one in found if not one.carried]
+    high = min(refused, default=None)
+    carried = [one.sessions for one in found if one.carried and (high is None or one.sessions < high)]
+    return max(carried, default=None), high
+
+
+def _settled(one: Tried, search: SessionSearch) -> bool:
+    """Whether more runs would change nothing: enough were made, or the machine refuses."""
+    return one.refused or one.runs >= search.runs_each
+
+
+def _against(runs: Sequence[SessionRun], sessions: int) -> str:
+    """What the first run with so many sessions that was not carried says against it."""
+    own = [run for run in runs if run.sessions == sessions and run.verdict != "carried"]
+    return f"with {sessions}: {'; '.join(own[0].reasons)}" if own and own[0].reasons else ""

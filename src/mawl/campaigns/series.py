@@ -1,0 +1,215 @@
+"""The runs of a campaign one after another: what is finished is kept, what was cut short is made again.
+
+The record on disk is ahead of every run and behind none: it says which folder a run will have before the
+run begins, so that whatever is killed at whatever moment, the next :class:`Series` knows what to look at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
+from mawl.model.campaign import Arm, Campaign, CampaignPart, Slot
+from mawl.model.run import RunFacts
+from mawl.store import open_run
+from mawl.store.campaign import LOCK, read_campaign, write_campaign
+from mawl.store.facts import read_facts, write_facts
+from mawl.store.files import try_lock
+from mawl.store.layout import FACTS
+
+LOCK_PATIENCE_SECONDS = 60.0
+"""How long to wait for the run of a campaign that was killed: it holds the lock until it has ended."""
+
+
+class Execute(Protocol):
+    """Makes one run of an arm in a folder that is not there yet, and returns when it is over.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where the machine cannot start it,
+    :class:`~mawl.errors.UsageError` where it is asked for wrongly, and KeyboardInterrupt.
+    """
+
+    def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+        """``lock`` is a descriptor that the run keeps open for as long as it lives."""
+
+
+class Series:
+    """A campaign that is being conducted; one process at a time."""
+
+    def __init__(self, folder: Path, record: Campaign, execute: Execute, lock: int) -> None:
+        self.folder, self.record = folder, record
+        self._execute, self._lock = execute, lock
+
+    def plan(self, arm: Arm) -> Slot:
+        """Add a run of an arm at the end; the arm itself, too, where it is new."""
+        if all(known.name != arm.name for known in self.record.arms):
+            self.note(arms=[*self.record.arms, arm])
+        slot = Slot(position=len(self.record.slots) + 1, arm=arm.name)
+        self.note(slots=[*self.record.slots, slot])
+        return slot
+
+    def run(self, position: int, *, may_refuse: bool = False) -> Slot:
+        """The slot at a position, finished: as it is where it was made before, else made now.
+
+        With ``may_refuse`` a run that the machine cannot start is a result (state ``refused``).
+        Raises what :class:`Execute` does; the slot is then open and the next attempt makes it.
+        """
+        slot = self._recovered(self.record.slots[position - 1])
+        if slot.state in ("finished", "refused"):
+            return slot
+        arm = self.record.arm(slot.arm)
+        attempt = len(slot.interrupted) + 1
+        name = f"{position:03}-{arm.name}" + (f"-{attempt}" if attempt > 1 else "")
+        slot = self._replace(slot, state="running", folder=name)
+        try:
+            self._execute(arm, self.folder / name, self._lock)
+        except UnsuitableMachineError as error:
+            if (self.folder / name / FACTS).exists():
+                raise
+            state = "refused" if may_refuse else "planned"
+            slot = self._replace(slot, state=state, folder=None, reason=str(error))
+            if not may_refuse:
+                raise
+            return slot
+        slot = self._recovered(slot)
+        if slot.state != "finished":
+            raise InterruptedRunError(f"run {position} was interrupted")
+        return slot
+
+    def _recovered(self, slot: Slot) -> Slot:
+        """What became of a run that had begun: finished, or to be made again with its folder kept."""
+        if slot.state != "running" or slot.folder is None:
+            return slot
+        folder = self.folder / slot.folder
+        if not (folder / FACTS).exists():
+            kept = [*slot.interrupted, slot.folder] if folder.exists() else slot.interrupted
+            return self._replace(slot, state="planned", folder=None, interrupted=kept)
+        facts = open_run(folder).facts
+        if facts.outcome in ("running", "interrupted"):
+            self._mark(slot, folder)
+            kept = [*slot.interrupted, slot.folder]
+            return self._replace(slot, state="planned", folder=None, interrupted=kept)
+        self._mark(slot, folder)
+        return self._replace(
+            slot, state="finished", run_id=facts.run_id, outcome=facts.outcome, reason=facts.outcome_reason
+        )
+
+    def _mark(self, slot: Slot, folder: Path) -> None:
+        """Write into a run which campaign it is of, and where its place in it is."""
+        part = CampaignPart(
+            name=self.record.name, kind=self.record.kind, arm=slot.arm, position=slot.position
+        )
+        facts, _ = read_facts(folder)
+        if facts.campaign != part:
+            write_facts(folder, msgspec.structs.replace(facts, campaign=part))
+
+    def runs_of(self, arm: str) -> list[Slot]:
+        """The finished runs of an arm."""
+        return [slot for slot in self.record.slots if slot.arm == arm and slot.state == "finished"]
+
+    def path(self, slot: Slot) -> Path:
+        """The folder of a slot that has one."""
+        return self.folder / (slot.folder or "")
+
+    def finish(self) -> Campaign:
+        """All runs are made: each learns of how many it is one, and the campaign is over."""
+        done = [slot for slot in self.record.slots if slot.state == "finished"]
+        counts = Counter(slot.arm for slot in done if slot.outcome == "completed")
+        for slot in done:
+            facts, _ = read_facts(self.path(slot))
+            repeats = counts[slot.arm] if slot.outcome == "completed" else 1
+            if facts.repeats != repeats:
+                write_facts(self.path(slot), msgspec.structs.replace(facts, repeats=repeats))
+        bad = [slot for slot in done if slot.outcome != "completed"]
+        failed = bool(bad) and self.record.kind != "find-sessions"
+        self.note(
+            outcome="failed" if failed else "completed",
+            reason=f"{len(bad)} of {len(done)} runs did not complete" if failed else None,
+            ended_at=time.time(),
+        )
+        return self.record
+
+    def note(self, **changes: object) -> None:
+        """Change the record, on disk at once."""
+        self.record = msgspec.structs.replace(self.record, **changes)
+        write_campaign(self.folder, self.record)
+
+    def _replace(self, slot: Slot, **changes: object) -> Slot:
+        changed = msgspec.structs.replace(slot, **changes)
+        slots = list(self.record.slots)
+        slots[slot.position - 1] = changed
+        self.note(slots=slots)
+        return changed
+
+
+Following = Callable[[Series], Arm | None]
+"""What to run next, by what was found so far; None: the question is answered."""
+
+
+def conduct(series: Series, following: Following | None = None) -> Campaign:
+    """Make every run that is planned, then those that ``following`` asks for; the finished record.
+
+    An interrupt leaves the record ``interrupted``, any other error ``failed``; both can be continued.
+    """
+    refusable = following is not None
+    series.note(outcome="running", reason=None, ended_at=None)
+    try:
+        position = 1
+        while True:
+            if position > len(series.record.slots):
+                arm = following(series) if following is not None else None
+                if arm is None:
+                    return series.finish()
+                series.plan(arm)
+            series.run(position, may_refuse=refusable)
+            position += 1
+    except (KeyboardInterrupt, InterruptedRunError):
+        series.note(outcome="interrupted", reason="stopped by the user", ended_at=time.time())
+        raise
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            series.note(outcome="failed", reason=str(error), ended_at=time.time())
+        raise
+
+
+@contextlib.contextmanager
+def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Iterator[int]:
+    """Hold the lock of a campaign's folder; its descriptor.
+
+    Raises :class:`~mawl.errors.UsageError` where another process holds it and does not let go.
+    """
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        ends = time.monotonic() + patience
+        while not try_lock(descriptor):
+            if time.monotonic() >= ends:
+                raise UsageError(
+                    "is being conducted by another process", where=str(folder), cure="wait for its end"
+                )
+            time.sleep(0.1)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def begin(folder: Path, record: Campaign, execute: Execute, lock: int) -> Series:
+    """A new campaign in a folder that is there and held; its record is on disk."""
+    write_campaign(folder, record)
+    return Series(folder, record, execute, lock)
+
+
+def resume(folder: Path, execute: Execute, lock: int) -> Series:
+    """A campaign that was cut short, as its record says; the caller holds its lock."""
+    return Series(folder, read_campaign(folder), execute, lock)
+
+
+def facts_of(series: Series, slot: Slot) -> RunFacts:
+    """The facts of a finished slot's run."""
+    return open_run(series.path(slot)).facts

@@ -1,0 +1,152 @@
+"""``mawl run`` as a campaign: several runs made to answer one question, and their report."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from mawl import __version__
+from mawl.analysis.campaign.session_run import session_run
+from mawl.campaigns.command import MawlRun
+from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
+from mawl.campaigns.sessions import following
+from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.campaign_arguments import kind_of, only_continues
+from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm, this_machine
+from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
+from mawl.commands.cluster import on_nodes
+from mawl.commands.extras import require_programs
+from mawl.commands.html import named
+from mawl.config.settings import Settings
+from mawl.errors import InterruptedRunError, MawlError, UsageError
+from mawl.model.campaign import Arm, Campaign, CampaignMachine
+from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
+from mawl.store.files import replace_link
+from mawl.store.folder import make_folder
+from mawl.store.layout import LATEST
+
+
+def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int | None:
+    """Make or continue a campaign and report it; exit status, or None where a single run is asked for."""
+    if arguments.continue_campaign is not None:
+        only_continues(arguments, vars(parse([])))
+        return _continue(arguments)
+    kind = kind_of(arguments)
+    if kind is None:
+        return None
+    if not on_nodes(arguments):
+        require_programs()
+    chosen = settings()
+    html = chosen.choice("html", arguments.html, ("yes", "no")) == "yes"
+    runs = chosen.runs(arguments.runs)
+    record = new_record(kind, arguments, parse, runs)
+    folder = (Path(arguments.output) if arguments.output else runs / record.name).absolute()
+    make_folder(folder)
+    if kind == "find-sessions":
+        keep_base(folder, arguments.workload)
+    with held(folder, patience=0.0) as lock:
+        series = begin(folder, record, _execute(record, folder), lock)
+        return _conducted(series, chosen, html=html, as_json=arguments.json)
+
+
+def _continue(arguments: argparse.Namespace) -> int:
+    chosen = settings()
+    folder = locate_campaign(arguments.continue_campaign, chosen.runs(None))
+    _check_continues(read_campaign(folder), folder)
+    if is_conducted(folder):
+        _say("waiting for the process that conducts it, or its last run, to end")
+    with held(folder) as lock:
+        record = read_campaign(folder)
+        _check_continues(record, folder)
+        series = resume(folder, _execute(record, folder), lock)
+        if record.mawl_version != __version__:
+            remark = f"begun with mawl {record.mawl_version}, continued with {__version__}"
+            series.note(remarks=[*record.remarks, remark], mawl_version=__version__)
+        html = chosen.choice("html", None, ("yes", "no")) == "yes"
+        return _conducted(series, chosen, html=html, as_json=arguments.json)
+
+
+def _check_continues(record: Campaign, folder: Path) -> None:
+    """UsageError where a campaign does not go on: by its kind, its end, its machine, its directory."""
+    if record.kind == "search":
+        raise UsageError("is a search", where=str(folder), cure="mawl tune search continues it")
+    if is_over(record):
+        cure = f"mawl report {shlex.quote(named(folder))} shows it"
+        raise UsageError("is finished: there is nothing to continue", where=str(folder), cure=cure)
+    here = this_machine()
+    if here != record.machine:
+        raise UsageError(
+            "was begun on another machine",
+            where=str(folder),
+            why=f"it was {_words(record.machine)}, this is {_words(here)}",
+            cure="continue it there, or begin a new one here",
+        )
+    if not Path(record.directory).is_dir():
+        raise UsageError("the directory it was begun in is gone", where=record.directory)
+
+
+def is_over(record: Campaign) -> bool:
+    """Whether every run of a campaign is made; one that stopped on an error or an interrupt is not over."""
+    made = all(slot.state in ("finished", "refused") for slot in record.slots)
+    return record.outcome == "completed" or (
+        record.outcome == "failed" and made and record.kind != "find-sessions"
+    )
+
+
+def _conducted(series: Series, chosen: Settings, *, html: bool, as_json: bool) -> int:
+    """Make the runs, report; an error or an interrupt says how to go on."""
+    again = f"mawl run --continue {shlex.quote(named(series.folder))}"
+    try:
+        record = conduct(series, _following(series, chosen))
+    except (KeyboardInterrupt, InterruptedRunError) as error:
+        why = str(error) if isinstance(error, InterruptedRunError) else None
+        done = sum(slot.state == "finished" for slot in series.record.slots)
+        kept = f"interrupted; {done} finished run{'' if done == 1 else 's'} kept"
+        raise InterruptedRunError(kept, why=why, cure=f"{again} goes on") from None
+    except MawlError:
+        _say(f"the campaign stopped; once that is mended, {again} goes on")
+        raise
+    found = campaign_found(series.folder, bounds_of(chosen))
+    page = leave_page(series.folder, found) if html else None
+    print(rendered(found, "json" if as_json else "text"))
+    _say(f"\ncampaign folder: {shlex.quote(named(series.folder))}")
+    if page is not None:
+        _say(f"report: {shlex.quote(named(page))}")
+    return 0 if record.outcome == "completed" else 1
+
+
+def _execute(record: Campaign, folder: Path) -> Execute:
+    """One run as a process; the link to the newest run follows it where the campaign lies among runs."""
+    make = MawlRun(record, _say)
+    latest = folder.parent / LATEST if f"--runs={folder.parent}" in record.words else None
+
+    def execute(arm: Arm, place: Path, lock: int) -> None:
+        planned = f" of {len(record.slots)}" if record.slots else ""
+        _say(f"run {int(place.name.partition('-')[0])}{planned}: {arm.title or arm.workload}")
+        make(arm, place, lock)
+        if latest is not None:
+            replace_link(latest, place)
+
+    return execute
+
+
+def _following(series: Series, chosen: Settings) -> Following | None:
+    """What a search for sessions makes next; None for campaigns that know all their runs."""
+    search, bounds = series.record.search, bounds_of(chosen)
+    if search is None:
+        return None
+    return following(
+        search,
+        lambda sessions: sessions_arm(series.folder, sessions),
+        lambda own, slot: session_run(own.record.arm(slot.arm).size or 0, read_run(own.path(slot), bounds)),
+    )
+
+
+def _words(machine: CampaignMachine) -> str:
+    return f"{machine.name or 'unnamed'} ({machine.cpu_model or 'unknown processor'}, {machine.cores} cores)"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,66 @@
+"""The report of a campaign's folder, whatever state it is in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.analysis.campaign.found import CampaignFound, found
+from mawl.analysis.comparison.sides import ComparedRun, compared_run
+from mawl.errors import MawlError
+from mawl.reporters.campaign import json, markdown, text
+from mawl.store import open_run
+from mawl.store.campaign import read_campaign
+from mawl.store.files import replace_file
+
+FILE_NAME = "report.html"
+FORMATS = ("text", "json", "markdown", "html")
+
+
+def campaign_found(folder: Path, bounds: Bounds) -> CampaignFound:
+    """What the runs that are finished say together; one that cannot be read is a remark."""
+    record = read_campaign(folder)
+    runs: dict[int, ComparedRun] = {}
+    remarks = list(record.remarks)
+    for slot in record.slots:
+        if slot.state == "finished" and slot.folder is not None:
+            try:
+                runs[slot.position] = read_run(folder / slot.folder, bounds)
+            except MawlError as error:
+                remarks.append(f"run {slot.position} is left out: {error}")
+    return found(msgspec.structs.replace(record, remarks=remarks), runs)
+
+
+def read_run(folder: Path, bounds: Bounds) -> ComparedRun:
+    """A run with its judged summary."""
+    stored = open_run(folder)
+    return compared_run(stored, judged(stored, bounds))
+
+
+def rendered(found: CampaignFound, form: str) -> str:
+    """The report in one of :data:`FORMATS`."""
+    if form == "html":
+        # Bokeh takes a second to import, which only a page should pay.
+        from mawl.reporters.campaign import html
+
+        return html.render(found)
+    return {"json": json.render, "markdown": markdown.render, "text": text.render}[form](found)
+
+
+def leave_page(folder: Path, found: CampaignFound) -> Path | None:
+    """Write the page into the campaign's folder; a campaign that went well is not spoilt by its page."""
+    try:
+        return write_page(folder, found)
+    except Exception as error:
+        print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
+        return None
+
+
+def write_page(folder: Path, found: CampaignFound) -> Path:
+    """Write the page into the campaign's folder, whole or not at all; raises OSError."""
+    replace_file(folder / FILE_NAME, rendered(found, "html").encode())
+    return folder / FILE_NAME

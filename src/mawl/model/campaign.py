@@ -1,0 +1,103 @@
+"""What ``campaign.json`` holds: several runs made to answer one question (docs/design/campaigns.md).
+
+Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.model.records import RunOutcome
+
+CAMPAIGN_FORMAT_VERSION = "1.0"
+
+CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search"]
+SlotState = Literal["planned", "running", "finished", "refused"]
+CampaignOutcome = Literal["running", "completed", "failed", "interrupted"]
+
+
+class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in its campaign; ``position`` counts from 1."""
+
+    name: str
+    kind: CampaignKind
+    arm: str
+    position: int
+
+
+class Arm(msgspec.Struct, frozen=True, kw_only=True):
+    """What is run: a workload, and words of ``mawl run`` beyond those that all arms share.
+
+    ``size`` is what a series varies, where it varies a number: sessions, or nodes.
+    """
+
+    name: str
+    workload: str
+    words: list[str] = []
+    title: str = ""
+    size: int | None = None
+
+
+class Slot(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of an arm, planned or made; ``folder`` is relative to the campaign's.
+
+    ``refused``: the machine cannot start it, ``reason`` says why.  ``interrupted`` are the folders of
+    attempts that were killed or stopped and then made again.
+    """
+
+    position: int
+    arm: str
+    state: SlotState = "planned"
+    folder: str | None = None
+    run_id: str | None = None
+    outcome: RunOutcome | None = None
+    reason: str | None = None
+    interrupted: list[str] = []
+
+
+class CampaignMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a campaign began; it goes on only there."""
+
+    name: str | None = None
+    cpu_model: str | None = None
+    cores: int | None = None
+
+
+class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds of ``--find-sessions``: numbers of sessions, and the runs that settle a number at the knee."""
+
+    first: int
+    most: int
+    runs_each: int
+
+
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """Identity, question, arms and slots of a campaign, and what its runs are started with.
+
+    ``words`` are options of ``mawl run`` that all arms share, ``directory`` the working directory and
+    ``environment`` the settings (``MAWL_...``) in which each run is started.
+    """
+
+    name: str
+    kind: CampaignKind
+    created_at: float
+    outcome: CampaignOutcome
+    mawl_version: str
+    machine: CampaignMachine
+    directory: str
+    arms: list[Arm]
+    slots: list[Slot]
+    format_version: str = CAMPAIGN_FORMAT_VERSION
+    ended_at: float | None = None
+    reason: str | None = None
+    """Why it did not complete."""
+    words: list[str] = []
+    environment: dict[str, str] = {}
+    search: SessionSearch | None = None
+    remarks: list[str] = []
+
+    def arm(self, name: str) -> Arm:
+        """An arm by its name; KeyError where there is none."""
+        return {arm.name: arm for arm in self.arms}[name]

@@ -1,0 +1,46 @@
+"""A workload in any number of sessions: those of its file by turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from mawl.errors import UsageError
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+
+
+def in_turns(spec: WorkloadSpec, sessions: int, where: str) -> WorkloadSpec:
+    """The first ``sessions`` of the file's sessions, begun anew as often as it takes (``NAME-2`` and so on).
+
+    Raises :class:`~mawl.errors.UsageError` for a file whose jobs have names of their own or wait for
+    named jobs, since a copy of such a session would be another plan.
+    """
+    for session in spec.sessions:
+        for stage in session.stages:
+            for job in stage:
+                if isinstance(job, JobSpec) and (job.name is not None or job.after):
+                    raise UsageError(
+                        f"{where} has no rule for another number of sessions",
+                        why=f"session {session.name} names its jobs, or jobs to wait for",
+                        cure="leave name and after out, or search with mixed20, which has a rule",
+                    )
+    return msgspec.structs.replace(spec, sessions=[_session(spec, number) for number in range(sessions)])
+
+
+def _session(spec: WorkloadSpec, number: int) -> SessionSpec:
+    turn, place = divmod(number, len(spec.sessions))
+    session = spec.sessions[place]
+    return session if turn == 0 else msgspec.structs.replace(session, name=f"{session.name}-{turn + 1}")
+
+
+def workload_toml(spec: WorkloadSpec) -> str:
+    """A workload as the text of a file, without what is not set."""
+    return tomli_w.dumps(_without_null(msgspec.to_builtins(spec)))
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_null(one) for name, one in value.items() if one is not None}
+    return [_without_null(one) for one in value] if isinstance(value, list) else value

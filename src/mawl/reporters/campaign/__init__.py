@@ -1,0 +1,1 @@
+"""A campaign's report as text, Markdown, HTML and JSON: head and tables are the same in all."""

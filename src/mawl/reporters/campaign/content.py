@@ -1,0 +1,229 @@
+"""What the report of a campaign says: the lines at its head, and its tables, every cell as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.campaign.found import ArmFound, CampaignFound
+from mawl.analysis.campaign.knee import Knee
+from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.model.campaign import Slot
+from mawl.reporters.comparison import sentences
+from mawl.reporters.comparison.cells import value
+from mawl.reporters.comparison.sentences import Line
+from mawl.reporters.comparison.tables import Table
+from mawl.reporters.comparison.tables import tables as comparison_tables
+from mawl.reporters.figure import ABSENT, figure, format_count
+from mawl.units import counted_noun, format_change, format_rate, format_ratio, format_seconds
+
+QUESTIONS = {
+    "repeat": "how far do the figures scatter from run to run?",
+    "ab": "is there a difference, and is it more than noise?",
+    "find-sessions": "how many sessions does this machine carry?",
+    "scaling": "what do more nodes give?",
+    "search": "which options are better?",
+}
+SPREAD_NOTE = (
+    f"interval: of the mean (geometric where all values are above 0) by Student's t, from {FEWEST_RUNS} "
+    "runs; deviation: of one run, as a share of the mean"
+)
+TRIED_NOTE = "agreeing: runs that said what most did; stretch: the median run's median job"
+SCALING_NOTE = (
+    "each node runs the whole workload: speedup is of throughput against the fewest nodes, efficiency is "
+    "speedup over nodes, and elapsed time should stay; medians over runs"
+)
+
+
+def title(found: CampaignFound) -> str:
+    """A line that names it."""
+    return f"campaign {found.name}: {QUESTIONS[found.kind]}"
+
+
+def head(found: CampaignFound) -> list[Line]:
+    """Short names and sentences: how far it is, what was found, what to know."""
+    lines: list[Line] = [("outcome", _outcome(found))]
+    if found.kind == "find-sessions":
+        lines.append(("sessions", knee(found.knee)))
+    if found.comparison is not None:
+        lines += sentences.head(found.comparison)
+    if found.comparison_reason is not None:
+        lines.append(("compared", found.comparison_reason))
+    if found.kind == "repeat":
+        lines += [line for arm in found.arms for line in _repeats(arm)]
+    if found.kind == "scaling":
+        lines.append(("scaling", _scaling(found)))
+    kept = [folder for slot in found.slots for folder in slot.interrupted]
+    if kept:
+        lines.append(("made again", f"{counted_noun(len(kept), 'run')} cut short: {', '.join(kept)}"))
+    return [*lines, *(("remark", remark) for remark in found.remarks)]
+
+
+def tables(found: CampaignFound) -> list[Table]:
+    """All tables that hold something."""
+    if found.comparison is not None:
+        return [*comparison_tables(found.comparison), _runs(found)]
+    every = [_tried(found), _scaled(found)]
+    if found.kind in ("repeat", "search"):
+        every += [_spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
+    return [table for table in (*every, _runs(found)) if table.rows]
+
+
+def knee(found: Knee | None) -> str:
+    """The right size for this machine, in a sentence."""
+    if found is None:
+        return "not known: no run is finished"
+    beyond = {"at least": "at least ", "fewer than": "fewer than "}.get(found.beyond, "")
+    if found.sessions is None:
+        return f"no number is carried: {found.reason}"
+    said = f"{beyond}{counted_noun(found.sessions, 'session')}"
+    if found.low is not None and found.high is not None:
+        said += f" (95 % interval {found.low} to {found.high})"
+    said += " is the right size for this machine" if not found.beyond else " are carried"
+    said += f"; {found.reason}" if found.reason else ""
+    return said + (f"; no interval: {found.interval_reason}" if found.interval_reason else "")
+
+
+def _outcome(found: CampaignFound) -> str:
+    made = f"{found.finished} of {counted_noun(len(found.slots), 'run')} made"
+    if found.kind == "find-sessions":
+        made = f"{counted_noun(found.finished, 'run')} made"
+    said = f"{found.outcome}: {made}"
+    said += f"; {found.reason}" if found.reason else ""
+    if found.outcome in ("interrupted", "failed") and found.finished < len(found.slots):
+        said += "; mawl run --continue FOLDER goes on"
+    return said
+
+
+def _repeats(arm: ArmFound) -> list[Line]:
+    by_name = {one.name: one for one in arm.figures}
+    lines: list[Line] = []
+    elapsed = by_name.get("time.elapsed_seconds")
+    if elapsed is not None:
+        said = (
+            f"median {format_seconds(elapsed.median)} of {counted_noun(elapsed.runs, 'run')}, "
+            f"{format_seconds(elapsed.lowest)} to {format_seconds(elapsed.highest)}"
+        )
+        if elapsed.low is not None and elapsed.high is not None:
+            said += (
+                f"; mean {format_seconds(elapsed.mean)}, 95 % interval {format_seconds(elapsed.low)} to "
+                f"{format_seconds(elapsed.high)}"
+            )
+        lines.append(("elapsed", said))
+    if arm.limits:
+        lines.append(("limit", _counts(arm.limits)))
+    if arm.validity:
+        few = f" ({FEWEST_RUNS} completed runs are asked for)" if arm.completed < FEWEST_RUNS else ""
+        lines.append(("validity", _counts(arm.validity) + few))
+    return lines
+
+
+def _scaling(found: CampaignFound) -> str:
+    rows = [row for row in found.scaling if row.speedup is not None]
+    if len(rows) < 2:
+        return "not known: it takes finished runs on two numbers of nodes"
+    last = rows[-1]
+    said = (
+        f"{last.nodes} nodes give {format_ratio(last.speedup or 0.0)} times the throughput of {rows[0].nodes}"
+    )
+    if last.efficiency_ratio is not None:
+        said += f", {last.efficiency_ratio:.0%} of what so many more nodes would"
+    if last.elapsed_ratio is not None:
+        said += f"; elapsed time {format_change(last.elapsed_ratio - 1.0)}"
+    return said + ("; one run each shows no noise" if max(row.runs for row in rows) == 1 else "")
+
+
+def _spread(arm: ArmFound, *, alone: bool) -> Table:
+    rows = [
+        (
+            one.title,
+            value(one.median, one.unit),
+            value(one.lowest, one.unit),
+            value(one.highest, one.unit),
+            value(one.mean, one.unit),
+            f"{value(one.low, one.unit)} to {value(one.high, one.unit)}" if one.low is not None else ABSENT,
+            figure(one.deviation_ratio, lambda ratio: f"{100 * ratio:.1f} %"),
+        )
+        for one in arm.figures
+    ]
+    return Table(
+        name=f"spread-{arm.name}",
+        title="figures" if alone else f"figures of {arm.title or arm.name}",
+        head=("figures", "median", "lowest", "highest", "mean", "95 % interval", "deviation"),
+        rows=rows,
+        note=SPREAD_NOTE,
+        row_figures=[one.name for one in arm.figures],
+    )
+
+
+def _tried(found: CampaignFound) -> Table:
+    rows = [
+        (
+            str(one.sessions),
+            "refused"
+            if one.refused
+            else "carried, below the gate"
+            if one.carried and one.gate_alone
+            else "carried"
+            if one.carried
+            else "not carried",
+            format_count(one.runs),
+            format_count(one.agreeing),
+            figure(one.median_stretch, format_ratio),
+        )
+        for one in found.sessions
+    ]
+    return Table(
+        name="sessions",
+        title="sessions",
+        head=("sessions", "judged", "runs", "agreeing", "stretch"),
+        rows=rows,
+        note=TRIED_NOTE,
+    )
+
+
+def _scaled(found: CampaignFound) -> Table:
+    rows = [
+        (
+            str(row.nodes),
+            str(row.runs),
+            figure(row.elapsed_seconds, format_seconds),
+            figure(row.bytes_per_second, format_rate),
+            figure(row.speedup, format_ratio),
+            figure(row.efficiency_ratio, format_ratio),
+            figure(row.elapsed_ratio, format_ratio),
+        )
+        for row in found.scaling
+    ]
+    return Table(
+        name="scaling",
+        title="scaling",
+        head=("nodes", "runs", "elapsed", "throughput", "speedup", "efficiency", "elapsed ratio"),
+        rows=rows,
+        note=SCALING_NOTE,
+    )
+
+
+def _runs(found: CampaignFound) -> Table:
+    titles = {arm.name: arm.title or arm.name for arm in found.arms}
+    rows = [
+        (
+            f"{slot.position} {titles[slot.arm]}",
+            slot.folder or ABSENT,
+            _state(slot, found),
+            slot.reason or "",
+        )
+        for slot in found.slots
+    ]
+    return Table(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
+
+
+def _state(slot: Slot, found: CampaignFound) -> str:
+    """How a run ended; one that began in a campaign that nobody conducts any more was cut short."""
+    if slot.state == "running" and found.outcome != "running":
+        return "interrupted"
+    return slot.outcome or slot.state
+
+
+def _counts(pairs: Sequence[tuple[str, int]]) -> str:
+    whole = sum(count for _, count in pairs)
+    return ", ".join(f"{word} in {count} of {whole}" for word, count in pairs)

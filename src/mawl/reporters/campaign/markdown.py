@@ -1,0 +1,15 @@
+"""The report of a campaign as Markdown, for a ticket."""
+
+from __future__ import annotations
+
+from mawl.analysis.campaign.found import CampaignFound
+from mawl.reporters.campaign.content import head, tables, title
+from mawl.reporters.comparison.markdown import as_text, section
+
+
+def render(found: CampaignFound) -> str:
+    """The head as a list, the tables."""
+    name = title(found)
+    listed = [f"- **{short}**: {as_text(sentence)}" for short, sentence in head(found)]
+    parts = [f"# {as_text(name[:1].upper() + name[1:])}", "\n".join(listed), *map(section, tables(found))]
+    return "\n\n".join(parts)

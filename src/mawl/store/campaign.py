@@ -1,0 +1,123 @@
+"""``campaign.json``: written whole or not at all, checked when read; a lock tells who conducts it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
+from mawl.store.files import replace_file, try_lock
+from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST, major
+from mawl.store.plain import from_plain, to_plain
+
+RECORD = "campaign.json"
+LOCK = "campaign.lock"
+"""Held (flock) by who conducts the campaign, for as long as it lives."""
+
+
+def write_campaign(folder: Path, record: Campaign) -> None:
+    """Replace the record, in the current format; raises OSError."""
+    plain = to_plain(msgspec.structs.replace(record, format_version=CAMPAIGN_FORMAT_VERSION))
+    replace_file(folder / RECORD, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+
+
+def read_campaign(folder: Path) -> Campaign:
+    """The record as it is; one that nobody conducts any more reads as ``interrupted``.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
+    """
+    path = folder / RECORD
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FACTS_BYTES + 1)
+    except OSError as error:
+        raise UnreadableRunError(
+            "cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="name the folder of a campaign",
+        ) from None
+    if len(content) > LARGEST_FACTS_BYTES:
+        raise UnreadableRunError(
+            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
+        )
+    record = _decoded(path, content)
+    if record.outcome == "running" and not is_conducted(folder):
+        return msgspec.structs.replace(record, outcome="interrupted", reason="whoever conducted it was ended")
+    return record
+
+
+def _decoded(path: Path, content: bytes) -> Campaign:
+    try:
+        plain = msgspec.json.decode(content)
+        version = plain.get("format_version") if isinstance(plain, dict) else None
+        newer = major(version) > major(CAMPAIGN_FORMAT_VERSION) if isinstance(version, str) else False
+        if newer:
+            raise UnreadableRunError(
+                f"was written in format {str(version)[:40]}, and this mawl knows {CAMPAIGN_FORMAT_VERSION}",
+                where=str(path),
+                cure="read it with the mawl that wrote it, or upgrade this one",
+            )
+        record = from_plain(plain, Campaign)
+        _check(record)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRunError(
+            "is no record of a campaign",
+            where=str(path),
+            why=str(error),
+            cure="its runs are whole: mawl report and mawl compare read each run folder beside it",
+        ) from None
+    return record
+
+
+def _check(record: Campaign) -> None:
+    """What a schema cannot say: slots name arms, in order, and folders inside the campaign's."""
+    names = [arm.name for arm in record.arms]
+    if len(set(names)) < len(names):
+        raise ValueError("two arms have one name - at `$.arms`")
+    for place, slot in enumerate(record.slots):
+        at = f"at `$.slots[{place}]`"
+        if slot.arm not in names:
+            raise ValueError(f"no arm is called {slot.arm[:40]!r} - {at}")
+        if slot.position != place + 1:
+            raise ValueError(f"expected position {place + 1}, found {slot.position} - {at}")
+        for folder in (*slot.interrupted, *([slot.folder] if slot.folder is not None else [])):
+            if folder in ("", ".", "..") or "/" in folder or "\0" in folder:
+                raise ValueError(f"{folder[:40]!r} is no folder inside the campaign's - {at}")
+        if slot.state == "finished" and slot.folder is None:
+            raise ValueError(f"a finished run without a folder - {at}")
+
+
+def is_conducted(folder: Path) -> bool:
+    """Whether a living process holds the campaign's lock."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def campaign_folder(name: str, runs: Path) -> Path | None:
+    """The folder of a campaign that a user means by a path or a name in ``runs``; None where it is none."""
+    if name == LATEST or not name:
+        return None
+    return next((place for place in (Path(name), runs / name) if (place / RECORD).exists()), None)
+
+
+def locate_campaign(name: str, runs: Path) -> Path:
+    """As :func:`campaign_folder`; :class:`~mawl.errors.UsageError` where it is none."""
+    folder = campaign_folder(name, runs)
+    if folder is None:
+        raise UsageError(
+            "is no campaign",
+            where=name or "an empty name",
+            why=f"it has no {RECORD}",
+            cure="name the folder that mawl run --repeat, --ab, --scaling or --find-sessions made",
+        )
+    return folder.resolve()
