@@ -58,6 +58,17 @@ def test_a_dedicated_partition_has_cores_and_no_core_busy_time() -> None:
     assert read.gain("host.physical_cpu_seconds") == pytest.approx(6.0 * SECONDS)
 
 
+def test_the_mode_is_that_of_lpar_else_of_lparstat_else_of_bbbl() -> None:
+    without = "".join(line for line in aix().splitlines(keepends=True) if not line.startswith("LPAR"))
+    assert Read("nmon", without).nodes["aix1"].smt is None
+    told = "BBBL,06,smt threads,8\n"
+    assert Read("nmon", without.replace("AAA,cpus", told + "AAA,cpus")).nodes["aix1"].smt == "SMT-8"
+    lparstat = 'BBBP,010,lparstat -i,"Type                     : Dedicated-SMT-4"\n'
+    both = without.replace("AAA,cpus", told + lparstat + "AAA,cpus")
+    assert Read("nmon", both).nodes["aix1"].smt == "SMT-4"
+    assert Read("nmon", aix().replace("AAA,cpus", told + "AAA,cpus")).nodes["aix1"].smt == "SMT-4"
+
+
 def test_without_lpar_the_processors_are_those_of_pcpu_all_then_of_cpu_all() -> None:
     lines = aix().splitlines(keepends=True)
     without = "".join(line for line in lines if not line.startswith("LPAR"))

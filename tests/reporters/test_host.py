@@ -19,8 +19,13 @@ def lines(rates: dict[str, Rate], **changes: object) -> list[str]:
 
 
 def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:
-    text = "\n".join(lines(PARTS | {"device.aaa.read_bytes": 1e9, "device.aaa.reads": 1.0}))
-    assert "processors 0.46 busy, 0.10 iowait, 0.04 steal; cores 2.00 busy" in text
+    rates: dict[str, Rate] = {
+        "device.aaa.read_bytes": 1e9,
+        "device.aaa.reads": 1.0,
+        "host.core_busy_seconds": 1.5,
+    }
+    text = "\n".join(lines(PARTS | rates))
+    assert "processors 0.46 busy, 0.10 iowait, 0.04 steal; cores 0.75 busy" in text
     assert "pressure: cpu some 0.00" in " ".join(text.split())
     assert "0.50 of them in the page cache before the start, asked to be cold; x" in text
     rows = [line.split()[0] for line in text.splitlines() if line.startswith(("sd", "aaa"))]

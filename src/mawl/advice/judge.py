@@ -10,6 +10,7 @@ from mawl.advice.capacity.carried import capacity_block
 from mawl.advice.capacity.stretch import by_program, stretches
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.verdict import limit_block
+from mawl.advice.smt import smt_block
 from mawl.advice.validity.status import validity_block
 from mawl.analysis.blocks import Missing
 from mawl.analysis.missing import reasons
@@ -25,7 +26,7 @@ from mawl.store import Run
 
 
 def judged(run: Run, bounds: Bounds | None = None) -> dict[str, Any]:
-    """The summary of a stored run with ``capacity``, ``limit`` and ``validity`` filled.
+    """The summary of a stored run with ``capacity``, ``limit``, ``smt`` and ``validity`` filled.
 
     ``bounds`` are those of the capacity; None for the defaults.  Raises
     :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
@@ -58,6 +59,7 @@ def judge(
     whole = {name: value for name, value in summary.items() if name != "missing"}
     whole["limit"] = limit_block(reading, found)
     whole["capacity"] = capacity_block(reading, bounds or Bounds(), found)
+    whole["smt"] = smt_block(reading, found)
     whole["programs"] = _stretched(whole["programs"], reading)
     whole["validity"] = validity_block(reading)
     whole["missing"] = reasons(whole, found, facts.missing)

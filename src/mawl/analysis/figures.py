@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing, counted, ratio, total
+from mawl.analysis.threads import adjusted_cpu_block
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
@@ -78,7 +79,7 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         "tail_seconds": line.tail_seconds if line and tail_known else None,
         "startup_seconds": facts.phases.startup_seconds,
         **sums,
-        "adjusted_cpu_seconds": None,
+        "adjusted_cpu_seconds": adjusted_cpu_block(facts, jobs, missing),
     }
 
 

@@ -12,7 +12,8 @@ from mawl.analysis.blocks import Block, Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
 from mawl.analysis.gains import amount, fewest_seconds, gain
 from mawl.analysis.host_parts import PARTS, part_blocks
-from mawl.analysis.series import Change, Samples
+from mawl.analysis.series import Samples
+from mawl.analysis.threads import core_busy_block
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
 
@@ -36,7 +37,7 @@ def host_block(
         missing["host"] = NO_SAMPLES
         return None
     whole = (edges[0], edges[-1])
-    cpu = _cpu(facts, samples, whole)
+    cpu = _cpu(facts, samples, whole) | core_busy_block(facts, samples, whole, missing)
     return {
         **cpu,
         "core_basis": _one(node.core_basis for node in facts.nodes),
@@ -83,29 +84,19 @@ def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) 
 
 
 def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
-    """Shares of the time of all processors (raw, nothing adjusted), and busy cores."""
+    """Shares of the time of all processors (raw, nothing adjusted)."""
     seconds = {kind: _gain(facts, samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
     whole = whole_seconds(seconds)
     changes = {
         node: [gain(facts, samples, node, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS]
         for node in _nodes(samples)
     }
-    core_busy = _gain(facts, samples, "host.core_busy_seconds", span)
-    core_seconds = [
-        _product(
-            node.physical_cores or node.cores,
-            gain(facts, samples, node.name, "host.core_busy_seconds", span),
-        )
-        for node in facts.machines()
-    ]
     return {
         "known_seconds": fewest_seconds(change for own in changes.values() for change in own),
         "cpu_busy_ratio": busy_ratio(seconds),
         **{f"cpu_{kind}_ratio": _share(seconds[kind], whole) for kind in CPU_KINDS if kind != "idle"},
         "cpu_busy_seconds": busy_seconds(seconds),
-        "core_busy_seconds": core_busy,
         "physical_cpu_seconds": _gain(facts, samples, "host.physical_cpu_seconds", span),
-        "core_busy_ratio": _share(core_busy, _total(core_seconds)),
     }
 
 
@@ -151,10 +142,6 @@ def _pressure(facts: RunFacts, samples: Samples, name: str, span: tuple[float, f
 def _frequency(samples: Samples, span: tuple[float, float]) -> float | None:
     found = _known(samples.means(node, "host.frequency_hertz", span)[0] for node in _nodes(samples))
     return sum(found) / len(found) if found else None
-
-
-def _product(cores: float | None, change: Change | None) -> float | None:
-    return None if not cores or change is None else cores * change.seconds
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

@@ -14,8 +14,6 @@ NO_ROLES = "not measured (a run of format 1.0, or none of its jobs could be coun
 NO_FOLDER = "only the jobs' records were given, no run folder"
 
 LATER: Missing = {
-    "time.adjusted_cpu_seconds": "the adjustment applies to AIX sources only, and "
-    "mawl works it out for published results alone",
     "host.*": "the kernel or the imported file does not tell it, nothing of the kind happened, or samples "
     "do not cover half of the run",
     "volumes.*.reason": "its devices are known",
@@ -58,6 +56,8 @@ LATER: Missing = {
     "capacity": "the summary alone does not judge; mawl report does",
     "limit": "the summary alone does not judge; mawl report does",
     "validity": "the summary alone does not judge; mawl report does",
+    "smt": "the summary alone does not judge; mawl report does",
+    "smt.*": "the kernel or the recording does not tell",
     "outside_cpu": "no account outside mawl was at hand (a control group that mawl may use)",
     "outside_cpu.cpu_seconds": "that account gives no sum",
     "outside_cpu.user_cpu_seconds": "that account only samples the split into user and system",
@@ -75,8 +75,9 @@ LATER: Missing = {
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
 NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
-          ("cluster", "nodes"), ("storage", "by_role"), ("compressibility", "estimates"),
-          ("compressibility", "role_estimates"), ("compressibility", "volumes")}  # fmt: skip
+          ("cluster", "nodes"), ("smt", "nodes"), ("storage", "by_role"),
+          ("compressibility", "estimates"), ("compressibility", "role_estimates"),
+          ("compressibility", "volumes")}  # fmt: skip
 BY_JOB = ("capacity", "stretch", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 

@@ -130,7 +130,12 @@ def adjusted_cpu_seconds(result: PublishedResult, shares: Mapping[str, ThreadSha
     if result.cpu_accounting != "raw" or share is None or cpu is None:
         return None
     span = share.smt.get(str(result.system.smt))
-    return None if span is None else Span(low=cpu / span.high, high=cpu / span.low)
+    return None if span is None else undone(cpu, span)
+
+
+def undone(cpu_seconds: float, share: Span) -> Span:
+    """Scaled CPU time as time of a core: a range, since the share of a core that one thread can use is."""
+    return Span(low=cpu_seconds / share.high, high=cpu_seconds / share.low)
 
 
 def published_input_bytes(papers: tuple[Paper, ...]) -> float | None:

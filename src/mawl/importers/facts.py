@@ -19,7 +19,6 @@ MOST_TESTS = 20
 NOT_IN_FILES = "the imported files do not tell"
 NO_ROLES = "SAS logs do not count I/O by role"
 NO_ROLES_OF_HOST = "recordings of hosts and storage do not tell which job moved the bytes"
-NOT_ADJUSTED = "AIX scaled these times by PURR, and no file tells the factor that would undo it: they are raw"
 NO_RUN_QUEUE = "a SAS log does not tell how long its job waited for a CPU"
 NO_BLOCKED = "a SAS log tells neither run queue nor I/O by role (wait.blocked_at_most_seconds bounds the sum)"
 NO_LAUNCHER = "an imported run had no launcher of mawl"
@@ -114,7 +113,6 @@ def facts_of(
             **MISSING,
             **({} if jobs else dict.fromkeys(("io.by_role", "io.coverage_ratio"), NO_ROLES_OF_HOST)),
             **({} if span else {"ended_at": "no file names a time" if tested_at is None else NO_END}),
-            **({"time.adjusted_cpu_seconds": NOT_ADJUSTED} if _scaled(collected) else {}),
         },
         remarks=remarks,
     )

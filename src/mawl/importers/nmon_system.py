@@ -32,6 +32,7 @@ class Machine:
         self._kernel: str | None = None
         self._model: str | None = None
         self._told: dict[str, str] = {}
+        self._configured: int | None = None
         self._settings: dict[str, str] = {}
 
     def fact(self, fact: Fact) -> None:
@@ -62,6 +63,8 @@ class Machine:
         self._keep(f"{text.section}.{name_of(text.name)}", text.text)
         if text.name == "getconf PAGESIZE" and re.fullmatch(r"[0-9]{4,6}", text.text.strip()):
             self.system.page_bytes = float(text.text)
+        elif text.section == "BBBL" and text.name.strip().lower() == "smt threads":
+            self._configured = _count(text.text.strip()) or None
         elif text.name in ("lscpu", "lparstat -i", "lparstat") and (match := _COLON.fullmatch(text.text)):
             self._told.setdefault(match[1], match[2].strip())
 
@@ -123,7 +126,7 @@ class Machine:
         shared = lpar["SharedCPU"] == 1.0 if "SharedCPU" in lpar else kind.startswith("Shared") or None
         if shared is None and kind.startswith("Dedicated"):
             shared = False
-        threads = _threads(lpar) or _count(kind.rpartition("SMT-")[2])
+        threads = _threads(lpar) or _count(kind.rpartition("SMT-")[2]) or self._configured
         smt = None if threads is None else f"SMT-{threads}"
         virtual = None if shared is None else f"PowerVM {'shared' if shared else 'dedicated'} processors"
         if whole is None or shared is None:

@@ -20,6 +20,8 @@ from mawl.model.metric import (
     text_metric,
 )
 
+THREADS = "docs/design/threads.md, Busy cores"
+
 _CPU_METRICS: tuple[Metric, ...] = (
     seconds_metric(
         "host.known_seconds",
@@ -58,12 +60,31 @@ _CPU_METRICS: tuple[Metric, ...] = (
     seconds_metric("host.cpu_busy_seconds", "The time behind cpu_busy_ratio, processors added up.", HOST),
     seconds_metric(
         "host.core_busy_seconds",
-        "Time in which a physical core was busy because any of its threads was, cores added up; an estimate "
-        "where cores have several threads.",
-        HOST,
+        "Time in which a physical core was busy because any of its threads was, cores added up, never above "
+        "cores times the time; core_busy_basis says whether that is exact or an estimate.",
+        THREADS,
+    ),
+    seconds_metric(
+        "host.core_busy_least_seconds",
+        "The least that it can be: of each core the thread that was busy longest, second by second.",
+        THREADS,
+    ),
+    seconds_metric(
+        "host.core_busy_most_seconds",
+        "The most that it can be: of each core the threads added up, second by second, and no more than a "
+        "second of each.",
+        THREADS,
+    ),
+    text_metric(
+        "host.core_busy_basis",
+        "exact (one thread a core), bounds (an estimate between them), estimate (a run before bounds were "
+        "recorded), dispatched (PowerVM's account of the processors); several where nodes differ.",
+        THREADS,
     ),
     ratio_metric(
-        "host.core_busy_ratio", "core_busy_seconds over physical cores (else cores) times the time.", HOST
+        "host.core_busy_ratio",
+        "core_busy_seconds over physical cores (else cores) times the time.",
+        THREADS,
     ),
     seconds_metric(
         "host.physical_cpu_seconds",

@@ -20,6 +20,9 @@ STRETCH = "docs/design/capacity.md, Stretch"
 GATE = "docs/design/capacity.md, The gate"
 VALIDITY = "docs/design/validity.md, Status"
 
+THREADS = "docs/design/threads.md, The mode"
+NEXT_MODE = "docs/design/threads.md, The next mode"
+
 RESOURCES = ("storage", "cpu", "memory", "network")
 
 CAPACITY_METRICS: tuple[Metric, ...] = (
@@ -105,4 +108,31 @@ VALIDITY_METRICS: tuple[Metric, ...] = (
     text_metric("validity.unmeasured.*.reason", "Why the run does not have it.", VALIDITY),
 )
 
-JUDGEMENT_METRICS: tuple[Metric, ...] = (*CAPACITY_METRICS, *LIMIT_METRICS, *VALIDITY_METRICS)
+SMT_METRICS: tuple[Metric, ...] = (
+    object_metric("smt", "Hardware threads of the cores; null where the run names no node.", THREADS),
+    count_metric(
+        "smt.nodes.*.threads_per_core",
+        "Hardware threads of a core that are on; where cores differ the most of one.",
+        THREADS,
+    ),
+    count_metric("smt.nodes.*.hardware_threads", "Those of the node: its logical processors.", THREADS),
+    text_metric("smt.nodes.*.mode", "As the system tells it: on, off, 4, SMT-8 ...", THREADS),
+    ratio_metric(
+        "smt.nodes.*.busy_ratio", "Share of the active phase's processor time that was busy.", NEXT_MODE
+    ),
+    ratio_metric("smt.nodes.*.runnable", "Mean runnable threads in the active phase.", NEXT_MODE),
+    Metric(
+        "smt.findings",
+        "-",
+        "list",
+        "For each node whose next mode is worth a try: rule, severity (remark), sentence and cure.",
+        NEXT_MODE,
+    ),
+)
+
+JUDGEMENT_METRICS: tuple[Metric, ...] = (
+    *CAPACITY_METRICS,
+    *LIMIT_METRICS,
+    *SMT_METRICS,
+    *VALIDITY_METRICS,
+)

@@ -32,6 +32,16 @@ HOST_SERIES: tuple[Metric, ...] = (
         SERIES,
     ),
     seconds_metric(
+        "host.core_busy_least_seconds",
+        "The least that it can be: of each core the thread that was busy longest; where cores have threads.",
+        SERIES,
+    ),
+    seconds_metric(
+        "host.core_busy_most_seconds",
+        "The most that it can be: of each core all threads added up, and no more than went by.",
+        SERIES,
+    ),
+    seconds_metric(
         "host.physical_cpu_seconds",
         "Time of physical processors that a PowerVM partition used, idle time it did not give away included; "
         "cumulative, of imported recordings.",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from mawl.model.judgement_metrics import STRETCH
 from mawl.model.metric import (
+    ADJUSTED,
     AT_ONCE,
     BYTES,
     COUNTED,
     CPU_ACCOUNT,
     FACTS,
     HOST,
-    LATER,
     MEMORY,
     PHASES,
     PLAN,
@@ -93,7 +93,10 @@ JOB_METRICS: tuple[Metric, ...] = (
     seconds_metric("time.user_cpu_seconds", "Sum of the jobs' user CPU time.", COUNTED),
     seconds_metric("time.system_cpu_seconds", "Sum of the jobs' system CPU time.", COUNTED),
     seconds_metric(
-        "time.adjusted_cpu_seconds", "CPU time without AIX's scaled accounting; AIX sources only.", LATER
+        "time.adjusted_cpu_seconds",
+        "CPU time without AIX's scaled accounting, as {low, high}: a range, since the share of a core that a "
+        "thread uses is one; AIX sources only, null for others.",
+        ADJUSTED,
     ),
     bytes_metric("time.memory_bytes", "Sum of the jobs' memory.", MEMORY),
     bytes_metric("time.os_memory_bytes", "Sum of the jobs' peak resident sizes.", MEMORY),

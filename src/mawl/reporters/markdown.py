@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mawl.model.probe import Probe
-from mawl.reporters import demand, probe
+from mawl.reporters import demand, probe, threads
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
@@ -39,7 +38,7 @@ def render(summary: Block, probed: Probe | None = None) -> str:
         _compressibility(summary),
         _folded("Volumes", _volumes(summary)),
         _folded("Programs", _programs(summary)),
-        _folded("Findings", _findings(summary["validity"])),
+        _folded("Findings", _findings(summary)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -56,7 +55,13 @@ def _times(summary: Block) -> list[tuple[str, str]]:
         ("jobs that count", jobs["counted"], format_count),
         ("most jobs at once", jobs["peak_concurrent"], format_count),
     )
-    return [(name, figure(value, form)) for name, value, form in given]
+    words = (
+        ("CPU adjusted for AIX's scaled accounting", threads.adjusted_cpu(summary)),
+        ("busy cores", threads.busy_cores(summary)),
+        *(("hardware threads", text) for text in threads.modes(summary)),
+    )
+    rows = [(name, figure(value, form)) for name, value, form in given]
+    return [*rows, *((name, escaped(text)) for name, text in words if text)]
 
 
 def _throughput(io: Block, *, imported: bool) -> list[str]:
@@ -162,10 +167,14 @@ def _programs(summary: Block) -> list[str]:
     return table(head, rows)
 
 
-def _findings(validity: Block | None) -> list[str]:
-    findings: Sequence[Block] = (validity or {"findings": []})["findings"]
+def _findings(summary: Block) -> list[str]:
+    """Those of validity, then what the rule of the next SMT mode found."""
+    found = [
+        *(summary["validity"] or {"findings": []})["findings"],
+        *(summary["smt"] or {"findings": []})["findings"],
+    ]
     lines = []
-    for one in findings:
+    for one in found:
         rule, sentence, cure = (escaped(one[name]) for name in ("rule", "sentence", "cure"))
         lines.append(f"- **{rule}** ({one['severity']}): {sentence}; {cure}")
     return lines

@@ -25,6 +25,7 @@ from mawl.reporters.judgement import grounds, headlines
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
+from mawl.reporters.threads import threads
 from mawl.reporters.throughput import throughput
 from mawl.reporters.volumes import volumes
 from mawl.reporters.waits import program_waits
@@ -41,6 +42,7 @@ NO_FIGURES = (
     "signature",
     "compressibility",
     "windows",
+    "smt",
     "inputs.mode",
     "inputs.reason",
 )
@@ -67,6 +69,7 @@ def render(summary: Block) -> str:
         throughput(summary),
         demand(summary),
         host(summary),
+        threads(summary),
         signature(summary),
         cpu_account(summary),
         grounds(summary),

@@ -54,16 +54,17 @@ def test_a_core_is_busy_when_any_of_its_threads_is(first: float, second: float, 
     cores = BusyCores([[0, 2], [1, 3]], ticks_per_second=100)
     cores.add(dict.fromkeys(range(4), (1000, 5000)))
     after = {0: first, 2: second, 1: 0.0, 3: 0.0}
-    assert cores.add({n: (1000 + int(100 * share), 5100) for n, share in after.items()}) == pytest.approx(
-        seconds
-    )
+    found = cores.add({n: (1000 + int(100 * share), 5100) for n, share in after.items()})
+    assert found["host.core_busy_seconds"] == pytest.approx(seconds)
+    assert found["host.core_busy_least_seconds"] == pytest.approx(max(first, second))
+    assert found["host.core_busy_most_seconds"] == pytest.approx(min(first + second, 1.0))
 
 
 def test_processors_that_go_and_come_back_add_nothing_by_it() -> None:
     cores = BusyCores([[0, 1]], ticks_per_second=100)
     cores.add({0: (0, 0), 1: (900, 1000)})
     cores.add({0: (100, 100)})
-    assert cores.add({0: (200, 200), 1: (950, 1100)}) == pytest.approx(2.0)
+    assert cores.add({0: (200, 200), 1: (950, 1100)})["host.core_busy_seconds"] == pytest.approx(2.0)
 
 
 def test_memory_is_in_bytes_and_swap_is_counted_in_pages() -> None:

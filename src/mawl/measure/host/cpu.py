@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 
 from mawl.measure.host.files import Figures, KeptFile, number_after
@@ -13,7 +14,8 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 PATHS = (
     *(f"cpu_{kind}_ratio" for kind in ("busy", "user", "system", "interrupt", "iowait", "steal")),
-    *("cpu_busy_seconds", "core_busy_seconds", "core_busy_ratio"),
+    *("cpu_busy_seconds", "core_busy_seconds", "core_busy_ratio", "core_busy_basis"),
+    *("core_busy_least_seconds", "core_busy_most_seconds"),
 )
 
 
@@ -63,30 +65,38 @@ def parse_processors(text: bytes) -> dict[int, tuple[int, int]]:
 class BusyCores:
     """Seconds during which a physical core was busy, that is any of its threads was; cumulative.
 
-    The kernel does not say when two threads of a core are busy together.  Within each interval they
-    are taken as independent: a core whose threads were busy for the shares p and q counts as
-    1 - (1 - p)(1 - q), which lies between the largest share and the sum of the shares.
+    The kernel counts each thread alone and does not say when two of a core were busy together, so that
+    only bounds are known: within an interval a core was busy for at least the longest time of one of its
+    threads, and at most for the sum of all, never longer than the interval.  ``seconds`` is the estimate
+    between them that takes threads as independent: shares p and q count as 1 - (1 - p)(1 - q).
     """
 
     def __init__(self, siblings: Sequence[Sequence[int]], ticks_per_second: int = TICKS_PER_SECOND) -> None:
         self._siblings, self._ticks = siblings, ticks_per_second
         self._last: dict[int, tuple[int, int]] = {}
-        self.seconds = 0.0
+        self.seconds = self.least_seconds = self.most_seconds = 0.0
 
-    def add(self, processors: dict[int, tuple[int, int]]) -> float:
-        """The seconds so far, after one more look at all processors."""
+    def add(self, processors: dict[int, tuple[int, int]]) -> Figures:
+        """The series so far (estimate and both bounds), after one more look at all processors."""
         for core in self._siblings:
-            idle, longest = 1.0, 0
+            shares, longest = [], 0
             for number in core:
                 now, last = processors.get(number), self._last.get(number)
                 if now is None or last is None or now[1] <= last[1]:
                     continue
                 whole = now[1] - last[1]
-                idle *= 1.0 - min(max((now[0] - last[0]) / whole, 0.0), 1.0)
+                shares.append(min(max((now[0] - last[0]) / whole, 0.0), 1.0))
                 longest = max(longest, whole)
-            self.seconds += (1.0 - idle) * longest / self._ticks
+            whole_seconds = longest / self._ticks
+            self.seconds += (1.0 - prod(1.0 - share for share in shares)) * whole_seconds
+            self.least_seconds += max(shares, default=0.0) * whole_seconds
+            self.most_seconds += min(sum(shares), 1.0) * whole_seconds
         self._last = processors
-        return self.seconds
+        return {
+            "host.core_busy_seconds": self.seconds,
+            "host.core_busy_least_seconds": self.least_seconds,
+            "host.core_busy_most_seconds": self.most_seconds,
+        }
 
 
 class Cpu:
@@ -105,7 +115,7 @@ class Cpu:
             return
         figures = parse_totals(text)
         if self._cores is not None:
-            figures["host.core_busy_seconds"] = self._cores.add(parse_processors(text))
+            figures |= self._cores.add(parse_processors(text))
         else:
             figures["host.core_busy_seconds"] = sum(
                 figures[f"host.cpu_{kind}_seconds"] for kind in ("user", "system", "interrupt")

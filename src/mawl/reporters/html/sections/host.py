@@ -6,9 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mawl.reporters.figure import Form, format_count
+from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.threads import adjusted_cpu, busy_cores, findings
 from mawl.units import format_bytes, format_latency, format_memory, format_ratio, format_seconds
 
 HOST: dict[str, tuple[tuple[str, ...], Form]] = {
@@ -19,6 +20,8 @@ HOST: dict[str, tuple[tuple[str, ...], Form]] = {
     "stolen by the hypervisor": (("cpu_steal_ratio",), format_ratio),
     "cores busy (share of time)": (("core_busy_ratio",), format_ratio),
     "busy core-seconds": (("core_busy_seconds",), format_seconds),
+    "the least they can be": (("core_busy_least_seconds",), format_seconds),
+    "the most they can be": (("core_busy_most_seconds",), format_seconds),
     "runnable tasks, mean": (("runnable", "mean"), format_ratio),
     "runnable tasks, peak": (("runnable", "peak"), format_ratio),
     "least memory available": (("least_memory_available_bytes",), format_memory),
@@ -32,6 +35,12 @@ HOST: dict[str, tuple[tuple[str, ...], Form]] = {
         for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
     },
 }
+THREADS: tuple[tuple[str, str, Form], ...] = (
+    ("threads a core", "threads_per_core", format_count),
+    ("hardware threads", "hardware_threads", format_count),
+    ("busy", "busy_ratio", format_ratio),
+    ("runnable", "runnable", format_ratio),
+)
 DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
     "reads": (("reads",), format_count),
     "writes": (("writes",), format_count),
@@ -58,7 +67,27 @@ def host(figures: Figures) -> Markup:
     ]
     caption = "Processors, memory and pressure, all nodes"
     tables = [table(caption, ("figure", "value"), rows, narrow=True)] if rows else []
-    return section("host", "Host", *tables, unknown, *_devices(figures, block))
+    return section("host", "Host", *tables, unknown, *_threads(figures), *_devices(figures, block))
+
+
+def _threads(figures: Figures) -> list[Markup]:
+    """The mode of each node, what its busy cores are, times without AIX's scaling, and the next mode."""
+    nodes = figures.value("smt", "nodes") or {}
+    rows = [
+        (
+            name,
+            node["mode"] or ABSENT,
+            *(figures.show(form, "smt", "nodes", name, field) for _, field, form in THREADS),
+        )
+        for name, node in nodes.items()
+    ]
+    head = ("node", "SMT", *(figures.term(label, f"smt.nodes.*.{field}") for label, field, _ in THREADS))
+    busy, adjusted = busy_cores(figures.summary), adjusted_cpu(figures.summary)
+    told = [f"Busy core-seconds: {busy}."] if busy else []
+    told += [f"CPU time adjusted for AIX's scaled accounting: {adjusted}."] if adjusted else []
+    told += [f"SMT: {text}." for text in findings(figures.summary)]
+    tables = [table("Hardware threads, in the active phase", head, rows, texts=(1,))] if rows else []
+    return [*tables, *map(paragraph, told)]
 
 
 def _devices(figures: Figures, block: dict[str, Any]) -> list[Markup]:

@@ -1,0 +1,98 @@
+"""Hardware threads of a core: the mode of each node, and whether the next one is worth a try.
+
+The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel threads, and the system above
+70 % busy (docs/design/threads.md).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from mawl.advice.evidence import Finding, Reading
+from mawl.analysis.busy import CPU_KINDS, busy_ratio
+from mawl.analysis.missing import NOT_MEASURED
+from mawl.analysis.threads import is_aix, threads_per_core
+from mawl.model.run import NodeFacts
+from mawl.units import counted_noun, format_ratio
+
+NAME = "smt"
+LEAST_BUSY_RATIO = 0.7
+CONTROL = "/sys/devices/system/cpu/smt/control"
+MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
+"""Hardware threads of a core of older processors; later ones of the family have eight."""
+
+Block = dict[str, Any]
+
+
+def smt_block(reading: Reading, missing: dict[str, str]) -> Block | None:
+    """``smt`` of the summary; None where the run names no node."""
+    nodes = {node.name: _node(reading, node) for node in reading.facts.machines()}
+    if not nodes:
+        missing["smt"] = NOT_MEASURED
+        return None
+    found = [one for node in reading.facts.machines() if (one := _finding(reading, node, nodes[node.name]))]
+    return {"nodes": nodes, "findings": [msgspec.to_builtins(one) for one in found]}
+
+
+def _node(reading: Reading, node: NodeFacts) -> Block:
+    """The mode, and how busy the node was in the active phase with how many runnable threads."""
+    busy = runnable = None
+    if reading.samples is not None and reading.windows is not None:
+        edges = reading.windows.active_edges
+        span = (edges[0], edges[-1])
+        changes = {
+            kind: reading.samples.changes(node.name, f"host.cpu_{kind}_seconds", span)[0]
+            for kind in CPU_KINDS
+        }
+        busy = busy_ratio({kind: change and change.per_second for kind, change in changes.items()})
+        runnable = reading.samples.means(node.name, "host.runnable", span)[0]
+    return {
+        "threads_per_core": threads_per_core(reading.facts, node),
+        "hardware_threads": node.logical_cpus,
+        "mode": node.smt,
+        "busy_ratio": busy,
+        "runnable": runnable,
+    }
+
+
+def _finding(reading: Reading, node: NodeFacts, block: Block) -> Finding | None:
+    """The next mode, where the processors are busy and more threads could run than there are places."""
+    busy, runnable, places = block["busy_ratio"], block["runnable"], block["hardware_threads"]
+    if busy is None or runnable is None or not places or busy <= LEAST_BUSY_RATIO or runnable <= places:
+        return None
+    following = _aix_next(node, block) if is_aix(reading.facts, node) else _linux_next(node)
+    if following is None:
+        return None
+    mode, command = following
+    have = counted_noun(block["threads_per_core"], "thread") if block["threads_per_core"] else "threads"
+    return Finding(
+        rule=NAME,
+        severity="remark",
+        sentence=f"processors of {node.name} were busy for {format_ratio(busy)} of the active phase, and "
+        f"{format_ratio(runnable)} threads were runnable for {places} hardware threads ({have} a core)",
+        cure=f"try {mode} ({command}) and compare runs before and after: it may help, and it may not",
+    )
+
+
+def _aix_next(node: NodeFacts, block: Block) -> tuple[str, str] | None:
+    threads = block["threads_per_core"]
+    model = re.search(r"POWER[0-9]{1,2}", (node.cpu_model or "").upper())
+    most = MOST_THREADS.get(model[0], 8) if model else 8
+    if threads is None or threads >= most:
+        return None
+    return f"SMT-{2 * threads}", f"smtctl -t {2 * threads} -w now"
+
+
+def _linux_next(node: NodeFacts) -> tuple[str, str] | None:
+    """``on`` has all threads already; a number is the mode of a POWER machine that has more."""
+    mode = node.smt or ""
+    if mode == "off":
+        return "all hardware threads", f"echo on > {CONTROL}"
+    if mode == "forceoff":
+        return "all hardware threads", "start the kernel without nosmt=force"
+    if mode.isdigit() and int(mode) < 8:
+        return f"SMT-{2 * int(mode)}", f"echo {2 * int(mode)} > {CONTROL}"
+    return None
