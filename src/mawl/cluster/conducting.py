@@ -50,15 +50,18 @@ async def conduct(
     chosen: Sequence[str],
     request: Callable[[list[str]], ClusterRequest],
     listener: Listener,
+    storage: Sequence[str] = (),
 ) -> RunFacts:
     """Run on the nodes ``chosen`` (all where none is), for which ``request`` makes the request.
+
+    ``storage`` are nodes that run nothing, whose tasks the request has, too.
 
     Raises MawlError where the cluster cannot be reached or has no such node, else as
     :meth:`~mawl.cluster.controller.Controller.conduct`.
     """
     with Interrupts() as interrupts:
         async with _workers(reach) as (client, known):
-            unknown = [name for name in chosen if name not in known]
+            unknown = [name for name in (*chosen, *storage) if name not in known]
             if unknown:
                 raise UsageError(
                     f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
@@ -69,8 +72,10 @@ async def conduct(
                     where=reach.address,
                     cure="start one on each node: dask worker ADDRESS --name NODE",
                 )
-            names = list(chosen) or list(known)
-            link = DaskLink(client, {name: known[name] for name in names})
+            names = list(chosen) or [name for name in known if name not in storage]
+            if not names:
+                raise UsageError("every node is a storage node", cure="leave one for the sessions")
+            link = DaskLink(client, {name: known[name] for name in (*names, *storage)})
             return await Controller(request(names), link, listener, interrupts).conduct()
 
 
