@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.cluster import ClockFacts, NodeRun
+from mawl.model.cluster import ClockFacts, NodeRun, StorageRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from tests.fakes.stored_run import START, facts, job
@@ -32,4 +32,5 @@ def on_nodes() -> tuple[RunFacts, list[JobRecord]]:
         for name, end in ends.items()
         for number in (1, 2)
     ]
-    return facts(node_runs=runs, started_at=START), jobs
+    server = StorageRun(node="sto", run_id="sto", devices=["sdb", "sdc"], outcome="completed")
+    return facts(node_runs=runs, storage_runs=[server], started_at=START), jobs

@@ -7,20 +7,30 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.blocks import Block, counted
-from mawl.analysis.host_parts import part_names
+from mawl.analysis.blocks import Block, Missing, counted
 from mawl.analysis.series import Samples
+from mawl.analysis.storage_servers import network_rates, storage_servers
+from mawl.analysis.windows import Windows
 from mawl.model.cluster import NodeRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 
-LOOPBACK = "lo"
+NETWORK = ("network_bytes_per_second", "network_received_bytes_per_second", "network_sent_bytes_per_second")
 SUMS = ("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds",
         "application_read_bytes", "application_written_bytes")  # fmt: skip
 
 
-def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples | None) -> Block | None:
-    """The block; None for a run on one node.  Times are seconds from the moment the first gate opened."""
+def cluster_block(
+    facts: RunFacts,
+    jobs: Sequence[JobRecord],
+    samples: Samples | None,
+    windows: Windows | None = None,
+    missing: Missing | None = None,
+) -> Block | None:
+    """The block; None for a run on one node.  Times are seconds from the moment the first gate opened.
+
+    ``missing`` gets the reasons of what storage servers do not tell.
+    """
     if not facts.node_runs:
         return None
     opened = [run.gate_after_seconds for run in facts.node_runs if run.gate_after_seconds is not None]
@@ -34,11 +44,12 @@ def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples |
     mean = sum(known) / len(known) if known else None
     # A network that nodes of one machine share is told by the first of them.
     sharing = {node.name for node in facts.nodes if node.same_machine_as is not None}
-    rates = [
-        node["network_bytes_per_second"]
-        for name, node in nodes.items()
-        if node["network_bytes_per_second"] is not None or name not in sharing
-    ]
+    rates = {
+        figure: [
+            node[figure] for name, node in nodes.items() if node[figure] is not None or name not in sharing
+        ]
+        for figure in NETWORK
+    }
     sums = {name: _mean([node[name] for node in nodes.values()]) for name in SUMS}
     return {
         "nodes": nodes,
@@ -46,14 +57,16 @@ def cluster_block(facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples |
             **sums,
             "done_seconds": mean,
             "cpu_real_ratio": _cpu_real_ratio(sums),
-            "network_bytes_per_second": _mean(rates),
+            **{figure: _mean(values) for figure, values in rates.items()},
         },
         "gate_skew_seconds": max(opened) - min(opened) if opened else None,
         "first_done_seconds": min(known, default=None),
         "last_done_seconds": max(known, default=None),
         "imbalance_ratio": max(known) / mean - 1.0 if mean else None,
         "lost": [run.node for run in facts.node_runs if run.outcome == "lost"],
-        "network_bytes_per_second": _total(rates),
+        **{figure: _total(values) for figure, values in rates.items()},
+        "link_bytes_per_second": facts.link_bytes_per_second,
+        "storage": storage_servers(facts, samples, windows, {} if missing is None else missing),
     }
 
 
@@ -76,7 +89,7 @@ def _node(run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples:
         **sums,
         "cpu_real_ratio": _cpu_real_ratio(sums),
         "done_seconds": end - began if end is not None and began is not None else None,
-        "network_bytes_per_second": _network(run.node, samples, span),
+        **_network(run.node, samples, span),
         **{f"clock_{name}": clock.get(name) for name in ("offset_seconds", "error_seconds", "drift_seconds")},
     }
 
@@ -87,19 +100,16 @@ def _cpu_real_ratio(sums: Block) -> float | None:
     return cpu / real if cpu is not None and real else None
 
 
-def _network(node: str, samples: Samples | None, span: tuple[float, float] | None) -> float | None:
+def _network(node: str, samples: Samples | None, span: tuple[float, float] | None) -> Block:
     """Received and sent over all networks and fabrics of a node but the loopback, while its jobs ran."""
-    if samples is None or span is None or span[1] <= span[0]:
-        return None
-    names = [f"network.{name}" for name in part_names(samples, node, "network") if name != LOOPBACK]
-    names += [f"fabric.{name}" for name in part_names(samples, node, "fabric")]
-    changes = [
-        samples.changes(node, f"{name}.{way}_bytes", span)[0]
-        for name in names
-        for way in ("received", "sent")
-    ]
-    known = [change.per_second for change in changes if change is not None]
-    return sum(known) if known else None
+    ways: dict[str, float | None] = dict.fromkeys(("received", "sent"))
+    if samples is not None and span is not None and span[1] > span[0]:
+        ways = {way: network_rates(samples, node, way, span)[0] for way in ways}
+    known = [rate for rate in ways.values() if rate is not None]
+    return {
+        "network_bytes_per_second": sum(known) if known else None,
+        **{f"network_{way}_bytes_per_second": rate for way, rate in ways.items()},
+    }
 
 
 def _total(values: Sequence[Any]) -> Any:

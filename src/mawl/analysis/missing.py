@@ -49,6 +49,8 @@ LATER: Missing = {
     "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
     "cluster": "the run was on one node",
     "cluster.nodes.*.reason": "nothing to explain",
+    "cluster.link_bytes_per_second": "not declared (mawl run --link)",
+    "cluster.storage.*.reason": "nothing to explain",
     "cluster.*": "no job of the node ended, its clock was not read, or no sample covers its jobs",
     "nodes.*.same_machine_as": "it is a machine of its own, as far as its boot id tells",
     "compressibility": "not asked for (mawl run --compressibility yes)",
@@ -75,7 +77,7 @@ LATER: Missing = {
 
 COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
 NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
-          ("cluster", "nodes"), ("smt", "nodes"), ("storage", "by_role"),
+          ("cluster", "nodes"), ("cluster", "storage"), ("smt", "nodes"), ("storage", "by_role"),
           ("compressibility", "estimates"), ("compressibility", "role_estimates"),
           ("compressibility", "volumes")}  # fmt: skip
 BY_JOB = ("capacity", "stretch", "by_job")

@@ -65,12 +65,17 @@ def recorded(facts: RunFacts, samples: Samples | None) -> Timeline | None:
 def disks(samples: Samples) -> list[str]:
     """Block devices whose bytes are nobody else's, of all nodes: no partitions, and nothing that lies on
     other devices where these are there, too."""
-    found = set()
+    found: set[str] = set()
     for node in samples.nodes:
-        names = set(part_names(samples, node, "device"))
-        whole = {name for name in names if not (_parents(name) & names)}
-        found |= {name for name in whole if not _UPPER.fullmatch(name)} or whole
+        found |= set(whole_devices(samples, node))
     return sorted(found)
+
+
+def whole_devices(samples: Samples, node: str) -> list[str]:
+    """:func:`disks` of one node."""
+    names = set(part_names(samples, node, "device"))
+    whole = {name for name in names if not (_parents(name) & names)}
+    return sorted({name for name in whole if not _UPPER.fullmatch(name)} or whole)
 
 
 def _parents(name: str) -> set[str]:

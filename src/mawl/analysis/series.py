@@ -6,7 +6,7 @@ time are seconds since the epoch, as in the records of jobs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -61,11 +61,14 @@ class Change(NamedTuple):
 class Samples:
     """The table ``samples`` of a run, by node and series."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, apart: Iterable[str] = ()) -> None:
         """``table`` has the columns of the run folder's ``samples``, rows in any order.
 
-        Columns stay columns: a run of hours on several nodes is millions of rows.
+        ``apart`` are nodes that no sum is over, such as a storage server: their series are found by name,
+        and :attr:`nodes` leaves them out.  Columns stay columns: a run of hours on several nodes is
+        millions of rows.
         """
+        self._apart = frozenset(apart)
         self._series: dict[str, dict[str, Series]] = {}
         if not table.num_rows:
             return
@@ -90,13 +93,13 @@ class Samples:
 
     @property
     def nodes(self) -> list[str]:
-        """The nodes that left samples, by name."""
-        return sorted(self._series)
+        """The nodes that left samples, by name, but those apart."""
+        return sorted(self._series.keys() - self._apart)
 
     @property
     def last_at(self) -> float | None:
         """When the last sample of any node was taken, seconds since the epoch; None without samples."""
-        times = [float(series.times[-1]) for own in self._series.values() for series in own.values()]
+        times = [float(series.times[-1]) for node in self.nodes for series in self._series[node].values()]
         return max(times, default=None)
 
     def names(self, node: str) -> list[str]:
@@ -110,6 +113,7 @@ class Samples:
     def replaced(self, series: Mapping[tuple[str, str], Series]) -> Samples:
         """The same samples with other series, by node and name, in the place of their own."""
         found = Samples.__new__(Samples)
+        found._apart = self._apart
         found._series = {
             node: {name: series.get((node, name), own) for name, own in by_name.items()}
             for node, by_name in self._series.items()

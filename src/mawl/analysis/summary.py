@@ -57,7 +57,8 @@ def sampled(run: Run) -> Samples | None:
     """
     if run not in _SAMPLES:
         try:
-            stored = Samples(run.samples) if run.samples.num_rows else None
+            apart = [one.node for one in run.facts.storage_runs]
+            stored = Samples(run.samples, apart) if run.samples.num_rows else None
             _SAMPLES[run] = evened(stored) if stored else None
         except UnreadableRunError:
             _SAMPLES[run] = None
@@ -134,7 +135,7 @@ def summary_of(
         "cpu_account": cpu_account_block(facts, jobs, found),
         "outside_cpu": msgspec.to_builtins(facts.outside_cpu),
         "overhead": msgspec.to_builtins(facts.overhead),
-        "cluster": cluster_block(facts, jobs, samples),
+        "cluster": cluster_block(facts, jobs, samples, windows, found),
         "windows": [as_plain(moment) for moment in course],
         "failures": failures(jobs),
         "remarks": list(facts.remarks),

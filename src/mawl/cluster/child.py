@@ -19,6 +19,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.cluster.line import AgreedOpening, Line
+from mawl.cluster.storage import StorageNode
 from mawl.cluster.words import (
     Carry,
     Ended,
@@ -36,7 +37,7 @@ from mawl.cluster.words import (
 )
 from mawl.errors import InterruptedRunError, MawlError
 from mawl.launch.sweep import kill_run
-from mawl.measure.machine import read_machine
+from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import space_of
 from mawl.model.options import ROLES, Role, StartMode
 from mawl.model.records import JobRecord
@@ -114,7 +115,7 @@ class Node:
                 mawl_version=__version__,
                 folder=str(self.folder),
                 boot_id=machine.boot_id,
-                network=_network_namespace(),
+                network=network_namespace(),
                 warning=check_memory(self.needed, self.task.memory_limit_bytes),
                 needed_bytes=self.needed.space_bytes,
                 free_bytes={role: self._free_bytes(role) for role in ROLES},
@@ -205,13 +206,6 @@ class Node:
         self.line.say(Ended(facts.outcome, facts.outcome_reason))
 
 
-def _network_namespace() -> str | None:
-    try:
-        return str(Path("/proc/self/ns/net").readlink())
-    except OSError:
-        return None
-
-
 def main() -> int:
     """Run one task from standard input; exit status 1 where it could not be carried to its end."""
     signal.signal(signal.SIGTERM, _interrupted)  # until the runner takes the signals over
@@ -234,7 +228,7 @@ def main() -> int:
     run_ids.append(task.run_id)
     line.listen(task.lease_seconds)
     try:
-        Node(task, line).carry()
+        (Node if task.watch is None else StorageNode)(task, line).carry()
     except MawlError as error:
         line.say(Refused(str(error)))
         return 1

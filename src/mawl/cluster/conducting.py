@@ -50,18 +50,21 @@ async def conduct(
     chosen: Sequence[str],
     request: Callable[[list[str]], ClusterRequest],
     listener: Listener,
+    storage: Sequence[str] = (),
     first: int | None = None,
 ) -> RunFacts:
     """Run on the nodes ``chosen``, for which ``request`` makes the request.
 
     Where none is chosen: on all, or the ``first`` of them.
 
+    ``storage`` are nodes that run nothing, whose tasks the request has, too.
+
     Raises MawlError where the cluster cannot be reached or has no such node, else as
     :meth:`~mawl.cluster.controller.Controller.conduct`.
     """
     with Interrupts() as interrupts:
         async with _workers(reach) as (client, known):
-            unknown = [name for name in chosen if name not in known]
+            unknown = [name for name in (*chosen, *storage) if name not in known]
             if unknown:
                 raise UsageError(
                     f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
@@ -72,12 +75,15 @@ async def conduct(
                     where=reach.address,
                     cure="start one on each node: dask worker ADDRESS --name NODE",
                 )
-            if first is not None and first > len(known):
+            free = [name for name in known if name not in storage]
+            if first is not None and first > len(free):
                 raise UsageError(
-                    f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(known) or 'none'}"
+                    f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(free) or 'none'}"
                 )
-            names = list(chosen) or list(known)[:first]
-            link = DaskLink(client, {name: known[name] for name in names})
+            names = list(chosen) or free[:first]
+            if not names:
+                raise UsageError("every node is a storage node", cure="leave one for the sessions")
+            link = DaskLink(client, {name: known[name] for name in (*names, *storage)})
             return await Controller(request(names), link, listener, interrupts).conduct()
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import resource
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -43,11 +43,17 @@ CLOCKS_AT_ONCE = 4
 
 
 class ClusterRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run on several nodes is asked to be; ``shared`` are the roles that must be one file system."""
+    """What a run on several nodes is asked to be; ``shared`` are the roles that must be one file system.
+
+    ``storage`` are servers that are watched (their tasks have ``watch``), ``link_bytes_per_second`` what a
+    node's link to them carries each way.
+    """
 
     run_id: str
     folder: Path
     tasks: list[NodeTask]
+    storage: list[NodeTask] = []
+    link_bytes_per_second: float | None = None
     shared: tuple[Role, ...] = ("data",)
     on_lost_node: OnLostNode = "continue"
     node_timeout_seconds: float = 30.0
@@ -73,6 +79,8 @@ class Controller:
         self.attendant = Attendant(link, request.node_timeout_seconds, now, monotonic)
         self.nodes = [RemoteNode(task, listener) for task in request.tasks]
         self.by_name = {node.name: node for node in self.nodes}
+        self.storage = [RemoteNode(task, listener) for task in request.storage]
+        self.every = [*self.nodes, *self.storage]
         self.writer: RunWriter | None = None
         self._changed = asyncio.Event()
         self._level = 0
@@ -90,9 +98,9 @@ class Controller:
         loop.add_reader(self.interrupts.fileno(), self._interrupted)
         attending: list[asyncio.Task[None]] = []
         try:
-            for node in self.nodes:
+            for node in self.every:
                 await self.attendant.begin(node)
-            attending = [asyncio.create_task(self._attend(node)) for node in self.nodes]
+            attending = [asyncio.create_task(self._attend(node)) for node in self.every]
             await self._prepare()
             facts = self._facts()
             self.writer = RunWriter(
@@ -109,15 +117,17 @@ class Controller:
             for task in attending:
                 task.cancel()
             await asyncio.gather(*attending, return_exceptions=True)
-            await asyncio.gather(*(self.attendant.forget(node) for node in self.nodes if not node.over))
+            await asyncio.gather(*(self.attendant.forget(node) for node in self.every if not node.over))
 
     # -- before the gate ------------------------------------------------------------------------
 
     async def _prepare(self) -> None:
         """Every node has looked, sees what it must, and has its inputs."""
         self.listener.notice(f"{len(self.nodes)} nodes: {', '.join(self.by_name)}")
-        await self._all(lambda node: node.looked is not None)
-        for node in self.nodes:
+        if self.storage:
+            self.listener.notice(f"storage: {', '.join(node.name for node in self.storage)}")
+        await self._all(lambda node: node.looked is not None, self.every)
+        for node in self.every:
             if node.looked is not None and node.looked.warning is not None:
                 self.listener.notice(f"warning: {node.name}: {node.looked.warning}")
             if node.looked is not None and node.looked.mawl_version != __version__:
@@ -149,10 +159,13 @@ class Controller:
             self.by_name[name].tell(Make(part))
         await self._all(lambda node: node.made is not None or node.name not in parts)
 
-    async def _all(self, what: Callable[[RemoteNode], bool]) -> None:
+    async def _all(
+        self, what: Callable[[RemoteNode], bool], nodes: Sequence[RemoteNode] | None = None
+    ) -> None:
         """Wait until it is so on every node; a node that refuses or is lost before the run ends it."""
-        while not all(what(node) for node in self.nodes):
-            for node in self.nodes:
+        nodes = self.nodes if nodes is None else nodes
+        while not all(what(node) for node in nodes):
+            for node in nodes:
                 if node.over and not what(node):
                     raise UnsuitableMachineError(f"{node.name}: {node.outcome()[1]}")
             if self._level:
@@ -178,26 +191,29 @@ class Controller:
                 for job in planned_jobs(plan, with_commands(plan, CATALOGUE), name)
             ],
             roles={role: first.roles[role] for role in ROLES},
+            link_bytes_per_second=self.request.link_bytes_per_second,
         )
 
     # -- the run --------------------------------------------------------------------------------
 
     async def _run(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
-        for node in self.nodes:
+        for node in self.every:
             node.run_started_at = facts.started_at
             node.tell(Carry())
         first = self.nodes[0].task
         self.listener.launching(first.start_mode, facts.workload.gate_jobs or 0)
-        while not all(node.ready is not None or node.over for node in self.nodes):
+        while not all(node.ready is not None or node.over for node in self.every):
             await self._change()
         await self._copy_heads()
         await self._read_clocks()
         parts = self._parts()
-        waiting = [node for node in self.nodes if not node.over]
+        waiting = [node for node in self.every if not node.over]
         for node in waiting:
             assert node.clock is not None, "a node is asked for its clock until it is lost"
             offset = node.clock.offset_seconds
-            node.correction = Correction(node.name, offset, told_before(parts, node.name))
+            told = told_before(parts, node.name) if node in self.nodes else []
+            node.correction = Correction(node.name, offset, told)
+        facts = msgspec.structs.replace(facts, storage_runs=[node.storage_run() for node in self.storage])
         writer.update(merged(facts, parts, Overhead()))
         self._startup_cpu_seconds = time.process_time()
         moment = self.now() + LEAD_SECONDS
@@ -207,11 +223,15 @@ class Controller:
         while not all(node.over for node in self.nodes):
             await self._change()
             self._show()
+        for node in self.storage:
+            node.tell(Halt(1))
+        while not all(node.over for node in self.storage):
+            await self._change()
         return self._finish(writer, facts)
 
     async def _copy_heads(self) -> None:
         """The beginnings of the nodes' folders; a node that does not answer is asked until it is lost."""
-        for node in self.nodes:
+        for node in self.every:
             while node.mirror is None and not node.over:
                 await self.attendant.copy_head(node, self.request.folder / NODES / node.name)
                 if node.mirror is None:
@@ -228,7 +248,7 @@ class Controller:
                 if node.clock is None:
                     await asyncio.sleep(EARLY_SECONDS)
 
-        await asyncio.gather(*(read(node) for node in self.nodes))
+        await asyncio.gather(*(read(node) for node in self.every))
 
     def _parts(self) -> list[Part]:
         """What is known of the nodes so far."""
@@ -261,6 +281,8 @@ class Controller:
             self.listener.notice(f"{node.name} was lost: {reason}")
         elif outcome == "failed" and node.ended is None:
             self.listener.notice(f"{node.name}: {reason}")
+        if node in self.storage:
+            return
         if outcome == "aborted" or (self.request.on_lost_node == "stop" and node.ended is None):
             for other in self.nodes:
                 if not other.over and other is not node:
@@ -298,9 +320,10 @@ class Controller:
 
     def _finish(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
         parts = [node.close(writer) for node in self.nodes]
+        watched = [node.close_storage(writer) for node in self.storage]
         own = resource.getrusage(resource.RUSAGE_SELF)
         facts = merged(
-            facts,
+            msgspec.structs.replace(facts, storage_runs=watched),
             parts,
             Overhead(
                 cpu_seconds=own.ru_utime + own.ru_stime,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import tomli_w
 
-from mawl.model.cluster import NodeRun
+from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.options import ROLES
 from mawl.model.run import (
     CacheFacts,
@@ -142,7 +142,7 @@ def merged(base: RunFacts, parts: Sequence[Part], own: Overhead) -> RunFacts:
         load_before=_load(every),
         free_space=[space for facts in every for space in facts.free_space],
         missing=missing,
-        remarks=[*base.remarks, *_remarks(parts, others)],
+        remarks=[*base.remarks, *_remarks(parts, others), *_remarks_on_storage(base.storage_runs)],
     )
 
 
@@ -266,6 +266,15 @@ def _remarks(parts: Sequence[Part], others: Mapping[str, str]) -> list[str]:
         f"{part.run.node}: {text}" for part in parts if part.facts is not None for text in part.facts.remarks
     ]
     return remarks
+
+
+def _remarks_on_storage(runs: Sequence[StorageRun]) -> list[str]:
+    """What was not seen of the storage servers."""
+    bad = [run for run in runs if run.outcome not in ("completed", "running")]
+    return [
+        f"storage {run.node} was not watched to the end ({run.outcome}): {run.reason or 'no reason known'}"
+        for run in bad
+    ]
 
 
 def _whole(values: Iterable[int | None]) -> int | None:

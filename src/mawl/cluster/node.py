@@ -26,7 +26,7 @@ from mawl.cluster.words import (
     from_node,
 )
 from mawl.errors import UnreadableRunError
-from mawl.model.cluster import ClockFacts, NodeRun
+from mawl.model.cluster import ClockFacts, NodeRun, StorageRun
 from mawl.runner.request import Listener, Status
 from mawl.store import Run, open_run
 from mawl.store.facts import read_facts
@@ -168,6 +168,17 @@ class RemoteNode:
             samples=run.samples.slice(self._counts["samples"]),
         )
 
+    def close_storage(self, writer: RunWriter) -> StorageRun:
+        """The same of a storage server, of which only its samples are kept."""
+        return _storage_run(self.close(writer).run, self._devices())
+
+    def storage_run(self) -> StorageRun:
+        """What is known of a storage server while it is watched."""
+        return _storage_run(self.part().run, self._devices())
+
+    def _devices(self) -> list[str]:
+        return self.looked.devices if self.looked else self.task.watch or []
+
     def _machine(self) -> Machine:
         looked = self.looked
         return Machine(boot_id=looked.boot_id, network=looked.network) if looked else Machine()
@@ -201,3 +212,8 @@ class RemoteNode:
             clock=self.clock,
             gate_after_seconds=self.gate_after_seconds,
         )
+
+
+def _storage_run(run: NodeRun, devices: list[str]) -> StorageRun:
+    own = {name: getattr(run, name) for name in StorageRun.__struct_fields__ if name != "devices"}
+    return StorageRun(devices=devices, **own)

@@ -36,6 +36,8 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
     drop_caches: bool = False
     compressibility: bool = False
     processes: int | None = None
+    watch: list[str] | None = None
+    """Not None: a storage server, which runs nothing; its collectors watch these block devices, and all."""
 
 
 class Seek(msgspec.Struct, frozen=True, tag="seek"):
@@ -70,7 +72,8 @@ ToNode = Seek | Make | Carry | Open | Halt
 class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     """The node has what it needs; ``boot_id`` and ``network`` (the namespace) tell nodes of one machine.
 
-    ``needed_bytes`` and ``free_bytes`` are of its roles.
+    ``needed_bytes`` and ``free_bytes`` are of its roles; ``devices`` what a storage server watches, by the
+    kernel's names.
     """
 
     mawl_version: str
@@ -80,6 +83,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     warning: str | None = None
     needed_bytes: dict[Role, int] = {}
     free_bytes: dict[Role, int] = {}
+    devices: list[str] = []
 
 
 class Seen(msgspec.Struct, frozen=True, tag="seen"):

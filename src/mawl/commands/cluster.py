@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import re
 import secrets
 import sys
 import time
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +34,8 @@ if TYPE_CHECKING:  # what they import takes longer than most runs on one machine
 NODE_TIMEOUT_SECONDS = 30.0
 LEAST_TIMEOUT_SECONDS = 5.0
 ONLY_ON_NODES = (
-    "on", "nodes", "shared", "on_lost_node", "node_timeout", "node_runs", "listen", "remote_python",
-    "tls_ca", "tls_cert", "tls_key",
+    "on", "nodes", "shared", "storage_node", "link", "on_lost_node", "node_timeout", "node_runs", "listen",
+    "remote_python", "tls_ca", "tls_cert", "tls_key",
 )  # fmt: skip
 ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
 
@@ -69,6 +71,19 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         choices=ROLES,
         help="roles whose directories must be one file system on all nodes, checked before the start "
         "(default: data); without any, each node may have its own",
+    )
+    parser.add_argument(
+        "--storage-node",
+        action="append",
+        metavar="NAME[=DEVICE,...]",
+        help="watch this worker's machine as the storage server: it runs no session, and what its block "
+        "devices (all, or these) and its network did joins the run; may be repeated",
+    )
+    parser.add_argument(
+        "--link",
+        metavar="RATE",
+        help="what a node's link to the storage carries each way, such as 40Gbit or 5GB (a second): with a "
+        "--storage-node the verdict tells network from storage by it",
     )
     parser.add_argument(
         "--on-lost-node",
@@ -140,13 +155,23 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     # What the options say is refused before anything is reached or started.
     task = _task(arguments, chosen, run_id, first)
 
+    storage = storage_nodes(arguments.storage_node or [], list(placed))
+    link = parse_link(arguments.link) if arguments.link is not None else None
+
     def request(nodes: list[str]) -> ClusterRequest:
-        tasks = [_on(task, name, plans[name] if placed else first) for name in nodes]
-        return _request(arguments, run_id, folder, tasks, None if arguments.output else runs)
+        made = _request(arguments, run_id, folder, None if arguments.output else runs)
+        return msgspec.structs.replace(
+            made,
+            tasks=[_on(task, name, plans[name] if placed else first) for name in nodes],
+            storage=[_watching(task, name, first, devices) for name, devices in storage.items()],
+            link_bytes_per_second=link,
+        )
 
     with contextlib.closing(view()) as watcher:
         facts = asyncio.run(
-            conduct(_reach(arguments), list(placed), request, watcher, first=_nodes(arguments))
+            conduct(
+                _reach(arguments, storage), list(placed), request, watcher, list(storage), _nodes(arguments)
+            )
         )
     show(folder, chosen, html=html)
     return EXIT_OF_OUTCOME[facts.outcome]
@@ -174,6 +199,36 @@ def _placed(given: list[str]) -> dict[str, str]:
     return found
 
 
+def storage_nodes(given: list[str], placed: list[str]) -> dict[str, list[str]]:
+    """Node to devices of ``--storage-node NAME[=DEVICE,...]``; UsageError where that is none."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        node, separator, listed = text.partition("=")
+        devices = [name.strip() for name in listed.split(",") if name.strip()]
+        if not node or (separator and not devices):
+            raise UsageError(
+                f"--storage-node {text}: expected NAME or NAME=DEVICE,..., such as server=sdb,sdc"
+            )
+        if node in found or node in placed:
+            raise UsageError(f"{node} is named twice", cure="a storage node is named once, and has no --on")
+        found[node] = devices
+    return found
+
+
+def parse_link(text: str) -> float:
+    """Bytes a second of a link's rate: ``40Gbit`` (a second, as links are sold), or a size, ``5GB``."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgKMGT]?)(?:bit|bit/s|b/s|bps)", text.strip())
+    rate = float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " ") / 8.0 if match else None
+    if rate is None:
+        try:
+            rate = float(parse_size(text.strip().removesuffix("/s")))
+        except UsageError:
+            rate = 0.0
+    if not rate > 0:
+        raise UsageError(f"--link {text}: expected a rate such as 40Gbit or 5GB")
+    return rate
+
+
 def _plan(arguments: argparse.Namespace, chosen: Settings, workload: str) -> Plan:
     own = copy.copy(arguments)
     own.workload = workload
@@ -186,6 +241,12 @@ def _on(task: NodeTask, node: str, plan: Plan) -> NodeTask:
     return msgspec.structs.replace(
         task, run_id=own, node=node, plan=plan, folder=str(Path(task.folder) / own)
     )
+
+
+def _watching(task: NodeTask, node: str, plan: Plan, devices: list[str]) -> NodeTask:
+    """The task of a storage server: the plan without its sessions."""
+    none = msgspec.structs.replace(plan, workload="storage", title="watched", sessions=())
+    return msgspec.structs.replace(_on(task, node, none), watch=devices)
 
 
 def _task(arguments: argparse.Namespace, chosen: Settings, run_id: str, plan: Plan) -> NodeTask:
@@ -231,15 +292,13 @@ def _timeout(arguments: argparse.Namespace) -> float:
     return float(seconds)
 
 
-def _request(
-    arguments: argparse.Namespace, run_id: str, folder: Path, tasks: list[NodeTask], runs: Path | None
-) -> ClusterRequest:
+def _request(arguments: argparse.Namespace, run_id: str, folder: Path, runs: Path | None) -> ClusterRequest:
     from mawl.cluster.controller import ClusterRequest
 
     return ClusterRequest(
         run_id=run_id,
         folder=folder.absolute(),
-        tasks=tasks,
+        tasks=[],
         shared=("data",) if arguments.shared is None else tuple(arguments.shared),
         on_lost_node=arguments.on_lost_node or "continue",
         node_timeout_seconds=_timeout(arguments),
@@ -248,7 +307,8 @@ def _request(
     )
 
 
-def _reach(arguments: argparse.Namespace) -> Reach:
+def _reach(arguments: argparse.Namespace, storage: Iterable[str]) -> Reach:
+    """How to reach the nodes; over ssh a storage server is one of the hosts, named or not."""
     from mawl.cluster.conducting import Reach
     from mawl.cluster.connection import Certificates
 
@@ -259,9 +319,11 @@ def _reach(arguments: argparse.Namespace) -> Reach:
     if all(files):
         authority, certificate, key = (Path(file).absolute() for file in files)
         certificates = Certificates(authority=authority, certificate=certificate, key=key)
+    hosts = [host for host in (arguments.ssh or "").split(",") if host]
+    named = [host.rpartition("@")[2] for host in hosts]
     return Reach(
         address=arguments.cluster,
-        hosts=tuple(host for host in (arguments.ssh or "").split(",") if host),
+        hosts=(*hosts, *(name for name in storage if hosts and name not in named)),
         listen=arguments.listen,
         remote_python=arguments.remote_python or sys.executable,
         certificates=certificates,

@@ -35,6 +35,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     locked_memory_bytes: Bound | None = None
 
 
+def network_namespace() -> str | None:
+    """The network namespace of this process, as the kernel names it; None where /proc does not tell."""
+    try:
+        return str(Path("/proc/self/ns/net").readlink())
+    except OSError:
+        return None
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as this process sees it.
 

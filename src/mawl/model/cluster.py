@@ -44,3 +44,20 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     left_behind: str | None = None
     clock: ClockFacts | None = None
     gate_after_seconds: float | None = None
+
+
+class StorageRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A storage server that was watched while the nodes ran their sessions (``--storage-node``).
+
+    It ran no session: its samples lie beside the nodes', by the same clock, and count in no sum over them.
+    ``devices`` are the block devices that hold what it serves; empty: all that it has, each byte once.
+    """
+
+    node: str
+    run_id: str
+    devices: list[str] = []
+    outcome: NodeOutcome
+    reason: str | None = None
+    folder: str | None = None
+    left_behind: str | None = None
+    clock: ClockFacts | None = None

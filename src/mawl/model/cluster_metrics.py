@@ -18,10 +18,47 @@ CLUSTER_PAGE = "docs/design/cluster.md"
 CLOCKS = f"{CLUSTER_PAGE}, Clocks"
 REPORTED = f"{CLUSTER_PAGE}, What is reported"
 
-_RATE = rate_metric(
-    "cluster.network_bytes_per_second",
-    "Sum over the nodes of what their networks and fabrics received and sent, the loopback left out.",
-    REPORTED,
+_DIRECTIONS = (("read", "read from"), ("write", "written to"), ("total", "read from and written to"))
+_OVER = "its devices, whoever asked"
+
+STORAGE_METRICS: tuple[Metric, ...] = (
+    text_metric("cluster.storage.*.outcome", "Whether it was watched to the end (completed).", FACTS),
+    text_metric("cluster.storage.*.reason", "Why not.", FACTS),
+    Metric(
+        "cluster.storage.*.devices", "-", "list", "Its block devices that count: those named, or all.", FACTS
+    ),
+    bytes_metric("cluster.storage.*.device.read_bytes", f"Bytes read from {_OVER}.", REPORTED),
+    bytes_metric("cluster.storage.*.device.written_bytes", f"Bytes written to {_OVER}.", REPORTED),
+    *(
+        rate_metric(f"cluster.storage.*.device.{figure}.{way}_bytes_per_second", words, REPORTED)
+        for way, said in _DIRECTIONS
+        for figure, words in (
+            ("peak", f"The highest window of the run of the bytes {said} {_OVER}."),
+            ("sustained", f"The median window of the active phase of the bytes {said} {_OVER}."),
+        )
+    ),
+    seconds_metric(
+        "cluster.storage.*.device.await_seconds.mean",
+        "Time of requests of both directions from queueing to completion over their number.",
+        REPORTED,
+    ),
+    seconds_metric(
+        "cluster.storage.*.device.await_seconds.peak", "The same in its highest window.", REPORTED
+    ),
+    *(
+        rate_metric(
+            f"cluster.storage.*.{way}_bytes_per_second.{figure}",
+            f"What its networks and fabrics {way}, the loopback left out, {words}.",
+            REPORTED,
+        )
+        for way in ("received", "sent")
+        for figure, words in (("mean", "over the run"), ("peak", "in the highest window"))
+    ),
+    seconds_metric(
+        "cluster.storage.*.clock_offset_seconds",
+        "Its clock less the controller's before the gate; taken off the times of its samples.",
+        CLOCKS,
+    ),
 )
 
 CLUSTER_METRICS: tuple[Metric, ...] = (
@@ -38,7 +75,19 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
     ratio_metric(
         "cluster.imbalance_ratio", "Last done over the mean of the nodes' times, less one.", REPORTED
     ),
-    _RATE,
+    rate_metric(
+        "cluster.network_bytes_per_second",
+        "Sum over the nodes of what their networks and fabrics received and sent, the loopback left out.",
+        REPORTED,
+    ),
+    rate_metric("cluster.network_received_bytes_per_second", "What of it they received.", REPORTED),
+    rate_metric("cluster.network_sent_bytes_per_second", "What of it they sent.", REPORTED),
+    rate_metric(
+        "cluster.link_bytes_per_second",
+        "What a node's link to the storage carries each way, as declared (--link).",
+        FACTS,
+    ),
+    *STORAGE_METRICS,
     text_metric("cluster.nodes.*.workload", "The workload that it ran.", FACTS),
     text_metric("cluster.nodes.*.outcome", "How its own run ended, or lost.", FACTS),
     text_metric("cluster.nodes.*.reason", "Why not well.", FACTS),
@@ -72,6 +121,8 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
             ratio_metric(f"cluster.{place}.cpu_real_ratio", "CPU over real time of these sums.", REPORTED),
             seconds_metric(f"cluster.{place}.done_seconds", done, REPORTED),
             rate_metric(f"cluster.{place}.network_bytes_per_second", moved, REPORTED),
+            rate_metric(f"cluster.{place}.network_received_bytes_per_second", "What it received.", REPORTED),
+            rate_metric(f"cluster.{place}.network_sent_bytes_per_second", "What it sent.", REPORTED),
         )
     ),
     seconds_metric(

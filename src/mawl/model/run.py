@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from mawl.model.campaign import CampaignPart
-from mawl.model.cluster import NodeRun
+from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.inventory import Inventory
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
@@ -260,6 +260,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What compression would save on the roles (``mawl run --compressibility yes``)."""
     node_runs: list[NodeRun] = []
     """The nodes of a run on several (``mawl run --cluster``); empty for a run on one."""
+    storage_runs: list[StorageRun] = []
+    """Storage servers that were watched beside them (``--storage-node``)."""
+    link_bytes_per_second: float | None = None
+    """What a node's link to the storage carries each way, as declared (``--link``)."""
     sources: list[SourceFacts] = []
     """The files of an imported run."""
     repeats: int = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mawl.reporters.columns import aligned
@@ -34,7 +35,38 @@ def cluster(summary: Block) -> list[str]:
     means = block["mean"]
     mean = [figure(means[field], form) if field in means else "" for _, field, form in COLUMNS]
     table = [["node", "ended", *(label for label, _, _ in COLUMNS)], *rows, ["mean", "", *mean]]
-    return [*aligned(table), *notes(summary)]
+    return [*aligned(table), *notes(summary), *storage(block)]
+
+
+STORAGE: tuple[tuple[str, tuple[str, ...], Form], ...] = (
+    ("read", ("device", "read_bytes"), format_bytes),
+    ("written", ("device", "written_bytes"), format_bytes),
+    ("peak", ("device", "peak", "total_bytes_per_second"), format_rate),
+    ("sustained", ("device", "sustained", "total_bytes_per_second"), format_rate),
+    ("await", ("device", "await_seconds", "mean"), format_latency),
+    ("await, peak", ("device", "await_seconds", "peak"), format_latency),
+    ("received", ("received_bytes_per_second", "mean"), format_rate),
+    ("sent", ("sent_bytes_per_second", "mean"), format_rate),
+)
+"""A storage server's columns: label, place in its block, form."""
+
+
+def at(block: Block, place: Sequence[str]) -> Any:
+    """A figure by its place in a block."""
+    for name in place:
+        block = block[name]
+    return block
+
+
+def storage(block: Block) -> list[str]:
+    """A row for each storage server that was watched."""
+    if not block["storage"]:
+        return []
+    rows = [
+        [name, server["outcome"], *(figure(at(server, place), form) for _, place, form in STORAGE)]
+        for name, server in block["storage"].items()
+    ]
+    return aligned([["storage", "watched", *(label for label, _, _ in STORAGE)], *rows])
 
 
 def notes(summary: Block) -> list[str]:
@@ -51,6 +83,15 @@ def notes(summary: Block) -> list[str]:
         f"{figure(block['imbalance_ratio'], format_ratio)}; gates within "
         f"{figure(block['gate_skew_seconds'], format_latency)}"
     ]
+    moved = [block[f"network_{way}_bytes_per_second"] for way in ("received", "sent")]
+    if None not in moved:
+        link = block["link_bytes_per_second"]
+        found.append(
+            "the nodes' networks received {} and sent {} together".format(
+                *(figure(rate, format_rate) for rate in moved)
+            )
+            + ("" if link is None else f"; a node's link carries {format_rate(link)} each way, as declared")
+        )
     if clocks:
         found.append(
             f"clocks differed by up to {format_latency(max(clocks)[0])} and were corrected, within "

@@ -10,7 +10,8 @@ History of the format
        kind view, times may be null (a log without timestamps); jobs: class unknown;
        run.json: inventories
   1.3  run.json: node_runs, same_machine_as of nodes; nodes/NAME: the run folders of a run on several nodes
-  1.4  run.json: campaign, and repeats of the runs of a finished campaign
+  1.4  run.json: campaign, and repeats of the runs of a finished campaign; storage_runs,
+       link_bytes_per_second; samples of storage servers beside those of nodes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from markupsafe import Markup
 
-from mawl.reporters.cluster import COLUMNS, notes
+from mawl.reporters.cluster import COLUMNS, STORAGE, notes
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 
 
@@ -27,4 +29,25 @@ def cluster(figures: Figures) -> Markup:
         for _, field, form in COLUMNS
     ]
     beside = [paragraph(note, "quiet") for note in notes(figures.summary)]
-    return section("nodes", "Nodes", table("Nodes", head, [*rows, ("mean", "", *means)]), *beside)
+    nodes = table("Nodes", head, [*rows, ("mean", "", *means)])
+    return section("nodes", "Nodes", nodes, *_storage(figures, block), *beside)
+
+
+def _storage(figures: Figures, block: dict[str, Any]) -> list[Markup]:
+    """A row for each storage server that was watched."""
+    if not block["storage"]:
+        return []
+    head = (
+        "storage server",
+        "watched",
+        *(figures.term(label, ".".join(("cluster.storage.*", *place))) for label, place, _ in STORAGE),
+    )
+    rows = [
+        (
+            name,
+            server["outcome"],
+            *(figures.show(form, "cluster", "storage", name, *place) for _, place, form in STORAGE),
+        )
+        for name, server in block["storage"].items()
+    ]
+    return [table("Storage servers", head, rows)]

@@ -1,0 +1,120 @@
+"""A storage server as a node without sessions: its collectors write samples while the others run theirs.
+
+It hears the same words as any node (:mod:`mawl.cluster.words`), claims nothing and starts nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import select
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.cluster.line import AgreedOpening, Line
+from mawl.cluster.words import Carry, Ended, Looked, NodeTask, Ready, ToNode
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.host.collector import HostCollector
+from mawl.measure.machine import network_namespace, read_machine
+from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.runner.host_sampling import HostSampling
+from mawl.runner.interrupts import Interrupts
+from mawl.store.folder import RunWriter
+
+BLOCK = Path("/sys/class/block")
+LOOK_SECONDS = 1.0
+PATIENCE_SECONDS = 0.05
+"""Between two questions whether the gates are open."""
+
+
+class StorageNode:
+    """One storage server, step by step, as the controller's words come."""
+
+    def __init__(self, task: NodeTask, line: Line, now: Callable[[], float] = time.time) -> None:
+        self.task, self.line, self.now = task, line, now
+        self.folder = Path(task.folder).absolute()
+        self.devices = [kernel_name(name) for name in task.watch or []]
+
+    def carry(self) -> None:
+        """Watch until told to stop; UnsuitableMachineError where a device is not there."""
+        machine = read_machine()
+        for given, name in zip(self.task.watch or [], self.devices, strict=True):
+            if not (BLOCK / name).exists():
+                raise UnsuitableMachineError(
+                    f"has no block device {given}", cure="name one as lsblk does: --storage-node NAME=sdb,sdc"
+                )
+        looked = Looked(
+            mawl_version=__version__,
+            folder=str(self.folder),
+            boot_id=machine.boot_id,
+            network=network_namespace(),
+            devices=self.devices,
+        )
+        self.line.say(looked)
+        while not isinstance(self._next(), Carry):
+            continue
+        facts = RunFacts(
+            run_id=self.task.run_id,
+            kind="measured",
+            mawl_version=__version__,
+            workload=WorkloadFacts(name="storage", title="A storage server, watched", sessions=0, jobs=0),
+            outcome="running",
+            started_at=self.now(),
+            command=list(self.task.command),
+            nodes=[
+                NodeFacts(
+                    name=self.task.node,
+                    kernel=machine.kernel,
+                    cpu_model=machine.cpu_model,
+                    cores=machine.cores,
+                    core_basis=machine.core_basis,
+                    memory_bytes=machine.memory_bytes,
+                    virtual=machine.virtual,
+                )
+            ],
+        )
+        self._watch(RunWriter(self.folder, facts), facts)
+
+    def _next(self) -> ToNode:
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self.line.words.get(timeout=0.5)
+
+    def _watch(self, writer: RunWriter, facts: RunFacts) -> None:
+        """A look each second from the opening of the gates until a stop, which is how every run ends here."""
+        with contextlib.closing(writer), Interrupts() as interrupts:
+            collector = HostCollector(self.devices)
+            sampling = HostSampling(self.task.node, collector, writer)
+            opening = AgreedOpening(self.line, Ready, self.now)
+            opening.ready(0)
+            while not interrupts.level and (pause := opening.pause_seconds()) != 0:
+                _wait(interrupts, PATIENCE_SECONDS if pause is None else min(pause, PATIENCE_SECONDS))
+            due = time.monotonic()
+            while True:
+                sampling.look(self.now())
+                if interrupts.level:
+                    break
+                due += LOOK_SECONDS
+                _wait(interrupts, max(due - time.monotonic(), 0.0))
+            facts = msgspec.structs.replace(
+                facts, outcome="completed", ended_at=self.now(), missing=collector.reasons()
+            )
+            collector.close()
+            writer.finish(facts)
+        self.line.say(Ended("completed", None))
+
+
+def kernel_name(given: str) -> str:
+    """The kernel's name of a block device, named with or without ``/dev``; of a link where it leads."""
+    return str(Path("/dev", given).resolve().relative_to("/dev")).replace("/", "!")
+
+
+def _wait(interrupts: Interrupts, seconds: float) -> None:
+    """So long, or until a signal comes."""
+    waiting = select.poll()
+    waiting.register(interrupts.fileno(), select.POLLIN)
+    waiting.poll(seconds * 1000.0)

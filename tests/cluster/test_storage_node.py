@@ -1,0 +1,121 @@
+"""A storage server beside the nodes: it runs nothing, its samples join the run, and no sum is over them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.cluster.words import NodeTask
+from mawl.commands.cluster import parse_link, storage_nodes
+from mawl.commands.run import add_arguments
+from mawl.errors import MawlError, UsageError
+from mawl.plan.workload import Plan
+from mawl.reporters.cluster import cluster
+from mawl.store import open_run
+from tests.cluster.test_controller import Lab, plan_of, until_gone
+
+SHORT = """
+name = "short"
+[[sessions]]
+name = "a"
+stages = [[{ command = ["sleep", "2.5"] }]]
+"""
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Lab:
+    """Two nodes whose only job is short."""
+    (tmp_path / "short.toml").write_text(SHORT)
+    plan = plan_of(str(tmp_path / "short.toml"))
+    return Lab(tmp_path, {"node1": plan, "node2": plan}, lease_seconds=30.0)
+
+
+def watching(lab: Lab, name: str, devices: list[str]) -> NodeTask:
+    plan: Plan = msgspec.structs.replace(lab.tasks[0].plan, workload="storage", title="", sessions=())
+    folder = str(lab.directory / "there" / f"c1-{name}")
+    return msgspec.structs.replace(
+        lab.tasks[0], run_id=f"c1-{name}", node=name, plan=plan, folder=folder, watch=devices
+    )
+
+
+def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(short: Lab) -> None:
+    facts = short.conduct(storage=[watching(short, "sto", [])], link_bytes_per_second=5e6)
+    assert (facts.outcome, facts.outcome_reason) == ("completed", None)
+    assert facts.link_bytes_per_second == 5e6
+    (server,) = facts.storage_runs
+    assert (server.node, server.outcome, server.folder) == ("sto", "completed", "nodes/sto")
+    assert server.clock is not None and abs(server.clock.offset_seconds) < 1.0
+    assert [node.name for node in facts.nodes] == ["node1", "node2"], "it is no node of the run"
+    assert facts.workload.name == "2xshort" and facts.workload.sessions == 2
+    run = short.run()
+    rows = [row for row in run.samples.to_pylist() if row["node"] == "sto"]
+    moments = sorted({row["sampled_at"].timestamp() for row in rows})
+    first = min(job.started_at for job in run.job_records() if job.started_at is not None)
+    assert len(moments) >= 3 and moments[0] <= first + 0.5
+    assert any(row["series"].startswith("host.") for row in rows)
+    summary = judged(run)
+    assert summary["cluster"]["storage"]["sto"]["outcome"] == "completed"
+    parts = [name for kind in ("device", "network") for name in summary["host"][kind] or {}]
+    assert parts and all(name.startswith("node") for name in parts)
+    assert any(line.split()[:2] == ["storage", "watched"] for line in cluster(summary))
+    assert open_run(short.folder / "nodes" / "sto").facts.outcome == "completed"
+    assert judged(short.node("sto"))["jobs"]["total"] == 0
+    until_gone(["c1-node1", "c1-node2", "c1-sto"])
+
+
+def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> None:
+    def before(node: str, function: str) -> None:
+        journal = short.folder / "journal" / "events.jsonl"
+        if journal.exists() and "gate_released" in journal.read_text():
+            short.link.gone.add("sto")
+
+    short.link.before = before
+    facts = short.conduct("stop", storage=[watching(short, "sto", [])])
+    assert facts.outcome == "completed"
+    assert facts.storage_runs[0].outcome == "lost"
+    assert any("storage sto was not watched to the end (lost)" in remark for remark in facts.remarks)
+    summary = judged(short.run())
+    assert summary["cluster"]["storage"]["sto"]["reason"] == "the worker of sto is gone"
+
+
+def test_a_device_that_is_not_there_is_refused_before_the_start(short: Lab) -> None:
+    with pytest.raises(MawlError, match="sto: has no block device /dev/none9"):
+        short.conduct(storage=[watching(short, "sto", ["/dev/none9"])])
+    until_gone(["c1-node1", "c1-node2"])
+    assert not short.folder.exists()
+
+
+def test_storage_nodes_are_named_with_and_without_devices() -> None:
+    assert storage_nodes(["a", "b=sdb,/dev/sdc"], []) == {"a": [], "b": ["sdb", "/dev/sdc"]}
+    for wrong in (["a="], ["=sdb"], ["a", "a=sdb"]):
+        with pytest.raises(UsageError):
+            storage_nodes(wrong, [])
+    with pytest.raises(UsageError, match="node1 is named twice"):
+        storage_nodes(["node1"], ["node1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [("40Gbit", 5e9), ("40 Gbit/s", 5e9), ("320mbit", 4e7), ("5GB", 5e9), ("5MB/s", 5e6), ("8 kbps", 1e3)],
+)
+def test_a_link_is_a_rate_in_bits_or_bytes(text: str, rate: float) -> None:
+    assert parse_link(text) == rate
+
+
+@pytest.mark.parametrize("text", ["", "fast", "0", "-1Gbit", "0Gbit"])
+def test_what_is_no_rate_of_a_link_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--link"):
+        parse_link(text)
+
+
+def test_the_options_go_with_several_nodes_only() -> None:
+    from mawl.commands.cluster import on_nodes
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    with pytest.raises(UsageError, match="--link goes with --cluster or --ssh"):
+        on_nodes(parser.parse_args(["nano", "--link", "40Gbit"]))
