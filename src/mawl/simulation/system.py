@@ -54,7 +54,13 @@ class Device:
         positive(where, "write_bytes_per_second", self.write_bytes_per_second)
         positive(where, "shared_bytes_per_second", self.shared_bytes_per_second)
         positive(where, "requests_per_second", self.requests_per_second)
-        positive(where, "spinning_streams", self.spinning_streams)
+        if self.spinning_streams is not None and not 1.0 < self.spinning_streams < math.inf:
+            raise UsageError(
+                f"spinning_streams is {self.spinning_streams:g}",
+                where=where,
+                why="one stream has the whole rate, so it falls to half at more than one",
+                cure="give a number above 1, or leave it out for a device that does not seek",
+            )
         if not (math.isfinite(self.latency_seconds) and self.latency_seconds >= 0):
             raise UsageError(
                 "latency_seconds must be 0 or more", where=where, cure="give seconds of one request"
