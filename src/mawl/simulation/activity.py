@@ -42,6 +42,12 @@ class Activity:
     blocked_seconds: Mapping[Role, float]
     roles_on: Mapping[int, Mapping[Role, float]]
 
+    def role_shares(self, column: int) -> dict[Role, float]:
+        """Shares of the roles in what the step takes of a resource; none of cores."""
+        amounts = self.roles_on.get(column, {})
+        total = sum(amounts.values())
+        return {role: amount / total for role, amount in amounts.items()}
+
 
 def activity(
     step: StepDemand, resources: Resources, group: int, turn: int, calibration: Calibration

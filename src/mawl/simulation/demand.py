@@ -196,26 +196,30 @@ def _moved(io: RoleIo, direction: str) -> tuple[int, int, Mapping[int, int]]:
 
 
 def _as_at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[str, JobDemand]:
-    """Device bytes by role brought to those that the devices of each role showed, where these are its own."""
-    measured = summary["io"]["devices_by_role"]
-    if measured is None:
-        return jobs
+    """Device bytes brought to what the devices showed: of each role, or of all where they share some."""
+    by_role = summary["io"]["devices_by_role"]
+    whole = (summary["host"] or {}).get("role_devices")
     sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+
+    def key_of(flow: Flow) -> tuple[str, str]:
+        return (flow.role if by_role is not None else "all"), flow.direction
+
     for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
-        both = sums[flow.role, flow.direction]
+        both = sums[key_of(flow)]
         both[0] += flow.device_bytes
         both[1] += flow.application_bytes
-    names = {"read": "read_bytes", "write": "written_bytes"}
-    wanted = {key: measured[key[0]][names[key[1]]] for key in sums}
 
     def brought(flow: Flow) -> Flow:
-        key = flow.role, flow.direction
-        charged, asked = sums[key]
-        if wanted[key] is None:
+        role, direction = key_of(flow)
+        charged, asked = sums[role, direction]
+        measured = by_role[role] if by_role is not None else whole
+        wanted = (
+            None if measured is None else measured["read_bytes" if direction == "read" else "written_bytes"]
+        )
+        if wanted is None:
             return flow
-        if charged:
-            return replace(flow, device_bytes=flow.device_bytes * wanted[key] / charged)
-        return replace(flow, device_bytes=flow.application_bytes * wanted[key] / asked)
+        base, amount = (charged, flow.device_bytes) if charged else (asked, flow.application_bytes)
+        return replace(flow, device_bytes=amount * wanted / base)
 
     return {
         name: replace(

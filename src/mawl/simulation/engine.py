@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.errors import MawlError
-from mawl.model.options import ROLES, Role
+from mawl.model.options import Role
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import Activity
-from mawl.simulation.recording import CHANNELS, Recording, channels_of
+from mawl.simulation.recording import CHANNELS, WAITERS, Recording, channels_of, waiters_of
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
 
@@ -42,11 +42,8 @@ class StepRun:
         """Seconds blocked in each role: those alone, and waits for devices, links and fabric."""
         found = dict(self.activity.blocked_seconds)
         for column, seconds in self.waited.items():
-            shares_ = self.activity.roles_on.get(column)
-            if shares_:
-                total = sum(shares_.values())
-                for role, share in shares_.items():
-                    found[role] += seconds * share / total
+            for role, share in self.activity.role_shares(column).items():
+                found[role] += seconds * share
         return found
 
     def run_queue(self) -> float:
@@ -97,6 +94,7 @@ class _Rows:
         self.remaining = np.zeros(0)
         self.waited = np.zeros((0, self.width))
         self.channels = np.zeros((0, CHANNELS))
+        self.waiters = np.zeros((0, self.width, WAITERS))
         self.group = np.zeros(0, dtype=np.int64)
 
     def take(self, job: JobRun, left: list[Activity]) -> int:
@@ -118,6 +116,7 @@ class _Rows:
             "remaining",
             "waited",
             "channels",
+            "waiters",
             "group",
         ):
             array = getattr(self, name)
@@ -144,6 +143,9 @@ class _Rows:
             self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > 0.0 else np.inf
             self.remaining[row] = 1.0
             self.channels[row] = channels_of(step)
+            self.waiters[row] = 0.0
+            for column in step.uses:
+                self.waiters[row, column] = waiters_of(step, column)
             self.active[row] = True
             return True
         return False
@@ -236,7 +238,8 @@ class _Engine:
             until, seconds = later, later - self.now
         waiting = np.where(bound == OWN, 0.0, 1.0 - rates / fastest)
         rows.waited[active, np.maximum(bound, 0)] += waiting * seconds
-        moved = np.hstack([rows.channels[active], uses]) * rates[:, None]
+        waits = rows.waiters[active, np.maximum(bound, 0)] * waiting[:, None]
+        moved = np.hstack([rows.channels[active] * rates[:, None], uses * rates[:, None], waits])
         self.recording.add(self.now, seconds, moved, rows.group[active], bound, waiting)
         self.now = until
         rows.remaining[active] = remaining - rates * seconds
@@ -248,13 +251,3 @@ class _Engine:
                 self.progress[job.group].end(job.plan.job, well=True)
                 touched.add(job.group)
         return sorted(touched)
-
-
-def blocked_total(outcome: Outcome) -> dict[Role, float]:
-    """Blocked seconds by role of all jobs of all nodes."""
-    found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
-    for job in outcome.jobs:
-        for step in job.steps:
-            for role, seconds in step.blocked().items():
-                found[role] += seconds * outcome.resources.groups[job.group].count
-    return found

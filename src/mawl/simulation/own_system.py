@@ -93,7 +93,7 @@ def _device(
     windows: Windows | None,
     sources: dict[str, str],
 ) -> Device:
-    peaks = {way: _peak(seen.devices, way, samples, windows) for way in ("read", "written")}
+    peaks = {way: _peak(seen.devices, (way,), samples, windows) for way in ("read", "written")}
     best = max(peaks.values())
     share = nodes if seen.local else 1
     figures = {}
@@ -101,11 +101,17 @@ def _device(
         peak = peaks[way] if peaks[way] >= LEAST_SEEN_RATIO * best else best
         figures[figure] = peak / share if peak > 0.0 else UNSEEN_BYTES_PER_SECOND
         sources[f"devices.{name}.{figure}"] = "measured" if peaks[way] and peaks[way] == peak else "assumed"
+    both = _peak(seen.devices, ("read", "written"), samples, windows)
+    if both > 0.0:
+        figures["shared_bytes_per_second"] = both / share
+        sources[f"devices.{name}.shared_bytes_per_second"] = "measured"
     return Device(name=name, local=seen.local, **figures)
 
 
-def _peak(devices: Sequence[str], way: str, samples: Samples | None, windows: Windows | None) -> float:
+def _peak(
+    devices: Sequence[str], ways: Sequence[str], samples: Samples | None, windows: Windows | None
+) -> float:
     if samples is None or windows is None or not devices:
         return 0.0
-    found = rates(samples, [f"device.{name}.{way}_bytes" for name in devices], windows.edges)
+    found = rates(samples, [f"device.{name}.{way}_bytes" for name in devices for way in ways], windows.edges)
     return max((rate for rate in found if rate is not None), default=0.0)

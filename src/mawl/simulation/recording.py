@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.model.options import ROLES
+from mawl.model.options import ROLES, Role
 from mawl.simulation.activity import Activity
 from mawl.simulation.resources import Resources
 
@@ -23,6 +23,8 @@ NAMES: tuple[str, ...] = (
 """What the whole of a step moves or waits for: CPU seconds, seconds alone, bytes, seconds blocked."""
 
 CHANNELS = len(NAMES)
+WAITERS = len(ROLES) + 1
+"""Who waits for a resource: a role, or (the last) nobody but the job, for a core."""
 _PLACE = {name: number for number, name in enumerate(NAMES)}
 
 
@@ -38,6 +40,15 @@ def channels_of(step: Activity) -> Floats:
         found[_PLACE[f"role.{flow.role}.{flow.direction}"]] += flow.application_bytes
     for role, seconds in step.blocked_seconds.items():
         found[_PLACE[f"alone.{role}"]] += seconds
+    return found
+
+
+def waiters_of(step: Activity, column: int) -> Floats:
+    """Shares of :data:`WAITERS` in a step's waits for a resource."""
+    found = np.zeros(WAITERS)
+    for role, share in step.role_shares(column).items():
+        found[ROLES.index(role)] = share
+    found[-1] = 1.0 - found.sum()
     return found
 
 
@@ -65,8 +76,8 @@ class Recording:
     ) -> None:
         """An interval in which nothing changes.
 
-        Of each row: ``moved`` is what it moves a second (channels, then resources), ``group`` whose it is,
-        ``waiting`` the share of time that it waits for the resource ``bound``.
+        Of each row: ``moved`` is what it moves and waits a second (channels, resources, waiters),
+        ``group`` whose it is, ``waiting`` the share of time that it waits for the resource ``bound``.
         """
         if at > self._times[-1]:  # nothing ran since: a delay
             idle = np.zeros((len(self._groups), moved.shape[1]))
@@ -105,6 +116,11 @@ class Recording:
     def used(self, group: int, column: int) -> Floats:
         """What a node of the group took of a resource until each of the moments."""
         return self._sums()[0][:, group, CHANNELS + column]
+
+    def waited(self, group: int, waiter: Role | None) -> Floats:
+        """Seconds that jobs of a node of the group had waited for others in a role (None: for cores)."""
+        place = CHANNELS + self._width + (len(ROLES) if waiter is None else ROLES.index(waiter))
+        return self._sums()[0][:, group, place]
 
     def running(self, group: int) -> Floats:
         """Jobs that ran on a node of the group before each of the moments but the first."""

@@ -57,31 +57,42 @@ def run(scenario: Scenario, calibration: Calibration) -> Outcome:
     return simulate(resources, plans, steps)
 
 
-def calibrate(scenario: Scenario, elapsed_seconds: float | None) -> tuple[Calibration, Outcome]:
-    """The calibration with which the run takes as long as it did, and its simulation.
+def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibration, Outcome]:
+    """The calibration with which the run's jobs wait as long as they did for their roles, and its simulation.
 
-    ``scenario`` is the measured plan on the system it was measured on.  One number is found by halving.
-    Either the part of its blocked time that a step has even alone: with none of it (0) all waiting comes
-    from sharing, with all of it (1) every step is blocked as long as it was even without others.  Or,
-    where sharing alone takes longer than the run did, how much faster its devices must be than they were
-    seen to be (``own`` of the calibration has them).  The nearer end where neither finds the elapsed time.
+    ``scenario`` is the measured plan on the system it was measured on, ``blocked_seconds`` what all jobs
+    were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
+    that a step has even alone: with none of it (0) all waiting comes from sharing, with all of it (1)
+    every step is blocked as long as it was even without others.  Or, where sharing alone makes jobs wait
+    longer than they did, how much faster the devices must be than they were seen to be (``own`` of the
+    calibration has them).  The nearer end where neither gives what was measured.
     """
-    plain = Calibration(scenario.system, 0.0)
-    fastest = run(scenario, plain)
-    if elapsed_seconds is None or fastest.elapsed_seconds == elapsed_seconds:
-        return plain, fastest
 
-    def blocked(ratio: float) -> tuple[Calibration, Outcome]:
+    def blocked(ratio: float) -> Tried:
         calibration = Calibration(scenario.system, ratio)
         return calibration, run(scenario, calibration)
 
-    def faster(factor: float) -> tuple[Calibration, Outcome]:
+    def faster(factor: float) -> Tried:
         system = with_faster_devices(scenario.system, factor)
         return Calibration(system, 0.0), run(replace(scenario, system=system), Calibration(system, 0.0))
 
-    if fastest.elapsed_seconds < elapsed_seconds:
-        return _halved(blocked, elapsed_seconds, 0.0, 1.0, lambda low, high: (low + high) / 2.0)
-    return _halved(faster, elapsed_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+    plain = blocked(0.0)
+    if blocked_seconds is None or blocked_in_roles(plain[1]) == blocked_seconds:
+        return plain
+    if blocked_in_roles(plain[1]) < blocked_seconds:
+        return _halved(blocked, blocked_seconds, 0.0, 1.0, lambda low, high: (low + high) / 2.0)
+    return _halved(faster, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+
+
+def blocked_in_roles(outcome: Outcome) -> float:
+    """Seconds that jobs of all nodes were blocked in I/O of roles, start-up and verifying left out."""
+    counts = [group.count for group in outcome.resources.groups]
+    return sum(
+        sum(step.blocked().values()) * counts[job.group]
+        for job in outcome.jobs
+        for step in job.steps
+        if step.activity.step.kind not in ("startup", "verify")
+    )
 
 
 Tried = tuple[Calibration, Outcome]
@@ -94,17 +105,18 @@ def _halved(
     high: float,
     between: Callable[[float, float], float],
 ) -> Tried:
-    """The trial whose elapsed time is ``wanted``: ``low`` gives less of it, ``high`` more."""
+    """The trial in which jobs are blocked for ``wanted`` seconds: ``low`` gives less of it, ``high`` more."""
     for end, short in ((low, True), (high, False)):
         found = trial(end)
-        if (found[1].elapsed_seconds >= wanted) is short:
+        if (blocked_in_roles(found[1]) >= wanted) is short:
             return found
     for _ in range(MOST_HALVINGS):
         middle = between(low, high)
         found = trial(middle)
-        if abs(found[1].elapsed_seconds / wanted - 1.0) <= CLOSE_RATIO:
+        seconds = blocked_in_roles(found[1])
+        if abs(seconds / wanted - 1.0) <= CLOSE_RATIO:
             break
-        low, high = (middle, high) if found[1].elapsed_seconds < wanted else (low, middle)
+        low, high = (middle, high) if seconds < wanted else (low, middle)
     return found
 
 
