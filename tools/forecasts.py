@@ -100,7 +100,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Forecasts of lab beds",
         "Printed by `python -m tools.forecasts CAMPAIGN...` from lab campaigns: the first arm of each",
-        "calibrates, every other is forecast from it on the bed as it was calibrated, and then held against its own run.",
+        "calibrates, every other is forecast from it on the bed as it was calibrated, and then held",
+        "against its own run.",
         "[The model](../design/simulation.md) says what an error means.",
         "",
         "| bed | arm | figure | forecast | measured | error |",
