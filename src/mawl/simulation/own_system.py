@@ -16,16 +16,13 @@ from mawl.simulation.system import RESERVED, Device, NodeKind, System
 UNSEEN_BYTES_PER_SECOND = 1e9
 """For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
 
-LEAST_SEEN_RATIO = 0.1
-"""A direction that was hardly used says nothing of the device: it counts as fast as the other one."""
-
 
 def own_system(facts: RunFacts, samples: Samples | None, windows: Windows | None) -> System:
     """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
 
-    That rate is what a device can do only where it was the limit, else a lower bound of it; measure it
-    with ``mawl probe``, or describe the system.  Raises :class:`~mawl.errors.UsageError` for nodes whose
-    cores are not known or differ.
+    It is of both directions together, and each is taken to reach it alone.  That is what a device can do
+    only where it was the limit, else a lower bound of it: measure it with ``mawl probe``, or describe the
+    system.  Raises :class:`~mawl.errors.UsageError` for nodes whose cores are not known or differ.
     """
     nodes = facts.machines()
     if not nodes or nodes[0].cores is None:
@@ -93,25 +90,26 @@ def _device(
     windows: Windows | None,
     sources: dict[str, str],
 ) -> Device:
-    peaks = {way: _peak(seen.devices, (way,), samples, windows) for way in ("read", "written")}
-    best = max(peaks.values())
-    share = nodes if seen.local else 1
-    figures = {}
-    for way, figure in (("read", "read_bytes_per_second"), ("written", "write_bytes_per_second")):
-        peak = peaks[way] if peaks[way] >= LEAST_SEEN_RATIO * best else best
-        figures[figure] = peak / share if peak > 0.0 else UNSEEN_BYTES_PER_SECOND
-        sources[f"devices.{name}.{figure}"] = "measured" if peaks[way] and peaks[way] == peak else "assumed"
-    both = _peak(seen.devices, ("read", "written"), samples, windows)
-    if both > 0.0:
-        figures["shared_bytes_per_second"] = both / share
-        sources[f"devices.{name}.shared_bytes_per_second"] = "measured"
-    return Device(name=name, local=seen.local, **figures)
+    both = _peak(seen.devices, samples, windows)
+    rate = both / (nodes if seen.local else 1) if both > 0.0 else UNSEEN_BYTES_PER_SECOND
+    for figure in ("read_bytes_per_second", "write_bytes_per_second"):
+        sources[f"devices.{name}.{figure}"] = "assumed"
+    sources[f"devices.{name}.shared_bytes_per_second"] = "measured" if both > 0.0 else "assumed"
+    return Device(
+        name=name,
+        read_bytes_per_second=rate,
+        write_bytes_per_second=rate,
+        shared_bytes_per_second=rate,
+        local=seen.local,
+    )
 
 
-def _peak(
-    devices: Sequence[str], ways: Sequence[str], samples: Samples | None, windows: Windows | None
-) -> float:
+def _peak(devices: Sequence[str], samples: Samples | None, windows: Windows | None) -> float:
     if samples is None or windows is None or not devices:
         return 0.0
-    found = rates(samples, [f"device.{name}.{way}_bytes" for name in devices for way in ways], windows.edges)
+    found = rates(
+        samples,
+        [f"device.{name}.{way}_bytes" for name in devices for way in ("read", "written")],
+        windows.edges,
+    )
     return max((rate for rate in found if rate is not None), default=0.0)
