@@ -25,6 +25,7 @@ from mawl.model.options import ROLES, Options
 from mawl.model.placement_metrics import PLACEMENT_METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
+from mawl.model.simulation_metrics import SIMULATION_METRICS
 from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
@@ -102,6 +103,11 @@ def metrics_page() -> list[str]:
             "## Placement",
             "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
             PLACEMENT_METRICS,
+        ),
+        (
+            "## Simulation",
+            "What `mawl simulate --json` has under `simulate`; `*` stands for a row or a name.",
+            SIMULATION_METRICS,
         ),
         ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
         (

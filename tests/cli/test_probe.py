@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.simulation.system_file import load_system
 from tests.cli.conftest import Command
 from tests.fakes.probes import stub_fio
 
@@ -178,3 +179,20 @@ def wait_for(what: object) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("it did not happen")
+
+
+def test_a_probe_writes_a_system_that_reads_back(roles: Command) -> None:
+    done = roles("probe", *PAPERS, *SMALL, "--system", "here.toml", **stubbed(roles))
+    assert done.returncode == 0, done.stderr
+    assert "system description in here.toml" in done.stderr
+    system = load_system(roles.directory / "here.toml")
+    assert system.node_count == 1
+    assert system.nodes[0].memory_bytes > 2**20
+    assert system.devices[0].read_bytes_per_second > 0
+
+
+def test_a_system_that_cannot_be_written_is_refused_before_any_test(roles: Command) -> None:
+    done = roles("probe", *PAPERS, *SMALL, "--system", "nowhere/here.toml", **stubbed(roles))
+    assert done.returncode == 2
+    assert "nowhere/here.toml: cannot be written: its directory is not there" in done.stderr
+    assert not (roles.directory / "probe.json").exists()

@@ -25,6 +25,7 @@ VERBS = (
     "compare",
     "published",
     "placement",
+    "simulate",
     "tune",
     "serve",
     "measure",

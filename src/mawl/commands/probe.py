@@ -18,6 +18,7 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.probed import probe_gates
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.probe_output import ProbeOutput, measured
+from mawl.commands.probe_system import check_system_file, write_described
 from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.launch.setup import RUN_ID_VARIABLE
@@ -112,6 +113,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="stored", metavar="FILE", help="probe nothing: show a kept probe, or give it to --run"
     )
+    parser.add_argument(
+        "--system",
+        metavar="FILE",
+        help="write what was found, with this machine's cores and memory, as a system for mawl simulate",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -120,9 +126,13 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = settings()
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
+    if arguments.system:
+        check_system_file(Path(arguments.system))
     found = read_probe(Path(arguments.stored)) if arguments.stored else _probed(arguments, chosen)
     if folder is not None and measured(found):
         write_probe(folder / PROBE, found)
+    if arguments.system and measured(found):
+        _say(write_described(Path(arguments.system), found))
     print(_json(found, bounds) if arguments.json else render(found, probe_gates(found, bounds)))
     return 1 if any(target.problem for target in found.targets) else 0
 

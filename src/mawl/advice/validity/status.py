@@ -23,6 +23,7 @@ from mawl.advice.validity import (
     residency,
     sampling,
     scale,
+    simulated,
     space,
     steal,
     swap,
@@ -84,7 +85,7 @@ def validity_block(reading: Reading) -> dict[str, Any]:
 
 def _apart(reading: Reading) -> tuple[list[Finding], list[Unmeasured]]:
     """What the rules found, the gravest first, and what they could not tell, in their order."""
-    rules = imported.RULES if reading.facts.kind == "imported" else RULES
+    rules = {"imported": imported.RULES, "simulated": simulated.RULES}.get(reading.facts.kind, RULES)
     said = [one for check in rules.values() for one in check(reading)]
     found = [one for one in said if isinstance(one, Finding)]
     found.sort(key=lambda finding: ORDER.index(finding.severity))

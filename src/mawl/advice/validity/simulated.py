@@ -1,0 +1,25 @@
+"""The rules as they apply to a simulated run: nobody made it, so there is one thing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mawl.advice.evidence import Finding, Reading, Unmeasured
+
+NAME = "simulated"
+
+
+def check(_: Reading) -> Sequence[Finding | Unmeasured]:
+    """A forecast is an indication, however well it fits."""
+    return [
+        Finding(
+            rule=NAME,
+            severity="indicative",
+            sentence="the run was simulated, not made: its figures are a forecast",
+            cure="make the run where it can be made, and hold both together (mawl simulate --against)",
+        )
+    ]
+
+
+RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {NAME: check}
+"""The only rule."""

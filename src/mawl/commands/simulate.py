@@ -1,0 +1,128 @@
+"""What would change it?  A measured run on another system, with more sessions, nodes or rows: simulated.
+
+Prints the prediction with what it rests on, what limits it, and what twice of each resource would gain; the
+simulated run is a run folder that report and compare read.  docs/guides/simulate.md shows it,
+docs/design/simulation.md has the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mawl.advice.judge import judged
+from mawl.commands.arguments import bounds_of, settings
+from mawl.errors import UsageError
+from mawl.plan.scale import parse_scale
+from mawl.reporters import simulation
+from mawl.simulation.answer import answer
+from mawl.simulation.changes import KEYS, parse_change
+from mawl.simulation.engine import Outcome
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.scenario import Scenario
+from mawl.simulation.system_file import load_system
+from mawl.store import open_run
+
+NAME = "simulate"
+HELP = "what if: a measured run on other cores, memory, links or devices, with more nodes or sessions"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl simulate [RUN]``."""
+    parser.add_argument(
+        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help=f"one figure of the system otherwise; may be repeated; KEY: {KEYS}",
+    )
+    parser.add_argument("--system", metavar="FILE", help="on the system that this TOML file describes")
+    parser.add_argument(
+        "--measured-on",
+        metavar="FILE",
+        help="the system that the run was made on, where the file knows more of it than the run",
+    )
+    parser.add_argument("--nodes", type=int, metavar="N", help="on N nodes, each with the run's sessions")
+    parser.add_argument("--sessions", type=int, metavar="N", help="with N sessions on each node")
+    parser.add_argument("--scale", help="with inputs of another scale: a name, or a factor of full")
+    parser.add_argument(
+        "--grow", metavar="N,N,...", help="also at each of these numbers of sessions, to find the knee"
+    )
+    parser.add_argument("--against", metavar="RUN", help="beside this run, which was really made")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="draws what sessions beyond the measured ones do (default: 1)"
+    )
+    parser.add_argument("--output", metavar="DIR", help="keep the simulated run in this folder")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate and print the answer."""
+    chosen = settings()
+    runs = chosen.runs(arguments.runs)
+    stored = open_run(arguments.run, runs)
+    own = load_system(Path(arguments.measured_on)) if arguments.measured_on else None
+    question = Question(
+        system=load_system(Path(arguments.system)) if arguments.system else None,
+        changes=[parse_change(text) for text in arguments.set],
+        nodes=arguments.nodes,
+        sessions=arguments.sessions,
+        seed=arguments.seed,
+    )
+    grow = _numbers(arguments.grow)
+    against = open_run(arguments.against, runs) if arguments.against else None
+    base = base_of(stored, judged(stored, bounds_of(chosen)), own)
+    question = _scaled(question, base, arguments.scale)
+    simulated = predict(base, question)
+    block = answer(
+        base,
+        question,
+        simulated,
+        _stored(simulated, base, arguments.output, _command(arguments)),
+        grow=grow,
+        against=None if against is None else judged(against, bounds_of(chosen)),
+    )
+    print(json.dumps(block, indent=2) if arguments.json else simulation.render(block), end="")
+    if arguments.json:
+        print()
+    return 0
+
+
+def _scaled(question: Question, base: Base, scale: str | None) -> Question:
+    if scale is None:
+        return question
+    return replace(question, scale_factor=parse_scale(scale) / base.plan.scale)
+
+
+def _numbers(text: str | None) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")] if text else []
+    except ValueError:
+        raise UsageError(
+            f"--grow {text}: expected whole numbers", cure="separate them by commas: --grow 10,20,30"
+        ) from None
+
+
+def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
+    return ("simulate", arguments.run, *(f"--set={change}" for change in arguments.set))
+
+
+def _stored(
+    simulated: tuple[Scenario, Outcome], base: Base, output: str | None, command: tuple[str, ...]
+) -> Mapping[str, Any]:
+    """The judged summary of the simulated run, whose folder is kept where ``output`` names one."""
+    with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
+        folder = Path(output) if output else Path(temporary) / "run"
+        label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=command)
+        write_folder(folder, *simulated, label)
+        return judged(open_run(folder))

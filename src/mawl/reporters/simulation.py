@@ -1,0 +1,112 @@
+"""The answer of ``mawl simulate`` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.blocks import Block
+from mawl.formats.lines import one_line
+from mawl.reporters.columns import aligned
+from mawl.reporters.figure import ABSENT, figure
+from mawl.units import format_rate, format_ratio, format_seconds
+
+LIMITS = {
+    "cpu": "computing",
+    "cores": "waiting for a core",
+    "alone.data": "blocked in data, even alone",
+    "alone.work": "blocked in work, even alone",
+    "alone.util": "blocked in util, even alone",
+    "alone.other": "blocked elsewhere",
+}
+"""What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
+
+
+def render(answer: Block) -> str:
+    """The prediction, its validity, what limits it, and what more of each resource would gain."""
+    parts = [
+        _prediction(answer["prediction"]),
+        _validity(answer["validity"]),
+        _phases(answer["phases"]),
+        _sensitivity(answer["sensitivity"]),
+    ]
+    if answer["grow"]:
+        parts.append(_grown(answer["grow"], answer["knee_sessions"]))
+    if answer["against"]:
+        parts.append(_against(answer["against"]))
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _prediction(block: Block) -> list[str]:
+    rows: list[Sequence[str]] = [("", "predicted", "measured run")]
+    for title, ours, theirs in (
+        ("elapsed", "elapsed_seconds", "measured_elapsed_seconds"),
+        ("real time, all jobs", "real_time_seconds", "measured_real_time_seconds"),
+    ):
+        rows.append((title, figure(block[ours], format_seconds), figure(block[theirs], format_seconds)))
+    for title, name in (("peak at devices", "peak"), ("sustained at devices", "sustained")):
+        rows.append((title, figure(block[f"device_{name}_bytes_per_second"], format_rate), ""))
+    head = f"{block['jobs']} jobs in {block['sessions']} sessions on {block['nodes']} node(s)"
+    return [head, *aligned(rows)]
+
+
+def _validity(block: Block) -> list[str]:
+    low, high = block["range"]["low_seconds"], block["range"]["high_seconds"]
+    lines = [f"elapsed between {format_seconds(low)} and {format_seconds(high)}"] if low is not None else []
+    lines += [f"no range: {one_line(reason)}" for reason in block["reasons"]]
+    if block["calibration_error_ratio"] is not None:
+        lines.append(
+            f"the run itself, simulated: {block['calibration_error_ratio']:+.1%} of its elapsed time"
+        )
+    lines += [f"the run lacks {one_line(lack)}" for lack in block["lacks"]]
+    return lines
+
+
+def _phases(phases: Sequence[Block]) -> list[str]:
+    lines = []
+    for phase in phases:
+        lines.append(f"{phase['phase']} phase: limited by {one_line(phase['limit'])}")
+        shares = sorted(phase["shares"].items(), key=lambda pair: -pair[1])
+        lines += [
+            f"  {format_ratio(share)} {LIMITS.get(name, f'waiting for {one_line(name)}')}"
+            for name, share in shares
+            if share >= 0.005
+        ]
+    return lines
+
+
+def _sensitivity(rows: Sequence[Block]) -> list[str]:
+    cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
+    cells += [
+        (one_line(row["resource"]), format_seconds(row["elapsed_seconds"]), f"{row['gain_ratio']:+.1%}")
+        for row in rows
+    ]
+    return aligned(cells)
+
+
+def _grown(rows: Sequence[Block], knee: int | None) -> list[str]:
+    cells: list[Sequence[str]] = [("sessions", "jobs", "elapsed", "jobs an hour", "pays")]
+    cells += [
+        (
+            str(row["sessions"]),
+            str(row["jobs"]),
+            format_seconds(row["elapsed_seconds"]),
+            f"{row['jobs_per_hour']:.4g}",
+            "yes" if row["pays"] else "no",
+        )
+        for row in rows
+    ]
+    told = f"the knee is at {knee} sessions" if knee is not None else "no knee among these"
+    return [*aligned(cells), told]
+
+
+def _against(rows: Sequence[Block]) -> list[str]:
+    cells: list[Sequence[str]] = [("figure", "predicted", "measured", "error")]
+    for row in rows:
+        form = format_seconds if row["figure"].endswith("_seconds") else format_rate
+        if row["figure"] == "limit.verdict":
+            right = {True: "right", False: "wrong", None: ABSENT}[row["agrees"]]
+            cells.append((row["figure"], row["predicted"] or ABSENT, row["measured"] or ABSENT, right))
+            continue
+        error = ABSENT if row["error_ratio"] is None else f"{row['error_ratio']:+.1%}"
+        cells.append((row["figure"], figure(row["predicted"], form), figure(row["measured"], form), error))
+    return aligned(cells)

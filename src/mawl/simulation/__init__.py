@@ -1,0 +1,1 @@
+"""What-if: a run's demand on a described system, and how long it would take there."""

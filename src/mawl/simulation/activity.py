@@ -1,0 +1,121 @@
+"""A step of a job on a described system: what it takes of each resource, and how fast it is alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mawl.model.options import ROLES, Role
+from mawl.simulation.demand import Flow, StepDemand
+from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
+from mawl.simulation.system import Device, System
+
+USUAL_REQUEST_BYTES = 256 * 1024
+"""Where request sizes were not measured: the bufsize of the options."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What is known of the system that the demand was measured on.
+
+    ``own`` is that system; ``alone_ratio`` (0 to 1) the part of the measured blocked time that a step
+    would have had without others (docs/design/simulation.md).
+    """
+
+    own: System
+    alone_ratio: float
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One step, ready for the engine.
+
+    ``uses`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole step takes,
+    ``alone_seconds`` is how long it takes alone, of which ``blocked_seconds`` (by role) and
+    ``other_seconds`` are waits.  ``roles_on`` maps columns of devices, link and fabric to the bytes of
+    each role there.
+    """
+
+    step: StepDemand
+    uses: Mapping[int, float]
+    alone_seconds: float
+    blocked_seconds: Mapping[Role, float]
+    roles_on: Mapping[int, Mapping[Role, float]]
+
+    def role_shares(self, column: int) -> dict[Role, float]:
+        """Shares of the roles in what the step takes of a resource; none of cores."""
+        amounts = self.roles_on.get(column, {})
+        total = sum(amounts.values())
+        return {role: amount / total for role, amount in amounts.items()}
+
+
+def activity(
+    step: StepDemand, resources: Resources, group: int, turn: int, calibration: Calibration
+) -> Activity:
+    """The step on a node of the group; ``turn`` decides which of a role's devices holds its bytes."""
+    kind = resources.groups[group].kind
+    uses: dict[int, float] = {}
+    roles_on: dict[int, dict[Role, float]] = {}
+
+    def use(limit: str, what: str, amount: float, role: Role) -> None:
+        column = resources.column(group, limit, what)
+        if column is not None and amount > 0.0:
+            uses[column] = uses.get(column, 0.0) + amount
+            shares = roles_on.setdefault(column, {})
+            shares[role] = shares.get(role, 0.0) + amount
+
+    cores = resources.column(group, CORES)
+    assert cores is not None, "every node has cores"
+    if step.cpu_seconds > 0.0:
+        uses[cores] = step.cpu_seconds
+    for flow in step.flows:
+        names = kind.roles[flow.role]
+        device = resources.system.device(names[turn % len(names)])
+        use(device.name, flow.direction, flow.device_bytes, flow.role)
+        use(device.name, "shared", flow.device_bytes, flow.role)
+        use(device.name, "requests", flow.device_bytes / _request(flow), flow.role)
+        if not device.local:
+            use(LINK, flow.direction, flow.device_bytes, flow.role)
+            use(FABRIC, flow.direction, flow.device_bytes, flow.role)
+    blocked = {
+        role: step.blocked_seconds[role]
+        * calibration.alone_ratio
+        * _slower(step, role, resources, group, calibration)
+        for role in ROLES
+    }
+    threads = min(step.threads, kind.cores)
+    cpu = step.cpu_seconds / (threads * kind.core_speed)
+    return Activity(
+        step=step,
+        uses=uses,
+        alone_seconds=cpu + step.other_seconds + sum(blocked.values()),
+        blocked_seconds=blocked,
+        roles_on=roles_on,
+    )
+
+
+def _slower(
+    step: StepDemand, role: Role, resources: Resources, group: int, calibration: Calibration
+) -> float:
+    """How many times as long the role's bytes take alone as where they were measured."""
+    flows = [flow for flow in step.flows if flow.role == role and flow.device_bytes > 0.0]
+    if not flows:
+        return 1.0
+    now = resources.system.device(resources.groups[group].kind.roles[role][0])
+    before = calibration.own.device(calibration.own.nodes[0].roles[role][0])
+    return service_seconds(now, flows) / service_seconds(before, flows)
+
+
+def service_seconds(device: Device, flows: list[Flow]) -> float:
+    """Seconds for the bytes of the flows, one request at a time, each with the device's latency."""
+    rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
+    return sum(
+        flow.device_bytes
+        / min(rates[flow.direction], device.shared_bytes_per_second or rates[flow.direction])
+        + flow.device_bytes / _request(flow) * device.latency_seconds
+        for flow in flows
+    )
+
+
+def _request(flow: Flow) -> float:
+    return flow.request_bytes or USUAL_REQUEST_BYTES

@@ -1,0 +1,43 @@
+"""A prediction beside a run that was really made: figure by figure, with the error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+COMPARED: dict[str, str] = {
+    "time.elapsed_seconds": "seconds",
+    "time.real_time_seconds": "seconds",
+    "io.device.peak.total_bytes_per_second": "rate",
+    "io.device.sustained.total_bytes_per_second": "rate",
+    "limit.verdict": "word",
+}
+"""Figures of the JSON summary, and what they are."""
+
+
+def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of figure, predicted, measured and error (predicted over measured, less 1) of two summaries.
+
+    ``error_ratio`` is None for words and where a side is not known; ``agrees`` is of words, else None.
+    """
+    rows = []
+    for figure, kind in COMPARED.items():
+        ours, theirs = _at(predicted, figure), _at(measured, figure)
+        known = ours is not None and theirs is not None
+        rows.append(
+            {
+                "figure": figure,
+                "predicted": ours,
+                "measured": theirs,
+                "error_ratio": ours / theirs - 1.0 if known and kind != "word" and theirs else None,
+                "agrees": ours == theirs if known and kind == "word" else None,
+            }
+        )
+    return rows
+
+
+def _at(summary: Mapping[str, Any], path: str) -> Any:
+    value: Any = summary
+    for word in path.split("."):
+        value = None if value is None else value.get(word)
+    return value

@@ -1,0 +1,68 @@
+"""The answer of ``mawl simulate``: one block for text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from mawl.simulation.against import beside
+from mawl.simulation.engine import Outcome
+from mawl.simulation.forecast import Base, Question, doubled, grown
+from mawl.simulation.scenario import Scenario
+from mawl.simulation.validity import phases_of, validity_of
+
+
+def answer(
+    base: Base,
+    question: Question,
+    simulated: tuple[Scenario, Outcome],
+    summary: Mapping[str, Any],
+    *,
+    grow: Sequence[int] = (),
+    against: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything that was asked, and what it rests on.
+
+    ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
+    judged summary of its run folder; ``against`` is that of a run that was really made.
+    """
+    scenario, outcome = simulated
+    elapsed = outcome.elapsed_seconds
+    turn = summary["time"]["active_seconds"] or elapsed
+    phases = {"active": outcome.recording.limits(0.0, turn), "tail": outcome.recording.limits(turn, elapsed)}
+    if elapsed - turn <= 1e-6:
+        del phases["tail"]
+    rows = grown(base, replace(question, sessions=None), grow) if grow else None
+    knee = [row["sessions"] for row in rows or () if row["pays"]]
+    return {
+        "run_id": base.facts.run_id,
+        "prediction": {
+            "elapsed_seconds": elapsed,
+            "real_time_seconds": summary["time"]["real_time_seconds"],
+            "measured_elapsed_seconds": base.elapsed_seconds,
+            "measured_real_time_seconds": base.summary["time"]["real_time_seconds"],
+            "nodes": scenario.system.node_count,
+            "sessions": summary["workload"]["sessions"],
+            "jobs": summary["jobs"]["total"],
+            "device_peak_bytes_per_second": summary["io"]["device"]["peak"]["total_bytes_per_second"],
+            "device_sustained_bytes_per_second": summary["io"]["device"]["sustained"][
+                "total_bytes_per_second"
+            ],
+            "verdict": (summary["limit"] or {}).get("verdict"),
+        },
+        "validity": validity_of(base, question, scenario, elapsed),
+        "phases": phases_of(phases),
+        "sensitivity": doubled(base, question, elapsed),
+        "grow": rows,
+        "knee_sessions": knee[-1] if knee and len(knee) < len(rows or ()) else None,
+        "against": None if against is None else beside(summary, against),
+        "system": _plain(asdict(scenario.system)),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Mappings and tuples as JSON has them."""
+    if isinstance(value, Mapping):
+        return {name: _plain(member) for name, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, list | tuple) else value

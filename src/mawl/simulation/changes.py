@@ -1,0 +1,126 @@
+"""``--set KEY=VALUE``: one figure of a system otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mawl.errors import UsageError
+from mawl.model.options import ROLES
+from mawl.simulation.system import Device, System
+from mawl.units import parse_size
+
+OF_NODES = {
+    "cores": "cores",
+    "core_speed": "core_speed",
+    "memory": "memory_bytes",
+    "link": "link_bytes_per_second",
+    "threads_per_core": "threads_per_core",
+}
+OF_DEVICES = {
+    "read": "read_bytes_per_second",
+    "write": "write_bytes_per_second",
+    "shared": "shared_bytes_per_second",
+    "latency": "latency_seconds",
+    "requests": "requests_per_second",
+    "spinning_streams": "spinning_streams",
+}
+IN_BYTES = frozenset({"memory", "link", "fabric", "read", "write", "shared"})
+
+FLASH = Device(
+    name="flash",
+    read_bytes_per_second=2e9,
+    write_bytes_per_second=1e9,
+    latency_seconds=1e-4,
+    local=True,
+)
+"""What ``ROLE=flash`` is on a system that describes no device of that name: assumed, one NVMe drive of the
+middle class (figures of no particular drive)."""
+
+KEYS = (
+    f"{', '.join(OF_NODES)}, fabric, a role ({', '.join(ROLES)}) with the devices that hold it, "
+    f"or DEVICE.FIGURE with one of {', '.join(OF_DEVICES)}"
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A key and its value, as given."""
+
+    key: str
+    value: str
+
+
+def parse_change(text: str) -> Change:
+    """``KEY=VALUE``; :class:`~mawl.errors.UsageError` for anything else."""
+    key, equals, value = text.partition("=")
+    if not equals or not key or not value:
+        raise UsageError(f"--set {text!r}: expected KEY=VALUE", cure=f"a KEY is {KEYS}")
+    return Change(key, value)
+
+
+def changed(system: System, changes: Sequence[Change]) -> System:
+    """The system with the changes, in order; what they set counts as assumed.
+
+    Raises :class:`~mawl.errors.UsageError` for a key that names nothing, and what
+    :class:`~mawl.simulation.system.System` raises for figures that no system can have.
+    """
+    for change in changes:
+        system = _changed(system, change)
+    return system
+
+
+def _changed(system: System, change: Change) -> System:
+    key, where = change.key, f"--set {change.key}={change.value}"
+    sources = {**system.sources, key: "assumed"}
+    if key in ROLES:
+        return _moved(system, key, change.value, sources)
+    if key == "fabric":
+        return replace(system, fabric_bytes_per_second=_figure(key, change.value, where), sources=sources)
+    if key in OF_NODES:
+        value: Any = _figure(key, change.value, where)
+        if key == "threads_per_core":
+            value = int(value)
+        return replace(
+            system,
+            nodes=tuple(replace(kind, **{OF_NODES[key]: value}) for kind in system.nodes),
+            sources=sources,
+        )
+    name, dot, figure = key.rpartition(".")
+    names = [device.name for device in system.devices]
+    if not dot or figure not in OF_DEVICES or name not in names:
+        raise UsageError(
+            "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
+        )
+    set_to = {OF_DEVICES[figure]: _figure(figure, change.value, where)}
+    devices = tuple(
+        replace(device, **set_to) if device.name == name else device
+        for device in system.devices  # type: ignore[arg-type]
+    )
+    return replace(system, devices=devices, sources=sources)
+
+
+def _moved(system: System, role: str, value: str, sources: dict[str, str]) -> System:
+    names = tuple(name for name in re.split(r"[,+]", value) if name)
+    known = {device.name for device in system.devices}
+    devices = system.devices
+    if FLASH.name in names and FLASH.name not in known:
+        devices = (*devices, FLASH)
+        sources[f"devices.{FLASH.name}"] = "assumed"
+    return replace(
+        system,
+        devices=devices,
+        nodes=tuple(replace(kind, roles={**kind.roles, role: names}) for kind in system.nodes),
+        sources=sources,
+    )
+
+
+def _figure(key: str, value: str, where: str) -> float:
+    try:
+        return float(parse_size(value)) if key in IN_BYTES else float(value)
+    except ValueError:
+        raise UsageError(
+            "is no number", where=where, cure="give one, bytes with a unit such as 500MB"
+        ) from None

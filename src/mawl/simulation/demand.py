@@ -1,0 +1,260 @@
+"""What a run's jobs asked for, step by step: CPU, bytes by role and direction, memory, and waits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mawl.errors import UsageError
+from mawl.model.options import ROLES, Role
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.role_io import RoleIo, typical
+from mawl.model.usage import Usage
+from mawl.store import Run
+
+Direction = Literal["read", "write"]
+
+NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was, whatever the devices"
+NO_STEPS = "steps: each job is one step"
+NO_REACH = "reach by job: application bytes stand for device bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow:
+    """The bytes of a step in one role and direction.
+
+    ``device_bytes`` are those of ``application_bytes`` that reached the role's devices.
+    ``request_bytes`` and ``sequential_ratio`` are None where they were not measured.
+    """
+
+    role: Role
+    direction: Direction
+    application_bytes: float
+    device_bytes: float
+    request_bytes: float | None = None
+    sequential_ratio: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepDemand:
+    """A step: ``cpu_seconds`` on at most ``threads`` cores, ``flows``, and the waits that were measured.
+
+    ``blocked_seconds`` are by role, ``other_seconds`` those that belong to none (they do not change with
+    the system); both are elapsed seconds of the step, not thread-seconds.
+    """
+
+    name: str
+    kind: str
+    cpu_seconds: float
+    user_ratio: float = 1.0
+    threads: float = 1.0
+    flows: tuple[Flow, ...] = ()
+    blocked_seconds: Mapping[Role, float]
+    other_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobDemand:
+    """A job's steps in order; ``memory_bytes`` is its peak; ``real_time_seconds`` None: unknown."""
+
+    job: str
+    program: str
+    program_class: str
+    steps: tuple[StepDemand, ...]
+    memory_bytes: float = 0.0
+    real_time_seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """All jobs of a run by name, and what of it is not known (``lacks``, in words)."""
+
+    run_id: str
+    jobs: Mapping[str, JobDemand]
+    lacks: tuple[str, ...] = ()
+
+
+def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
+    """The demand of a stored run, measured or imported; ``summary`` is that of the same run.
+
+    Device bytes of a step are its own, shared out over roles by their application bytes and then
+    brought to the sum that was measured at each role's devices, where every role has its own.
+    Raises :class:`~mawl.errors.UsageError` where no job has a time.
+    """
+    steps: dict[str, list[StepRecord]] = defaultdict(list)
+    for step in run.step_records():
+        if step.kind != "view":
+            steps[step.job].append(step)
+    jobs, lacks = {}, set()
+    for job in run.job_records():
+        if job.outcome != "finished" or job.usage.real_time_seconds is None:
+            continue
+        found = _job(job, sorted(steps[job.job], key=lambda step: step.number), lacks)
+        jobs[job.job] = found
+    if not jobs:
+        raise UsageError(
+            "the run has no finished job with a real time",
+            where=run.facts.run_id,
+            cure="simulate a run whose jobs ended well",
+        )
+    return Demand(
+        run_id=run.facts.run_id,
+        jobs=_as_at_devices(jobs, summary),
+        lacks=tuple(sorted(lacks)),
+    )
+
+
+def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDemand:
+    usable = [step for step in steps if step.usage.real_time_seconds is not None]
+    if not usable or len(usable) < len(steps):
+        lacks.add(NO_STEPS)
+        made: Iterable[StepDemand] = [_step(job.program, "data", job.usage, job.io, job.waits, lacks)]
+    else:
+        made = [_step(one.name, one.kind, one.usage, one.io, one.waits, lacks) for one in usable]
+    kept = tuple(one for one in made if not (one.kind == "startup" and job.gate is not None))
+    return JobDemand(
+        job=job.job,
+        program=job.program,
+        program_class=job.program_class,
+        steps=kept,
+        memory_bytes=job.usage.memory_bytes or job.usage.os_memory_bytes or 0.0,
+        real_time_seconds=job.usage.real_time_seconds,
+    )
+
+
+def _step(
+    name: str, kind: str, usage: Usage, io: Mapping[Any, RoleIo] | None, waits: Any, lacks: set[str]
+) -> StepDemand:
+    cpu = usage.cpu_seconds or 0.0
+    real = usage.real_time_seconds or 0.0
+    threads = max(1.0, cpu / real if real else 1.0)
+    blocked = {role: getattr(waits, f"blocked_{role}_seconds") for role in ROLES}
+    if io is None or None in blocked.values():
+        lacks.add(NO_ROLES)
+        blocked = dict.fromkeys(ROLES, 0.0)
+        other = max(real - cpu / threads - (waits.run_queue_seconds or 0.0), 0.0)
+    else:
+        other = waits.blocked_other_seconds or 0.0
+        idle = max(real - cpu / threads, 0.0)
+        waited = sum(blocked.values()) + other
+        # Of several threads that wait side by side the sum is longer than the step.
+        share = min(idle / waited, 1.0) if waited else 0.0
+        blocked, other = {role: value * share for role, value in blocked.items()}, other * share
+    return StepDemand(
+        name=name,
+        kind=kind,
+        cpu_seconds=cpu,
+        user_ratio=(usage.user_cpu_seconds or 0.0) / cpu
+        if cpu and usage.user_cpu_seconds is not None
+        else 1.0,
+        threads=threads,
+        flows=_flows(usage, io, lacks),
+        blocked_seconds=blocked,
+        other_seconds=other,
+    )
+
+
+def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tuple[Flow, ...]:
+    if io is None:
+        return ()
+    flows = []
+    for direction, total in (("read", usage.device_read_bytes), ("write", _kept(usage))):
+        moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
+        asked = sum(bytes_ for bytes_, *_ in moved.values())
+        if total is None and asked:
+            lacks.add(NO_REACH)
+        for role, (bytes_, sequential, sizes) in moved.items():
+            if not bytes_:
+                continue
+            share = bytes_ / asked
+            flows.append(
+                Flow(
+                    role=role,
+                    direction=direction,  # type: ignore[arg-type]
+                    application_bytes=bytes_,
+                    device_bytes=bytes_ if total is None else total * share,
+                    request_bytes=typical(sizes, 0.5),
+                    sequential_ratio=sequential / bytes_,
+                )
+            )
+    return tuple(flows)
+
+
+def _kept(usage: Usage) -> float | None:
+    """Written bytes that were charged, less those that were never written because the file went first."""
+    if usage.device_written_bytes is None:
+        return None
+    return max(usage.device_written_bytes - (usage.cancelled_written_bytes or 0), 0)
+
+
+def _moved(io: RoleIo, direction: str) -> tuple[int, int, Mapping[int, int]]:
+    if direction == "read":
+        return io.read_bytes, io.sequential_read_bytes, io.read_size_bytes_histogram
+    return io.written_bytes, io.sequential_written_bytes, io.write_size_bytes_histogram
+
+
+def _as_at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[str, JobDemand]:
+    """Device bytes brought to what the devices showed: of each role, or of all where they share some."""
+    by_role = summary["io"]["devices_by_role"]
+    whole = (summary["host"] or {}).get("role_devices")
+    sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
+
+    def key_of(flow: Flow) -> tuple[str, str]:
+        return (flow.role if by_role is not None else "all"), flow.direction
+
+    for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
+        both = sums[key_of(flow)]
+        both[0] += flow.device_bytes
+        both[1] += flow.application_bytes
+
+    def brought(flow: Flow) -> Flow:
+        role, direction = key_of(flow)
+        charged, asked = sums[role, direction]
+        measured = by_role[role] if by_role is not None else whole
+        wanted = (
+            None if measured is None else measured["read_bytes" if direction == "read" else "written_bytes"]
+        )
+        if wanted is None:
+            return flow
+        base, amount = (charged, flow.device_bytes) if charged else (asked, flow.application_bytes)
+        return replace(flow, device_bytes=amount * wanted / base)
+
+    return {
+        name: replace(
+            job,
+            steps=tuple(replace(step, flows=tuple(map(brought, step.flows))) for step in job.steps),
+        )
+        for name, job in jobs.items()
+    }
+
+
+def scaled(job: JobDemand, factor: float) -> JobDemand:
+    """The job with ``factor`` times the rows: CPU, bytes, waits and memory in proportion.
+
+    Start-up (fork and imports) does not grow.
+    """
+    return replace(
+        job,
+        memory_bytes=job.memory_bytes * factor,
+        real_time_seconds=None,
+        steps=tuple(step if step.kind == "startup" else _scaled(step, factor) for step in job.steps),
+    )
+
+
+def _scaled(step: StepDemand, factor: float) -> StepDemand:
+    return replace(
+        step,
+        cpu_seconds=step.cpu_seconds * factor,
+        other_seconds=step.other_seconds * factor,
+        blocked_seconds={role: value * factor for role, value in step.blocked_seconds.items()},
+        flows=tuple(
+            replace(
+                flow,
+                application_bytes=flow.application_bytes * factor,
+                device_bytes=flow.device_bytes * factor,
+            )
+            for flow in step.flows
+        ),
+    )

@@ -1,0 +1,253 @@
+"""The event-driven engine: steps of jobs share resources max-min fair until the next one ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.errors import MawlError
+from mawl.model.options import Role
+from mawl.plan.progress import Progress
+from mawl.plan.workload import JobPlan, Plan
+from mawl.simulation.activity import Activity
+from mawl.simulation.recording import CHANNELS, WAITERS, Recording, channels_of, waiters_of
+from mawl.simulation.resources import Resources
+from mawl.simulation.sharing import OWN, shares
+
+Floats = NDArray[np.float64]
+
+DONE = 1e-9
+"""Of a step: less than this of it left is none."""
+
+Steps = Callable[[int, JobPlan], Sequence[Activity]]
+"""The steps of a job of a group of nodes."""
+
+
+@dataclass
+class StepRun:
+    """A step that ran: seconds from the start of the run, and what it waited for beyond being alone.
+
+    ``waited`` maps columns of the resources to seconds.
+    """
+
+    activity: Activity
+    started: float
+    ended: float = 0.0
+    waited: Mapping[int, float] = field(default_factory=dict)
+
+    def blocked(self) -> dict[Role, float]:
+        """Seconds blocked in each role: those alone, and waits for devices, links and fabric."""
+        found = dict(self.activity.blocked_seconds)
+        for column, seconds in self.waited.items():
+            for role, share in self.activity.role_shares(column).items():
+                found[role] += seconds * share
+        return found
+
+    def run_queue(self) -> float:
+        """Seconds that it waited for a core."""
+        return sum(seconds for column, seconds in self.waited.items() if column not in self.activity.roles_on)
+
+
+@dataclass
+class JobRun:
+    """A job that ran, on one node of the group."""
+
+    plan: JobPlan
+    group: int
+    started: float
+    steps: list[StepRun] = field(default_factory=list)
+
+    @property
+    def ended(self) -> float:
+        """When its last step ended."""
+        return self.steps[-1].ended if self.steps else self.started
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the engine found: jobs of one node of each group, and the recording of the rates."""
+
+    resources: Resources
+    jobs: list[JobRun]
+    recording: Recording
+    elapsed_seconds: float
+    events: int
+
+
+class _Rows:
+    """The steps that run, a row each; rows of steps that ended are used again."""
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+        self.width = len(resources.places)
+        self.jobs: list[JobRun | None] = []
+        self.left: list[list[Activity]] = []
+        self.free: list[int] = []
+        self.active = np.zeros(0, dtype=bool)
+        self.uses = np.zeros((0, self.width))
+        self.weighted = np.zeros((0, self.width))
+        self.counts = np.zeros((0, self.width))
+        self.fastest = np.zeros(0)
+        self.remaining = np.zeros(0)
+        self.waited = np.zeros((0, self.width))
+        self.channels = np.zeros((0, CHANNELS))
+        self.waiters = np.zeros((0, self.width, WAITERS))
+        self.group = np.zeros(0, dtype=np.int64)
+
+    def take(self, job: JobRun, left: list[Activity]) -> int:
+        if not self.free:
+            self._grow()
+        row = self.free.pop()
+        self.jobs[row], self.left[row] = job, left
+        self.group[row] = job.group
+        return row
+
+    def _grow(self) -> None:
+        old, more = len(self.active), max(64, len(self.active))
+        for name in (
+            "active",
+            "uses",
+            "weighted",
+            "counts",
+            "fastest",
+            "remaining",
+            "waited",
+            "channels",
+            "waiters",
+            "group",
+        ):
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)]))
+        self.jobs += [None] * more
+        self.left += [[] for _ in range(more)]
+        self.free += range(old + more - 1, old - 1, -1)
+
+    def begin(self, row: int, now: float) -> bool:
+        """Begin the next step that takes time; False where the job has none left."""
+        job = self.jobs[row]
+        assert job is not None
+        while self.left[row]:
+            step = self.left[row].pop(0)
+            job.steps.append(StepRun(step, now, now))
+            if not step.uses and step.alone_seconds <= 0.0:
+                continue
+            self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
+            for column, amount in step.uses.items():
+                weight = self.resources.weight(job.group, column)
+                self.uses[row, column] = amount
+                self.weighted[row, column] = amount * weight
+                self.counts[row, column] = weight
+            self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > 0.0 else np.inf
+            self.remaining[row] = 1.0
+            self.channels[row] = channels_of(step)
+            self.waiters[row] = 0.0
+            for column in step.uses:
+                self.waiters[row, column] = waiters_of(step, column)
+            self.active[row] = True
+            return True
+        return False
+
+    def end(self, row: int, now: float) -> JobRun:
+        """The step of the row ended; its job."""
+        job = self.jobs[row]
+        assert job is not None
+        last = job.steps[-1]
+        last.ended = now
+        last.waited = {
+            int(column): float(self.waited[row, column]) for column in np.flatnonzero(self.waited[row])
+        }
+        self.active[row] = False
+        return job
+
+    def release(self, row: int) -> None:
+        self.jobs[row] = None
+        self.free.append(row)
+
+
+def simulate(resources: Resources, plans: Sequence[Plan], steps: Steps) -> Outcome:
+    """Run a plan on each group of nodes (``plans`` in the order of the groups) until all have ended.
+
+    The plan's own state machine (:class:`~mawl.plan.progress.Progress`) says what may start.  Raises
+    :class:`~mawl.errors.MawlError` where jobs wait for each other for ever.
+    """
+    return _Engine(resources, plans, steps).run()
+
+
+class _Engine:
+    """The plans on their way: moves from the end of a step, or of a delay, to the next."""
+
+    def __init__(self, resources: Resources, plans: Sequence[Plan], steps: Steps) -> None:
+        self.resources, self.steps = resources, steps
+        self.rows = _Rows(resources)
+        self.progress = [Progress(plan) for plan in plans]
+        self.recording = Recording(resources, len(plans))
+        self.jobs: list[JobRun] = []
+        self.now, self.events = 0.0, 0
+
+    def run(self) -> Outcome:
+        everybody = range(len(self.progress))
+        touched: Iterable[int] = everybody
+        while True:
+            for group in touched:
+                self._start(group)
+            moments = [state.next_start_seconds(self.now) for state in self.progress]
+            later = min((moment for moment in moments if moment is not None), default=None)
+            active = np.flatnonzero(self.rows.active)
+            if active.size:
+                touched = self._advance(active, later)
+            elif later is not None:
+                self.now, touched = later, everybody
+            else:
+                break
+            if self.now == later:
+                touched = everybody
+        for state in self.progress:
+            if not state.finished:
+                name = next(job for job, what in state.state.items() if what == "waiting")
+                raise MawlError("the plan never ends", why=f"job {name} waits for ever")
+        return Outcome(self.resources, self.jobs, self.recording, self.now, self.events)
+
+    def _start(self, group: int) -> None:
+        """Start what may start on a group's nodes."""
+        state = self.progress[group]
+        while startable := state.startable(self.now):
+            for job in startable:
+                state.start(job.job)
+                run = JobRun(job, group, self.now)
+                self.jobs.append(run)
+                row = self.rows.take(run, list(self.steps(group, job)))
+                if not self.rows.begin(row, self.now):
+                    self.rows.release(row)
+                    state.end(job.job, well=True)
+
+    def _advance(self, active: NDArray[np.int64], later: float | None) -> list[int]:
+        """Go on to the end of the next step, or to ``later``; the groups in which a job ended."""
+        rows = self.rows
+        self.events += 1
+        uses, users, fastest = rows.uses[active], rows.counts[active], rows.fastest[active]
+        capacity = self.resources.capacities(users.sum(axis=0))
+        rates, bound = shares(uses, rows.weighted[active], users, fastest, capacity)
+        remaining = rows.remaining[active]
+        with np.errstate(divide="ignore"):
+            seconds = float((remaining / rates).min())
+        until = self.now + seconds
+        if later is not None and later < until:
+            until, seconds = later, later - self.now
+        waiting = np.where(bound == OWN, 0.0, 1.0 - rates / fastest)
+        rows.waited[active, np.maximum(bound, 0)] += waiting * seconds
+        waits = rows.waiters[active, np.maximum(bound, 0)] * waiting[:, None]
+        moved = np.hstack([rows.channels[active] * rates[:, None], uses * rates[:, None], waits])
+        self.recording.add(self.now, seconds, moved, rows.group[active], bound, waiting)
+        self.now = until
+        rows.remaining[active] = remaining - rates * seconds
+        touched = set()
+        for row in map(int, active[rows.remaining[active] <= DONE]):
+            job = rows.end(row, until)
+            if not rows.begin(row, until):
+                rows.release(row)
+                self.progress[job.group].end(job.plan.job, well=True)
+                touched.add(job.group)
+        return sorted(touched)

@@ -1,0 +1,237 @@
+"""A simulation as a run folder of kind ``simulated``, which every report and comparison reads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mawl import __version__
+from mawl.model.options import ROLES
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.plan.write import plan_toml
+from mawl.simulation.engine import Outcome
+from mawl.simulation.records import records_of
+from mawl.simulation.scenario import Scenario
+from mawl.store.columns import INSTANT, SCHEMAS, to_table
+from mawl.store.facts import write_facts
+from mawl.store.files import replace_file, replace_link, sync_directory
+from mawl.store.folder import make_folder
+from mawl.store.layout import LATEST, LOGS, PLAN
+from mawl.store.parquet import write_parquet
+
+MOST_SAMPLES = 2_000_000
+"""Rows of samples of a folder at most: they lie further apart than a second where there would be more."""
+
+UNTOLD = "a simulation knows no such figure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """What a simulated run is called, and the run that its demand comes from."""
+
+    run_id: str
+    source: RunFacts
+    command: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def write_folder(
+    path: Path, scenario: Scenario, outcome: Outcome, label: Label, runs: Path | None = None
+) -> RunFacts:
+    """Write the run folder; its facts.
+
+    Alike nodes get alike rows under their own names.  Raises :class:`~mawl.errors.UsageError` where the
+    folder already holds something.
+    """
+    make_folder(path)
+    (path / LOGS).mkdir(mode=0o700)
+    names = node_names(outcome)
+    started = label.source.started_at
+    records = _records(scenario, outcome, started)
+    facts = _facts(scenario, outcome, label, names)
+    several = len([name for group in names for name in group]) > 1
+    for table, column in (("jobs", 0), ("steps", 1)):
+        made = [to_table(table, of_group[column]) for of_group in records]
+        write_parquet(path / f"{table}.parquet", _by_node(made, names, several), table)
+    write_parquet(path / "events.parquet", iter([to_table("events", [])]), "events")
+    write_parquet(path / "samples.parquet", _samples(outcome, names, started), "samples")
+    replace_file(path / PLAN, plan_toml(scenario.plans[0]).encode())
+    write_facts(path, facts)
+    sync_directory(path)
+    if runs is not None:
+        with contextlib.suppress(OSError):
+            replace_link(runs / LATEST, path)
+    return facts
+
+
+def node_names(outcome: Outcome) -> list[list[str]]:
+    """The names of each group's nodes: node1, node2, ..."""
+    names, number = [], 0
+    for group in outcome.resources.groups:
+        names.append([f"node{number + place + 1}" for place in range(group.count)])
+        number += group.count
+    return names
+
+
+def _records(
+    scenario: Scenario, outcome: Outcome, started: float
+) -> list[tuple[list[JobRecord], list[StepRecord]]]:
+    found: list[tuple[list[JobRecord], list[StepRecord]]] = [([], []) for _ in outcome.resources.groups]
+    for run in outcome.jobs:
+        record, steps = records_of(run, scenario.jobs[run.plan.job], "", started)
+        found[run.group][0].append(record)
+        found[run.group][1].extend(steps)
+    return found
+
+
+def _by_node(tables: Sequence[pa.Table], names: Sequence[Sequence[str]], several: bool) -> Iterator[pa.Table]:
+    """A group's table once for each of its nodes, job and session named after it where there are several."""
+    for table, nodes in zip(tables, names, strict=True):
+        plain = {
+            name: table.column(name).to_pylist() for name in ("job", "session") if name in table.schema.names
+        }
+        for node in nodes:
+            own = table
+            for name, values in plain.items():
+                if several:
+                    place = own.schema.get_field_index(name)
+                    made = pa.array([f"{node}:{value}" for value in values], pa.string())
+                    own = own.set_column(place, own.schema.field(name), made)
+            if "node" in own.schema.names:
+                place = own.schema.get_field_index("node")
+                own = own.set_column(
+                    place, own.schema.field("node"), pa.array([node] * own.num_rows, pa.string())
+                )
+            yield own
+
+
+def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[Sequence[str]]) -> RunFacts:
+    source, groups = label.source, outcome.resources.groups
+    nodes = [
+        NodeFacts(
+            name=name,
+            cores=round(group.kind.cores) or 1,
+            core_basis=source.nodes[0].core_basis if source.nodes else None,
+            memory_bytes=round(group.kind.memory_bytes),
+            physical_cores=round(group.kind.cores) or 1,
+            logical_cpus=round(group.kind.cores * group.kind.threads_per_core) or 1,
+        )
+        for group, members in zip(groups, names, strict=True)
+        for name in members
+    ]
+    plans = scenario.groups()[1]
+    sessions = sum(len(plan.sessions) * group.count for plan, group in zip(plans, groups, strict=True))
+    jobs = sum(group.count for run in outcome.jobs for group in [groups[run.group]])
+    started = source.started_at
+    return RunFacts(
+        run_id=label.run_id,
+        kind="simulated",
+        mawl_version=__version__,
+        workload=WorkloadFacts(
+            name=source.workload.name,
+            title=source.workload.title,
+            sessions=sessions,
+            jobs=jobs,
+            scale=scenario.plans[0].scale,
+            scale_name=None,
+            seed=source.workload.seed,
+            options=source.workload.options,
+        ),
+        outcome="completed",
+        started_at=started,
+        ended_at=started + outcome.elapsed_seconds,
+        command=list(label.command),
+        nodes=nodes,
+        roles={role: [f"/{role}"] for role in ROLES},
+        volumes=_volumes(outcome, names),
+        remarks=list(label.remarks),
+        missing={"software": UNTOLD},
+    )
+
+
+def _volumes(outcome: Outcome, names: Sequence[Sequence[str]]) -> list[VolumeFacts]:
+    found = []
+    for group, members in zip(outcome.resources.groups, names, strict=True):
+        for node in members:
+            for role in ROLES:
+                for name in group.kind.roles[role]:
+                    device = outcome.resources.system.device(name)
+                    shared = [other for other in ROLES if other != role and name in group.kind.roles[other]]
+                    found.append(
+                        VolumeFacts(
+                            role=role,
+                            node=node,
+                            directory=f"/{role}/{name}",
+                            network=not device.local,
+                            devices=[name],
+                            layers=[name],
+                            disks=[name],
+                            shared_with=shared,
+                        )
+                    )
+    return found
+
+
+def _samples(outcome: Outcome, names: Sequence[Sequence[str]], started: float) -> Iterator[pa.Table]:
+    """The counters of every node at 1 Hz, or as far apart as :data:`MOST_SAMPLES` asks for."""
+    nodes = sum(len(group) for group in names)
+    series = [_series(outcome, number) for number in range(len(names))]
+    most = max(len(one) for one in series)
+    seconds = max(1.0, np.ceil(nodes * most * outcome.elapsed_seconds / MOST_SAMPLES))
+    moments = np.append(np.arange(0.0, outcome.elapsed_seconds, seconds), outcome.elapsed_seconds)
+    times = outcome.recording.times
+    at = pa.array(np.round((started + moments) * 1e6).astype(np.int64)).cast(INSTANT)
+    for number, members in enumerate(names):
+        columns = {name: np.interp(moments, times, values) for name, values in series[number].items()}
+        running = outcome.recording.running(number)
+        places = np.clip(np.searchsorted(times, moments, side="right") - 1, 0, max(len(running) - 1, 0))
+        columns["jobs_running"] = running[places] if len(running) else np.zeros_like(moments)
+        rows = len(moments)
+        values = pa.array(np.stack(list(columns.values()), axis=1).ravel())
+        of_series = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), rows)))
+        of_times = at.take(pa.array(np.repeat(np.arange(rows), len(columns))))
+        for node in members:
+            own = pa.array([node]).take(pa.array(np.zeros(len(values), dtype=np.int64)))
+            yield pa.table([own, of_times, of_series, values], schema=SCHEMAS["samples"])
+
+
+def _series(outcome: Outcome, group: int) -> dict[str, NDArray[np.float64]]:
+    """Cumulative figures of one node of the group at the moments of the recording, by series."""
+    recording, resources = outcome.recording, outcome.resources
+    cpu, times = recording.cumulative(group, "cpu"), recording.times
+    kind = resources.groups[group].kind
+    busy = np.minimum(cpu / kind.core_speed, kind.cores * times)
+    found = {
+        "jobs.on_cpu_seconds": cpu,
+        "jobs.run_queue_seconds": recording.waited(group, None),
+        "host.cpu_user_seconds": busy,
+        "host.cpu_idle_seconds": kind.cores * times - busy,
+    }
+    for direction, word in (("read", "read"), ("write", "written")):
+        for side in ("application", "device"):
+            found[f"{side}_{word}_bytes"] = recording.cumulative(group, f"{side}.{direction}")
+        for role in ROLES:
+            found[f"role.{role}.{word}_bytes"] = recording.cumulative(group, f"role.{role}.{direction}")
+    for role in ROLES:
+        waited = recording.cumulative(group, f"alone.{role}") + recording.waited(group, role)
+        moved = [recording.cumulative(group, f"role.{role}.{way}") for way in ("read", "write")]
+        whole = moved[0][-1] + moved[1][-1]
+        share = moved[0][-1] / whole if whole else 0.0
+        found |= {
+            f"role.{role}.waited_seconds": waited,
+            f"role.{role}.read_seconds": waited * share,
+            f"role.{role}.write_seconds": waited * (1.0 - share),
+        }
+    for name in dict.fromkeys(name for names in kind.roles.values() for name in names):
+        for direction, word in (("read", "read"), ("write", "written")):
+            column = resources.column(group, name, direction)
+            if column is not None:
+                found[f"device.{name}.{word}_bytes"] = recording.used(group, column)
+    return found

@@ -1,0 +1,203 @@
+"""A run's demand on another system, at other sessions, nodes or scale: the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mawl.analysis.summary import sampled
+from mawl.analysis.unended import line_of
+from mawl.analysis.windows import windows_of
+from mawl.errors import UsageError
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+from mawl.plan.workload import Plan
+from mawl.simulation.activity import Calibration
+from mawl.simulation.changes import Change, changed
+from mawl.simulation.demand import Demand, demand_of
+from mawl.simulation.engine import Outcome
+from mawl.simulation.memory import other_cache
+from mawl.simulation.own_system import own_system
+from mawl.simulation.plans import at_sessions, by_node, demands_for, plan_of
+from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
+from mawl.simulation.system import System
+from mawl.store import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """A run made ready for forecasts: its demand, plans, system, and the calibration that fits it."""
+
+    facts: RunFacts
+    summary: Mapping[str, Any]
+    demand: Demand
+    plan: Plan
+    plans: tuple[Plan, ...]
+    calibration: Calibration
+    described: bool
+    outcome: Outcome
+
+    @property
+    def own(self) -> System:
+        """The system that the run was made on."""
+        return self.calibration.own
+
+    @property
+    def elapsed_seconds(self) -> float | None:
+        """As measured."""
+        elapsed: float | None = self.summary["time"]["elapsed_seconds"]
+        return elapsed
+
+    @property
+    def error_ratio(self) -> float | None:
+        """By how much the simulation of the run on its own system misses the measured elapsed time."""
+        return None if not self.elapsed_seconds else self.outcome.elapsed_seconds / self.elapsed_seconds - 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is to be different: None and empty leave it as it was."""
+
+    system: System | None = None
+    changes: Sequence[Change] = ()
+    nodes: int | None = None
+    sessions: int | None = None
+    scale_factor: float = 1.0
+    seed: int = 1
+
+
+def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) -> Base:
+    """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
+
+    Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
+    """
+    samples = sampled(stored)
+    jobs = stored.job_records()
+    line = line_of(stored.facts, jobs, (), samples)
+    demand = demand_of(stored, summary)
+    plan = plan_of(stored, demand)
+    system = own or own_system(stored.facts, samples, windows_of(line) if line else None)
+    plans = tuple(by_node(plan, {job.job: job for job in jobs}))
+    if own is not None and own.node_count == 1 and len(plans) > 1:
+        system = with_nodes(own, len(plans))
+    scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
+    calibration, outcome = calibrate(scenario, _blocked(summary))
+    return Base(
+        facts=stored.facts,
+        summary=summary,
+        demand=demand,
+        plan=plan,
+        plans=plans,
+        calibration=calibration,
+        described=own is not None,
+        outcome=outcome,
+    )
+
+
+def _blocked(summary: Mapping[str, Any]) -> float | None:
+    wait = summary["wait"]
+    parts = [None] if wait is None else [wait["blocked_seconds"][role] for role in ROLES]
+    return None if None in parts else sum(parts)
+
+
+def scenario_of(base: Base, question: Question) -> Scenario:
+    """What a question asks to simulate."""
+    system = base.own if question.system is None else _as_calibrated(question.system, base.own)
+    if question.nodes is not None:
+        system = with_nodes(system, question.nodes)
+    system = changed(system, question.changes)
+    plans = base.plans
+    if question.sessions is not None:
+        plans = tuple(at_sessions(plan, question.sessions) for plan in plans)
+    jobs: dict[str, Any] = {}
+    for plan in plans:
+        jobs |= demands_for(plan, base.demand, base.plan, question.scale_factor, question.seed)
+    memory = system.nodes[0].memory_bytes
+    if memory != base.own.nodes[0].memory_bytes:
+        cached = other_cache(jobs, base.facts, base.summary, memory)
+        jobs = jobs if cached is None else cached
+    return Scenario(system=system, plans=plans, jobs=jobs)
+
+
+def _as_calibrated(system: System, own: System) -> System:
+    """The system with the devices that are the run's own (same name) as calibration found them."""
+    known = {device.name: device for device in own.devices}
+    return replace(system, devices=tuple(known.get(device.name, device) for device in system.devices))
+
+
+def predict(base: Base, question: Question) -> tuple[Scenario, Outcome]:
+    """The scenario of a question and its simulation."""
+    scenario = scenario_of(base, question)
+    return scenario, run(scenario, base.calibration)
+
+
+def doubled(base: Base, question: Question, elapsed_seconds: float) -> list[dict[str, Any]]:
+    """What doubling each resource would gain of the elapsed time, the most first."""
+    scenario = scenario_of(base, question)
+    found = []
+    for name, system in _doubled(scenario.system):
+        elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
+        gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
+        found.append({"resource": name, "elapsed_seconds": elapsed, "gain_ratio": gain})
+    return sorted(found, key=lambda row: (-row["gain_ratio"], row["resource"]))
+
+
+def _doubled(system: System) -> list[tuple[str, System]]:
+    def kinds(figure: str) -> System:
+        return replace(
+            system,
+            nodes=tuple(
+                replace(kind, **{figure: getattr(kind, figure) and getattr(kind, figure) * 2})
+                for kind in system.nodes
+            ),
+        )
+
+    found = [("cores", kinds("cores")), ("core_speed", kinds("core_speed"))]
+    if any(kind.link_bytes_per_second for kind in system.nodes):
+        found.append(("link", kinds("link_bytes_per_second")))
+    if system.fabric_bytes_per_second:
+        found.append(("fabric", replace(system, fabric_bytes_per_second=system.fabric_bytes_per_second * 2)))
+    used = {name for kind in system.nodes for names in kind.roles.values() for name in names}
+    for device in system.devices:
+        if device.name in used:
+            faster = replace(
+                device,
+                read_bytes_per_second=device.read_bytes_per_second * 2,
+                write_bytes_per_second=device.write_bytes_per_second * 2,
+                shared_bytes_per_second=device.shared_bytes_per_second and device.shared_bytes_per_second * 2,
+                requests_per_second=device.requests_per_second and device.requests_per_second * 2,
+            )
+            devices = tuple(faster if one.name == device.name else one for one in system.devices)
+            found.append((device.name, replace(system, devices=devices)))
+    return found
+
+
+def grown(base: Base, question: Question, sessions: Sequence[int]) -> list[dict[str, Any]]:
+    """Elapsed time and jobs per hour at each number of sessions, and whether growth still pays there.
+
+    It pays (``carried``) while the throughput grows by at least half of what the sessions grew since the
+    number before: the last that does is the knee.
+    """
+    if sorted(set(sessions)) != list(sessions):
+        raise UsageError("--grow: expected numbers of sessions from the smallest to the largest")
+    rows: list[dict[str, Any]] = []
+    for count in sessions:
+        scenario, outcome = predict(base, replace(question, sessions=count))
+        jobs = sum(scenario.groups()[0][job.group].count for job in outcome.jobs)
+        hourly = jobs / outcome.elapsed_seconds * 3600.0 if outcome.elapsed_seconds else 0.0
+        pays = True
+        if rows:
+            before = rows[-1]
+            grew = count / before["sessions"] - 1.0
+            pays = before["pays"] and hourly / before["jobs_per_hour"] - 1.0 >= grew / 2.0
+        rows.append(
+            {
+                "sessions": count,
+                "jobs": jobs,
+                "elapsed_seconds": outcome.elapsed_seconds,
+                "jobs_per_hour": hourly,
+                "pays": pays,
+            }
+        )
+    return rows

@@ -1,0 +1,115 @@
+"""The system that a run was made on, as far as the run tells: its nodes, and its devices by role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mawl.analysis.series import Samples
+from mawl.analysis.windows import Windows, rates
+from mawl.errors import UsageError
+from mawl.model.options import ROLES, Role
+from mawl.model.run import NodeFacts, RunFacts, VolumeFacts
+from mawl.simulation.system import RESERVED, Device, NodeKind, System
+
+UNSEEN_BYTES_PER_SECOND = 1e9
+"""For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
+
+
+def own_system(facts: RunFacts, samples: Samples | None, windows: Windows | None) -> System:
+    """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
+
+    It is of both directions together, and each is taken to reach it alone.  That is what a device can do
+    only where it was the limit, else a lower bound of it: measure it with ``mawl probe``, or describe the
+    system.  Raises :class:`~mawl.errors.UsageError` for nodes whose cores are not known or differ.
+    """
+    nodes = facts.machines()
+    if not nodes or nodes[0].cores is None:
+        raise UsageError(
+            "the run does not say how many cores its nodes have",
+            where=facts.run_id,
+            cure="describe the system it was made on with --measured-on FILE",
+        )
+    used = [cores_of(node) for node in nodes]
+    if len(set(used)) > 1:
+        raise UsageError(
+            "the run's nodes differ in cores", where=facts.run_id, cure="simulate a run of alike nodes"
+        )
+    sources: dict[str, str] = {}
+    devices: dict[str, Device] = {}
+    roles: dict[str, tuple[str, ...]] = {}
+    for role in ROLES:
+        volumes = [one for one in facts.volumes if one.role == role and one.node == facts.nodes[0].name]
+        names = []
+        for name, seen in _seen(role, volumes):
+            names.append(name)
+            if name not in devices:
+                devices[name] = _device(name, seen, len(nodes), samples, windows, sources)
+        roles[role] = tuple(dict.fromkeys(names))
+    memory = nodes[0].memory_limit_bytes or nodes[0].memory_bytes
+    sources["nodes.0.cores"] = "measured"
+    sources["nodes.0.memory_bytes"] = "measured" if memory else "assumed"
+    kind = NodeKind(count=len(nodes), cores=used[0], memory_bytes=float(memory or 2**34), roles=roles)
+    return System(name=facts.run_id, nodes=(kind,), devices=tuple(devices.values()), sources=sources)
+
+
+def cores_of(node: NodeFacts) -> float:
+    """Cores that jobs could use: those of the logical CPUs that the run was confined to, else all."""
+    cores = float(node.cores or 1)
+    if node.cpus_used and node.logical_cpus:
+        return cores * len(node.cpus_used) / node.logical_cpus
+    return cores
+
+
+@dataclass(frozen=True)
+class _Seen:
+    devices: tuple[str, ...]
+    local: bool
+
+
+def _seen(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Seen]]:
+    """A name for each volume's storage, and the block devices that show its bytes."""
+    if not volumes:
+        return [(f"{role}-storage", _Seen((), True))]
+    found = []
+    for volume in volumes:
+        words = volume.devices or [volume.source or volume.mount_point or role]
+        name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-") or "root" for word in words)
+        if name in RESERVED or name in ROLES:
+            name = f"device-{name}"
+        found.append((name, _Seen(tuple(volume.devices), not volume.network)))
+    return found
+
+
+def _device(
+    name: str,
+    seen: _Seen,
+    nodes: int,
+    samples: Samples | None,
+    windows: Windows | None,
+    sources: dict[str, str],
+) -> Device:
+    both = _peak(seen.devices, samples, windows)
+    rate = both / (nodes if seen.local else 1) if both > 0.0 else UNSEEN_BYTES_PER_SECOND
+    for figure in ("read_bytes_per_second", "write_bytes_per_second"):
+        sources[f"devices.{name}.{figure}"] = "assumed"
+    sources[f"devices.{name}.shared_bytes_per_second"] = "measured" if both > 0.0 else "assumed"
+    return Device(
+        name=name,
+        read_bytes_per_second=rate,
+        write_bytes_per_second=rate,
+        shared_bytes_per_second=rate,
+        local=seen.local,
+    )
+
+
+def _peak(devices: Sequence[str], samples: Samples | None, windows: Windows | None) -> float:
+    if samples is None or windows is None or not devices:
+        return 0.0
+    found = rates(
+        samples,
+        [f"device.{name}.{way}_bytes" for name in devices for way in ("read", "written")],
+        windows.edges,
+    )
+    return max((rate for rate in found if rate is not None), default=0.0)

@@ -1,0 +1,192 @@
+"""Which application bytes reach a device: a model of the page cache, after WRENCH's.
+
+Do et al., "Modeling the Linux page cache for accurate simulation of data-intensive applications"
+(arXiv 2101.01335): blocks of files on two lists in the order of their last use (inactive: used once;
+active: used again, at most twice the inactive list), reads that miss go to the device, writes stay
+until they are too many (``vm.dirty_background_ratio``) or too old (``vm.dirty_expire_centisecs``), and a
+file that is deleted before takes its writes with it.  docs/design/systems.md says what is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+
+ACTIVE_PER_INACTIVE = 2.0
+"""The active list holds at most twice what the inactive one holds (WRENCH)."""
+
+Key = tuple[str, int]
+"""A block: its file and its number in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteBack:
+    """When written blocks go to the device; the defaults are Linux's (sysctl/vm.rst).
+
+    ``background_ratio`` is the share of the cache that may be dirty before the oldest are written;
+    devices are taken to keep up, so that the higher ``vm.dirty_ratio``, at which writers wait, is never
+    met.  ``through``: every write goes to the device at once.
+    """
+
+    background_ratio: float = 0.10
+    expire_seconds: float = 30.0
+    through: bool = False
+
+
+@dataclass(kw_only=True)
+class Moved:
+    """Bytes in one direction: what programs asked for, and what reached the device."""
+
+    application_bytes: float = 0.0
+    device_bytes: float = 0.0
+
+    @property
+    def reach_ratio(self) -> float | None:
+        """The share that reached the device; None where nothing was asked for."""
+        return self.device_bytes / self.application_bytes if self.application_bytes else None
+
+
+@dataclass
+class _Block:
+    size: float
+    written_at: float | None = None
+    """When its oldest write came that the device has not; None: clean."""
+
+
+class PageCache:
+    """Blocks of files in ``capacity_bytes`` of memory; ``now`` of every call never goes back."""
+
+    def __init__(self, capacity_bytes: float, write_back: WriteBack | None = None) -> None:
+        self.write_back = write_back or WriteBack()
+        self.read = Moved()
+        self.written = Moved()
+        self._inactive: OrderedDict[Key, _Block] = OrderedDict()
+        self._active: OrderedDict[Key, _Block] = OrderedDict()
+        self._dirty: OrderedDict[Key, _Block] = OrderedDict()
+        self._files: dict[str, set[int]] = {}
+        self._held = {id(self._inactive): 0.0, id(self._active): 0.0}
+        self._dirty_bytes = 0.0
+        self.resize(capacity_bytes)
+
+    @property
+    def held_bytes(self) -> float:
+        """All blocks."""
+        return self._held[id(self._inactive)] + self._held[id(self._active)]
+
+    @property
+    def dirty_bytes(self) -> float:
+        """Blocks that the device has not."""
+        return self._dirty_bytes
+
+    def resize(self, capacity_bytes: float) -> None:
+        """Give it other memory, as programs take and free theirs."""
+        self.capacity_bytes = max(capacity_bytes, 0.0)
+        self._make_room(0.0)
+
+    def read_block(self, file: str, number: int, size: float, now: float) -> None:
+        """A program reads a block."""
+        self._expire(now)
+        self.read.application_bytes += size
+        if not self._use_again((file, number)):
+            self.read.device_bytes += size
+            self._insert((file, number), _Block(size))
+
+    def write_block(self, file: str, number: int, size: float, now: float) -> None:
+        """A program writes a block whole."""
+        self._expire(now)
+        self.written.application_bytes += size
+        key = (file, number)
+        if not self._use_again(key) and not self._insert(key, _Block(size)):
+            self.written.device_bytes += size
+            return
+        if self.write_back.through:
+            self.written.device_bytes += size
+            return
+        block = self._inactive.get(key) or self._active[key]
+        if block.written_at is None:
+            block.written_at = now
+            self._dirty[key] = block
+            self._dirty_bytes += block.size
+        while self._dirty and self._dirty_bytes > self.write_back.background_ratio * self.capacity_bytes:
+            self._clean(next(iter(self._dirty)))
+
+    def pass_by(self, direction: Moved, size: float) -> None:
+        """A direct request: all of it reaches the device, and nothing is kept."""
+        direction.application_bytes += size
+        direction.device_bytes += size
+
+    def delete(self, file: str) -> None:
+        """A file goes; what of it was not written never is."""
+        for number in self._files.pop(file, set()):
+            self._drop((file, number))
+
+    def _use_again(self, key: Key) -> bool:
+        """Whether the block is there; if so it is now the latest used of the active list."""
+        if key in self._active:
+            self._active.move_to_end(key)
+            return True
+        if key not in self._inactive:
+            return False
+        self._move(key, self._inactive, self._active)
+        self._balance()
+        return True
+
+    def _balance(self) -> None:
+        held, other = id(self._active), id(self._inactive)
+        while self._active and self._held[held] > ACTIVE_PER_INACTIVE * self._held[other]:
+            self._move(next(iter(self._active)), self._active, self._inactive)
+
+    def _move(self, key: Key, source: OrderedDict[Key, _Block], target: OrderedDict[Key, _Block]) -> None:
+        block = source.pop(key)
+        target[key] = block
+        self._held[id(source)] -= block.size
+        self._held[id(target)] += block.size
+
+    def _insert(self, key: Key, block: _Block) -> bool:
+        if block.size > self.capacity_bytes:
+            return False
+        self._make_room(block.size)
+        self._inactive[key] = block
+        self._held[id(self._inactive)] += block.size
+        self._files.setdefault(key[0], set()).add(key[1])
+        return True
+
+    def _make_room(self, size: float) -> None:
+        """Evict the longest unused of the inactive list; a dirty one is written first."""
+        while self.held_bytes > 0 and self.held_bytes + size > self.capacity_bytes:
+            if not self._inactive:
+                self._move(next(iter(self._active)), self._active, self._inactive)
+            key = next(iter(self._inactive))
+            if key in self._dirty:
+                self._clean(key)
+            self._files[key[0]].discard(key[1])
+            self._drop(key)
+            self._balance()
+
+    def _drop(self, key: Key) -> None:
+        if self._dirty.pop(key, None) is not None:
+            self._dirty_bytes -= (self._inactive.get(key) or self._active[key]).size
+        blocks = self._inactive if key in self._inactive else self._active
+        self._held[id(blocks)] -= blocks.pop(key).size
+        if not blocks:
+            self._held[id(blocks)] = 0.0
+
+    def _expire(self, now: float) -> None:
+        while self._dirty:
+            key, block = next(iter(self._dirty.items()))
+            if block.written_at is None or now - block.written_at < self.write_back.expire_seconds:
+                return
+            self._clean(key)
+
+    def _clean(self, key: Key) -> None:
+        block = self._dirty.pop(key)
+        block.written_at = None
+        self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0
+        self.written.device_bytes += block.size
+
+
+def blocks_of(size: float, block_bytes: float) -> list[float]:
+    """A file's blocks: all of ``block_bytes``, the last of what is left."""
+    whole = math.ceil(size / block_bytes)
+    return [min(block_bytes, size - number * block_bytes) for number in range(whole)]

@@ -1,0 +1,180 @@
+"""The plan of a run, and the same at another number of sessions or another scale."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from mawl.config import toml
+from mawl.errors import MawlError, UsageError
+from mawl.model.options import Options
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import mixed
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
+from mawl.simulation.demand import Demand, JobDemand, scaled
+from mawl.store import Run
+from mawl.store.layout import PLAN
+
+RULED = "mixed20"
+"""The workload that has a rule for any number of sessions."""
+
+
+def plan_of(run: Run, demand: Demand) -> Plan:
+    """The run's plan, of the jobs whose demand is known; from its records where it has none (imported)."""
+    try:
+        spec = toml.load(run.path / PLAN, WorkloadSpec)
+        plan = make_plan(spec, where=str(run.path / PLAN), catalogue=CATALOGUE, scale=spec.scale or 1.0)
+    except MawlError:
+        plan = _recorded(run.facts, run.job_records())
+    return _known(plan, demand)
+
+
+def _known(plan: Plan, demand: Demand) -> Plan:
+    """Without the jobs that left no demand (they failed, or never ran)."""
+    sessions = []
+    for session in plan.sessions:
+        stages = [tuple(job for job in stage if job.job in demand.jobs) for stage in session.stages]
+        if any(stages):
+            kept = tuple(
+                tuple(
+                    msgspec.structs.replace(
+                        job, after=tuple(name for name in job.after if name in demand.jobs)
+                    )
+                    for job in stage
+                )
+                for stage in stages
+                if stage
+            )
+            sessions.append(msgspec.structs.replace(session, stages=kept))
+    return msgspec.structs.replace(plan, sessions=tuple(sessions))
+
+
+def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
+    """Sessions of the jobs as they began: each after the one before it, the first when it did."""
+    begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
+    first = min((at for at, _ in begun), default=0.0)
+    of_session: dict[str, list[tuple[float, JobRecord]]] = defaultdict(list)
+    for at, job in sorted(begun, key=lambda pair: pair[0]):
+        of_session[job.session].append((at, job))
+    for job in jobs:
+        if job.started_at is None:
+            of_session[job.session].append((first, job))
+    sessions = [
+        SessionPlan(
+            name=name,
+            start_delay_seconds=members[0][0] - first,
+            stages=tuple((_job(job, stage),) for stage, (_, job) in enumerate(members, start=1)),
+        )
+        for name, members in sorted(of_session.items())
+    ]
+    return Plan(
+        workload=facts.workload.name,
+        title=facts.workload.title,
+        scale=facts.workload.scale or 1.0,
+        seed=facts.workload.seed or 1,
+        saving=0.9,
+        options=facts.workload.options or Options(),
+        sessions=tuple(sessions),
+    )
+
+
+def _job(job: JobRecord, stage: int) -> JobPlan:
+    return JobPlan(
+        job=job.job,
+        program=job.program,
+        session=job.session,
+        stage=stage,
+        replica=job.replica,
+        scale=1.0,
+        options=Options(),
+        trail_out=job.trail_out,
+        program_class=job.program_class,
+    )
+
+
+def at_sessions(plan: Plan, sessions: int) -> Plan:
+    """The plan in another number of sessions: by the rule of mixed20, or its own in turn."""
+    if sessions < 1:
+        raise UsageError(f"--sessions {sessions}: expected a number from 1")
+    if plan.workload == RULED and all(job.command is None for job in plan.jobs()):
+        return make_plan(
+            mixed(sessions),
+            where=f"workload {RULED} in {sessions} sessions",
+            catalogue=CATALOGUE,
+            scale=plan.scale,
+            seed=plan.seed,
+            saving=plan.saving,
+        )
+    made = []
+    for number in range(sessions):
+        session, turn = plan.sessions[number % len(plan.sessions)], number // len(plan.sessions) + 1
+        made.append(session if turn == 1 else _again(session, f"-{turn}", plan))
+    names = {job.job for session in made for stage in session.stages for job in stage}
+    return _known(
+        msgspec.structs.replace(plan, sessions=tuple(made)),
+        Demand(run_id="", jobs=dict.fromkeys(names)),  # type: ignore[arg-type]
+    )
+
+
+def _again(session: SessionPlan, suffix: str, plan: Plan) -> SessionPlan:
+    """The session once more, its names marked; what it waits for in other sessions is marked alike."""
+    names = {job.job for job in plan.jobs()}
+    return msgspec.structs.replace(
+        session,
+        name=session.name + suffix,
+        stages=tuple(
+            tuple(
+                msgspec.structs.replace(
+                    job,
+                    job=job.job + suffix,
+                    session=session.name + suffix,
+                    after=tuple(name + suffix if name in names else name for name in job.after),
+                )
+                for job in stage
+            )
+            for stage in session.stages
+        ),
+    )
+
+
+def demands_for(plan: Plan, demand: Demand, measured: Plan, scale: float, seed: int) -> dict[str, JobDemand]:
+    """The demand of every job of a plan, at ``scale`` times the measured scale.
+
+    A job that was measured has its own; any other (more sessions) that of a measured job of its program,
+    drawn with ``seed``.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
+    """
+    draw = random.Random(seed)
+    by_program: dict[str, list[JobDemand]] = defaultdict(list)
+    sizes = {job.job: job.scale for job in measured.jobs()}
+    for job in demand.jobs.values():
+        by_program[job.program].append(job)
+    found = {}
+    for planned in plan.jobs():
+        own = demand.jobs.get(planned.job)
+        if own is None or own.program != planned.program:
+            if planned.program not in by_program:
+                raise UsageError(
+                    f"program {planned.program} was not measured",
+                    where=demand.run_id,
+                    cure="simulate from a run that has all programs of the plan",
+                )
+            own = draw.choice(by_program[planned.program])
+        size = planned.scale / sizes[own.job] if sizes.get(own.job) else 1.0
+        factor = scale * size
+        found[planned.job] = own if factor == 1.0 else scaled(own, factor)
+    return found
+
+
+def by_node(plan: Plan, jobs: Mapping[str, JobRecord]) -> list[Plan]:
+    """A run's plan node by node: the sessions of each, in the order of the nodes' names."""
+    nodes: dict[str, list[SessionPlan]] = defaultdict(list)
+    for session in plan.sessions:
+        first = session.stages[0][0].job
+        nodes[jobs[first].node if first in jobs else ""].append(session)
+    return [msgspec.structs.replace(plan, sessions=tuple(nodes[name])) for name in sorted(nodes)]

@@ -1,0 +1,193 @@
+"""The share of a plan's bytes that reaches the devices at a given memory, by direction.
+
+The plan's own state machine starts jobs; each makes its declared passes block by block over tables of
+its own and over input tables, through one :class:`~mawl.simulation.page_cache.PageCache`, and its
+temporary tables go when it ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mawl.model.options import Role
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import ZYGOTE_BYTES
+from mawl.plan.programs import Pass, Program, Step
+from mawl.plan.progress import Progress
+from mawl.plan.workload import JobPlan, Plan
+from mawl.simulation.page_cache import PageCache, WriteBack, blocks_of
+
+BLOCKS_OF_MEMORY = 256
+"""The model's block is this part of memory: finer ones change reach by less than 0.01."""
+
+DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
+    "random_access": None,
+    "wide_sort": frozenset({"transactions"}),
+}
+"""What passes by the page cache where ``direct`` is not ``no``: these tables; None: all (Options.direct)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told."""
+
+    read_ratio: float | None
+    write_ratio: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Request:
+    """One block of one pass; ``seconds`` is what the job takes for it."""
+
+    file: str
+    number: int
+    size: float
+    writes: bool
+    direct: bool
+    seconds: float
+
+
+def reach_of(
+    plan: Plan,
+    memory_bytes: float,
+    *,
+    catalogue: Mapping[str, Program] = CATALOGUE,
+    write_back: WriteBack | None = None,
+    stretch: float = 1.0,
+) -> Reach:
+    """The reach of all jobs of one node's plan with ``memory_bytes``, from a cold cache.
+
+    The cache has what the declared memory of the running jobs leaves.  ``stretch`` is how many times
+    longer a job takes beside the others than alone (:meth:`Program.expected_seconds`); it decides what
+    written bytes live long enough to be written back.
+    """
+    undeclared = {job.program for job in plan.jobs() if job.program not in catalogue}
+    undeclared |= {
+        job.program
+        for job in plan.jobs()
+        if job.program in catalogue and not catalogue[job.program].is_declared
+    }
+    if undeclared:
+        names = ", ".join(sorted(undeclared))
+        return Reach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
+    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch)
+    replay.run()
+    cache = replay.cache
+    return Reach(read_ratio=cache.read.reach_ratio, write_ratio=cache.written.reach_ratio)
+
+
+class _Replay:
+    """Jobs on their way through the cache, in the order in which their requests are due."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        memory_bytes: float,
+        catalogue: Mapping[str, Program],
+        write_back: WriteBack | None,
+        stretch: float,
+    ) -> None:
+        self.catalogue, self.stretch = catalogue, stretch
+        self.memory_bytes = memory_bytes
+        self.free_bytes = memory_bytes - ZYGOTE_BYTES
+        self.block_bytes = memory_bytes / BLOCKS_OF_MEMORY
+        self.cache = PageCache(self.free_bytes, write_back)
+        self.progress = Progress(plan)
+        self.due: list[tuple[float, int, JobPlan, Iterator[_Request]]] = []
+        self.started = 0
+
+    def run(self) -> None:
+        """All jobs, until nothing runs and nothing is due."""
+        now = 0.0
+        self._start(now)
+        while self.due:
+            now, order, job, requests = heapq.heappop(self.due)
+            request = next(requests, None)
+            if request is None:
+                self._end(job)
+                self._start(now)
+                continue
+            self._request(request, now)
+            heapq.heappush(self.due, (now + request.seconds * self.stretch, order, job, requests))
+            if not self.progress.running:
+                self._start(now)
+
+    def _start(self, now: float) -> None:
+        """Start what may start; delays count from now where nothing else runs."""
+        found = self.progress.startable(now)
+        if not found and not self.due:
+            later = self.progress.next_start_seconds(now)
+            found = [] if later is None else self.progress.startable(later)
+            now = now if later is None else later
+        for job in found:
+            self.progress.start(job.job)
+            self.started += 1
+            heapq.heappush(self.due, (now, self.started, job, self._requests(job)))
+            self._hold(job, -1)
+
+    def _end(self, job: JobPlan) -> None:
+        self.progress.end(job.job, well=True)
+        for temporary in self.catalogue[job.program].temporaries:
+            if temporary.role != "data":
+                self.cache.delete(_file(job, temporary.name, temporary.role))
+        self._hold(job, 1)
+
+    def _hold(self, job: JobPlan, sign: int) -> None:
+        self.free_bytes += sign * self.catalogue[job.program].memory_bytes(job.options)
+        self.cache.resize(self.free_bytes)
+
+    def _request(self, request: _Request, now: float) -> None:
+        if request.direct:
+            moved = self.cache.written if request.writes else self.cache.read
+            self.cache.pass_by(moved, request.size)
+        elif request.writes:
+            self.cache.write_block(request.file, request.number, request.size, now)
+        else:
+            self.cache.read_block(request.file, request.number, request.size, now)
+
+    def _requests(self, job: JobPlan) -> Iterator[_Request]:
+        program = self.catalogue[job.program]
+        moved = sum(sum(ways.values()) for ways in program.bytes_by_role(job.scale).values())
+        seconds_per_byte = program.expected_seconds(job.scale) / max(moved, 1)
+        for step in program.steps:
+            if step.kind != "verify":
+                yield from self._step(program, job, step, seconds_per_byte)
+
+    def _step(
+        self, program: Program, job: JobPlan, step: Step, seconds_per_byte: float
+    ) -> Iterator[_Request]:
+        """The blocks of all passes of a step, side by side in proportion to their lengths."""
+        merged: list[tuple[float, _Request]] = []
+        for writes, passes in ((False, step.reads), (True, step.writes)):
+            for one in passes:
+                requests = list(self._pass(program, job, one, writes, seconds_per_byte))
+                merged += [((index + 0.5) / len(requests), one) for index, one in enumerate(requests)]
+        merged.sort(key=lambda placed: placed[0])
+        yield from (request for _, request in merged)
+
+    def _pass(
+        self, program: Program, job: JobPlan, one: Pass, writes: bool, seconds_per_byte: float
+    ) -> Iterator[_Request]:
+        role, size = program.table_size(one.table, job.scale)
+        blocks = blocks_of(size, self.block_bytes)
+        direct = program.name in DIRECT_TABLES and job.options.direct != "no"
+        tables = DIRECT_TABLES.get(program.name)
+        direct = direct and (tables is None or one.table in tables)
+        left = size * one.share
+        for position in range(math.ceil(len(blocks) * max(one.share, 1.0))):
+            number = position % len(blocks)
+            moved = min(blocks[number], left)
+            if moved <= 0:
+                return
+            left -= moved
+            file = _file(job, one.table, role)
+            yield _Request(file, number, moved, writes, direct, moved * seconds_per_byte)
+
+
+def _file(job: JobPlan, table: str, role: Role) -> str:
+    """Input tables are shared by the jobs of a replica; temporaries are a job's own."""
+    return f"{table}/{job.replica}" if role == "data" else f"{job.job}/{table}"

@@ -1,0 +1,153 @@
+"""What moved and what was waited for while the engine ran: rates between events, summed up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.model.options import ROLES, Role
+from mawl.simulation.activity import Activity
+from mawl.simulation.resources import Resources
+
+Floats = NDArray[np.float64]
+
+DIRECTIONS = ("read", "write")
+NAMES: tuple[str, ...] = (
+    "cpu",
+    "alone",
+    *(f"{side}.{direction}" for side in ("application", "device") for direction in DIRECTIONS),
+    *(f"role.{role}.{direction}" for role in ROLES for direction in DIRECTIONS),
+    *(f"alone.{role}" for role in ROLES),
+    "alone.other",
+)
+"""What the whole of a step moves or waits for: CPU seconds, seconds alone, bytes, seconds blocked."""
+
+CHANNELS = len(NAMES)
+WAITERS = len(ROLES) + 1
+"""Who waits for a resource: a role, or (the last) nobody but the job, for a core."""
+_PLACE = {name: number for number, name in enumerate(NAMES)}
+
+
+def channels_of(step: Activity) -> Floats:
+    """The step's amounts, in the order of :data:`NAMES`."""
+    found = np.zeros(CHANNELS)
+    found[_PLACE["cpu"]] = step.step.cpu_seconds
+    found[_PLACE["alone"]] = step.alone_seconds
+    found[_PLACE["alone.other"]] = step.step.other_seconds
+    for flow in step.step.flows:
+        found[_PLACE[f"application.{flow.direction}"]] += flow.application_bytes
+        found[_PLACE[f"device.{flow.direction}"]] += flow.device_bytes
+        found[_PLACE[f"role.{flow.role}.{flow.direction}"]] += flow.application_bytes
+    for role, seconds in step.blocked_seconds.items():
+        found[_PLACE[f"alone.{role}"]] += seconds
+    return found
+
+
+def waiters_of(step: Activity, column: int) -> Floats:
+    """Shares of :data:`WAITERS` in a step's waits for a resource."""
+    found = np.zeros(WAITERS)
+    for role, share in step.role_shares(column).items():
+        found[ROLES.index(role)] = share
+    found[-1] = 1.0 - found.sum()
+    return found
+
+
+class Recording:
+    """The course of a simulation: piecewise constant rates of one node of each group."""
+
+    def __init__(self, resources: Resources, groups: int) -> None:
+        self.resources, self._groups = resources, np.arange(groups)[:, None]
+        self._counts = np.array([float(group.count) for group in resources.groups])
+        self._width = len(resources.places)
+        self._times: list[float] = [0.0]
+        self._moved: list[Floats] = []
+        self._running: list[Floats] = []
+        self._waited: list[Floats] = []
+        self._summed: tuple[Floats, Floats] | None = None
+
+    def add(
+        self,
+        at: float,
+        seconds: float,
+        moved: Floats,
+        group: NDArray[np.int64],
+        bound: NDArray[np.int64],
+        waiting: Floats,
+    ) -> None:
+        """An interval in which nothing changes.
+
+        Of each row: ``moved`` is what it moves and waits a second (channels, resources, waiters),
+        ``group`` whose it is, ``waiting`` the share of time that it waits for the resource ``bound``.
+        """
+        if at > self._times[-1]:  # nothing ran since: a delay
+            idle = np.zeros((len(self._groups), moved.shape[1]))
+            self._append(at, idle, np.zeros(len(self._groups)), np.zeros(self._width))
+        member = (group == self._groups).astype(float)
+        waits = np.bincount(
+            np.maximum(bound, 0), weights=waiting * self._counts[group], minlength=self._width
+        )
+        self._append(at + seconds, member @ moved * seconds, member.sum(axis=1), waits * seconds)
+
+    def _append(self, at: float, moved: Floats, running: Floats, waited: Floats) -> None:
+        self._times.append(at)
+        self._moved.append(moved)
+        self._running.append(running)
+        self._waited.append(waited)
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """Cumulative (moments, groups, channels and resources) and (moments, resources)."""
+        if self._summed is None:
+            moved, waited = np.array(self._moved), np.array(self._waited)
+            self._summed = (
+                np.concatenate([np.zeros_like(moved[:1]), moved.cumsum(axis=0)]),
+                np.concatenate([np.zeros_like(waited[:1]), waited.cumsum(axis=0)]),
+            )
+        return self._summed
+
+    @property
+    def times(self) -> Floats:
+        """Moments of the events, the first 0."""
+        return np.array(self._times)
+
+    def cumulative(self, group: int, name: str) -> Floats:
+        """What a node of the group moved or waited for until each of the moments (:data:`NAMES`)."""
+        return self._sums()[0][:, group, _PLACE[name]]
+
+    def used(self, group: int, column: int) -> Floats:
+        """What a node of the group took of a resource until each of the moments."""
+        return self._sums()[0][:, group, CHANNELS + column]
+
+    def waited(self, group: int, waiter: Role | None) -> Floats:
+        """Seconds that jobs of a node of the group had waited for others in a role (None: for cores)."""
+        place = CHANNELS + self._width + (len(ROLES) if waiter is None else ROLES.index(waiter))
+        return self._sums()[0][:, group, place]
+
+    def running(self, group: int) -> Floats:
+        """Jobs that ran on a node of the group before each of the moments but the first."""
+        return np.array([running[group] for running in self._running])
+
+    def limits(self, start: float, end: float) -> dict[str, float]:
+        """Job-seconds of all nodes between two moments by what they went on.
+
+        ``cpu`` is computing, ``cores``, ``link``, ``fabric`` and names of devices are waits for these;
+        ``alone.ROLE`` is time blocked on devices even without others, ``alone.other`` elsewhere.
+        """
+        times = self.times
+        moved, waited = self._sums()
+        found: dict[str, float] = {}
+        for column, name in enumerate(self.resources.limits):
+            seconds = _between(times, waited[:, column], start, end)
+            if seconds > 0.0:
+                found[name] = found.get(name, 0.0) + seconds
+        whole = moved.transpose(2, 0, 1) @ self._counts
+        for name in NAMES:
+            if name.startswith("alone."):
+                found[name] = _between(times, whole[_PLACE[name]], start, end)
+        alone = sum(value for name, value in found.items() if name.startswith("alone."))
+        found["cpu"] = max(_between(times, whole[_PLACE["alone"]], start, end) - alone, 0.0)
+        return {name: value for name, value in found.items() if value > 0.0}
+
+
+def _between(times: Floats, sums: Floats, start: float, end: float) -> float:
+    before, after = np.interp([start, end], times, sums)
+    return float(after - before)

@@ -1,0 +1,127 @@
+"""A simulated job and its steps as the records of a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from mawl.model.options import ROLES, Role
+from mawl.model.records import JobRecord, StepKind, StepRecord
+from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
+from mawl.model.usage import Usage, total
+from mawl.simulation.activity import USUAL_REQUEST_BYTES
+from mawl.simulation.demand import Flow, JobDemand
+from mawl.simulation.engine import JobRun, StepRun
+
+KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": "data"}
+"""Kinds of steps that the records keep; any other is a procedure."""
+
+
+def records_of(
+    run: JobRun, demand: JobDemand, node: str, started_at: float
+) -> tuple[JobRecord, list[StepRecord]]:
+    """The job and its steps; ``started_at`` is when the run began (seconds since the epoch)."""
+    steps = [
+        _step(run.plan.job, number, step, demand, started_at)
+        for number, step in enumerate(run.steps, start=1)
+    ]
+    own = [step for step in steps if step.kind not in ("startup", "verify")]
+    parts = {kind: total(step.usage for step in steps if step.kind == kind) for kind in ("startup", "verify")}
+    begun = [step.started_at for step in steps if step.kind != "startup"]
+    usage = total(step.usage for step in own)
+    record = JobRecord(
+        job=run.plan.job,
+        program=run.plan.program,
+        program_class=demand.program_class,  # type: ignore[arg-type]
+        session=run.plan.session,
+        stage=run.plan.stage,
+        node=node,
+        replica=run.plan.replica,
+        gate=run.plan.gate,
+        trail_out=run.plan.trail_out,
+        outcome="finished",
+        verified=None,
+        ready_at=started_at + run.started,
+        started_at=begun[0] if begun else started_at + run.started,
+        ended_at=started_at + run.ended,
+        usage=usage,
+        startup=parts["startup"],
+        verify=parts["verify"],
+        total=total([usage, *parts.values()]),
+        steps=len(steps),
+        io=sum_by_role(step.io for step in own if step.io is not None),
+        waits=_summed([step.waits for step in own]),
+    )
+    return record, steps
+
+
+def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: float) -> StepRecord:
+    asked = step.activity.step
+    blocked, queue = step.blocked(), step.run_queue()
+    real = step.ended - step.started
+    moved = {
+        f"{side}_{word}_bytes": round(
+            sum(getattr(flow, f"{side}_bytes") for flow in asked.flows if flow.direction == direction)
+        )
+        for side in ("application", "device")
+        for direction, word in (("read", "read"), ("write", "written"))
+    }
+    return StepRecord(
+        job=job,
+        number=number,
+        name=asked.name,
+        kind=KINDS.get(asked.kind, "procedure"),
+        started_at=started_at + step.started,
+        ended_at=started_at + step.ended,
+        usage=Usage(
+            real_time_seconds=real,
+            user_cpu_seconds=asked.cpu_seconds * asked.user_ratio,
+            system_cpu_seconds=asked.cpu_seconds * (1.0 - asked.user_ratio),
+            memory_bytes=round(demand.memory_bytes),
+            os_memory_bytes=round(demand.memory_bytes),
+            cancelled_written_bytes=0,
+            **moved,  # type: ignore[arg-type]
+        ),
+        io=_io(asked.flows, blocked),
+        waits=Waits(
+            on_cpu_seconds=asked.cpu_seconds,
+            run_queue_seconds=queue,
+            **{f"blocked_{role}_seconds": seconds for role, seconds in blocked.items()},
+            blocked_other_seconds=asked.other_seconds,
+        ),
+    )
+
+
+def _io(flows: Sequence[Flow], blocked: Mapping[Role, float]) -> dict[FileRole, RoleIo]:
+    found: dict[FileRole, RoleIo] = {}
+    for role in ROLES:
+        own = {flow.direction: flow for flow in flows if flow.role == role}
+        moved = sum(flow.device_bytes for flow in own.values())
+        figures: dict[str, object] = {}
+        for direction, flow in own.items():
+            reads = direction == "read"
+            size = round(flow.request_bytes or USUAL_REQUEST_BYTES) or 1
+            calls = max(round(flow.application_bytes / size), 1)
+            waited = blocked[role] * (flow.device_bytes / moved if moved else 1.0 / len(own))
+            word = "read" if reads else "written"
+            figures |= {
+                "reads" if reads else "writes": calls,
+                f"{word}_bytes": round(flow.application_bytes),
+                f"sequential_{word}_bytes": round(flow.application_bytes * (flow.sequential_ratio or 0.0)),
+                f"{direction}_seconds": waited,
+                f"{direction}_waited_seconds": waited,
+                f"{direction}_size_bytes_histogram": {size: calls},
+            }
+        found[role] = RoleIo(**figures)  # type: ignore[arg-type]
+    return found
+
+
+def _summed(waits: Sequence[Waits]) -> Waits:
+    fields = Waits.__struct_fields__
+    return Waits(**{name: sum(getattr(one, name) or 0.0 for one in waits) for name in fields})
+
+
+def on_node(record: JobRecord, node: str) -> JobRecord:
+    """The record of the same job on another, alike node."""
+    return msgspec.structs.replace(record, node=node)

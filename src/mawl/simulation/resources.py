@@ -1,0 +1,107 @@
+"""The resources of a system as the engine shares them: a column each, with what a second holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.simulation.system import Device, NodeKind, System
+
+CORES, LINK, FABRIC = "cores", "link", "fabric"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One resource: ``limit`` is what a verdict calls it, ``group`` whose (None: all share it)."""
+
+    limit: str
+    group: int | None
+    capacity: float
+    spinning_streams: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all."""
+
+    kind: NodeKind
+    count: int
+
+
+class Resources:
+    """The columns of a system with its nodes in groups."""
+
+    def __init__(self, system: System, groups: Sequence[Group]) -> None:
+        self.system, self.groups = system, tuple(groups)
+        self.places: list[Place] = []
+        self._columns: dict[tuple[int | None, str, str], int] = {}
+        for number, group in enumerate(groups):
+            kind = group.kind
+            self._add(number, CORES, "", kind.cores * kind.core_speed)
+            for direction in ("read", "write"):
+                if kind.link_bytes_per_second is not None:
+                    self._add(number, LINK, direction, kind.link_bytes_per_second)
+            for name in dict.fromkeys(name for names in kind.roles.values() for name in names):
+                device = system.device(name)
+                if device.local:
+                    self._device(number, device)
+        for direction in ("read", "write"):
+            if system.fabric_bytes_per_second is not None:
+                self._add(None, FABRIC, direction, system.fabric_bytes_per_second)
+        for device in system.devices:
+            if not device.local:
+                self._device(None, device)
+        self.capacity = np.array([place.capacity for place in self.places])
+        self.limits = [place.limit for place in self.places]
+        self._spinning = [
+            (column, self._directions(place), place.spinning_streams)
+            for column, place in enumerate(self.places)
+            if place.spinning_streams is not None
+        ]
+
+    def _add(
+        self, group: int | None, limit: str, what: str, capacity: float, spinning: float | None = None
+    ) -> None:
+        self._columns[group, limit, what] = len(self.places)
+        self.places.append(Place(limit, group, capacity, spinning))
+
+    def _device(self, group: int | None, device: Device) -> None:
+        spinning = device.spinning_streams
+        self._add(group, device.name, "read", device.read_bytes_per_second, spinning)
+        self._add(group, device.name, "write", device.write_bytes_per_second, spinning)
+        if device.shared_bytes_per_second is not None:
+            self._add(group, device.name, "shared", device.shared_bytes_per_second, spinning)
+        if device.requests_per_second is not None:
+            self._add(group, device.name, "requests", device.requests_per_second)
+
+    def _directions(self, place: Place) -> list[int]:
+        """The columns of a device whose users are its streams."""
+        return [self._columns[place.group, place.limit, direction] for direction in ("read", "write")]
+
+    def column(self, group: int, limit: str, what: str = "") -> int | None:
+        """The column of a group's own resource, else of the shared one of that name; None without one."""
+        own = self._columns.get((group, limit, what))
+        return self._columns.get((None, limit, what)) if own is None else own
+
+    def weight(self, group: int, column: int) -> float:
+        """How many alike users a row of the group stands for on a resource: all nodes' where it is shared."""
+        return float(self.groups[group].count) if self.places[column].group is None else 1.0
+
+    def capacities(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A second's worth of every resource for ``users`` of each.
+
+        A spinning device's head goes from stream to stream: a part 1 - 1/n of its requests begins with a
+        seek, so n streams together get 1 / (1 + k (1 - 1/n)) of what one gets, with k so that it is half
+        at ``spinning_streams``.
+        """
+        if not self._spinning:
+            return self.capacity
+        capacity = self.capacity.copy()
+        for column, columns, half in self._spinning:
+            streams = max(float(users[columns].sum()), 1.0)
+            seeks = 1.0 / (1.0 - 1.0 / half)
+            capacity[column] /= 1.0 + seeks * (1.0 - 1.0 / streams)
+        return capacity

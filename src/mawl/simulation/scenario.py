@@ -1,0 +1,150 @@
+"""Plans on the nodes of a system: what is simulated, and the simulation of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mawl.errors import UsageError
+from mawl.plan.workload import JobPlan, Plan
+from mawl.simulation.activity import Activity, Calibration, activity
+from mawl.simulation.demand import JobDemand
+from mawl.simulation.engine import Outcome, simulate
+from mawl.simulation.resources import Group, Resources
+from mawl.simulation.system import System
+
+CLOSE_RATIO = 0.001
+MOST_HALVINGS = 12
+MOST_FASTER = 2.0**12
+"""Devices that ran far below what they can do may be that much faster than the run shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """Each node of ``system`` runs one of ``plans``, in turn; ``jobs`` are the demands by job."""
+
+    system: System
+    plans: tuple[Plan, ...]
+    jobs: Mapping[str, JobDemand]
+
+    def groups(self) -> tuple[list[Group], list[Plan]]:
+        """Nodes that are alike and do the same are one group."""
+        counts: dict[tuple[int, int], int] = {}
+        node = 0
+        for number, kind in enumerate(self.system.nodes):
+            for _ in range(kind.count):
+                key = number, node % len(self.plans)
+                counts[key] = counts.get(key, 0) + 1
+                node += 1
+        groups = [Group(self.system.nodes[number], count) for (number, _), count in counts.items()]
+        return groups, [self.plans[place] for _, place in counts]
+
+
+def run(scenario: Scenario, calibration: Calibration) -> Outcome:
+    """Simulate; the same scenario gives the same outcome to the last bit."""
+    groups, plans = scenario.groups()
+    resources = Resources(scenario.system, groups)
+    turns = [{job.job: number for number, job in enumerate(plan.jobs())} for plan in plans]
+
+    def steps(group: int, job: JobPlan) -> Sequence[Activity]:
+        turn = turns[group][job.job]
+        return [
+            activity(step, resources, group, turn + number, calibration)
+            for number, step in enumerate(scenario.jobs[job.job].steps)
+        ]
+
+    return simulate(resources, plans, steps)
+
+
+def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibration, Outcome]:
+    """The calibration with which the run's jobs wait as long as they did for their roles, and its simulation.
+
+    ``scenario`` is the measured plan on the system it was measured on, ``blocked_seconds`` what all jobs
+    were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
+    that a step has even alone: with none of it (0) all waiting comes from sharing, with all of it (1)
+    every step is blocked as long as it was even without others.  Or, where sharing alone makes jobs wait
+    longer than they did, how much faster the devices must be than they were seen to be (``own`` of the
+    calibration has them).  The nearer end where neither gives what was measured.
+    """
+
+    def blocked(ratio: float) -> Tried:
+        calibration = Calibration(scenario.system, ratio)
+        return calibration, run(scenario, calibration)
+
+    def faster(factor: float) -> Tried:
+        system = with_faster_devices(scenario.system, factor)
+        return Calibration(system, 0.0), run(replace(scenario, system=system), Calibration(system, 0.0))
+
+    plain = blocked(0.0)
+    if blocked_seconds is None or blocked_in_roles(plain[1]) == blocked_seconds:
+        return plain
+    if blocked_in_roles(plain[1]) < blocked_seconds:
+        return _halved(blocked, blocked_seconds, 0.0, 1.0, lambda low, high: (low + high) / 2.0)
+    return _halved(faster, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+
+
+def blocked_in_roles(outcome: Outcome) -> float:
+    """Seconds that jobs of all nodes were blocked in I/O of roles, start-up and verifying left out."""
+    counts = [group.count for group in outcome.resources.groups]
+    return sum(
+        sum(step.blocked().values()) * counts[job.group]
+        for job in outcome.jobs
+        for step in job.steps
+        if step.activity.step.kind not in ("startup", "verify")
+    )
+
+
+Tried = tuple[Calibration, Outcome]
+
+
+def _halved(
+    trial: Callable[[float], Tried],
+    wanted: float,
+    low: float,
+    high: float,
+    between: Callable[[float, float], float],
+) -> Tried:
+    """The trial in which jobs are blocked for ``wanted`` seconds: ``low`` gives less of it, ``high`` more."""
+    for end, short in ((low, True), (high, False)):
+        found = trial(end)
+        if (blocked_in_roles(found[1]) >= wanted) is short:
+            return found
+    for _ in range(MOST_HALVINGS):
+        middle = between(low, high)
+        found = trial(middle)
+        seconds = blocked_in_roles(found[1])
+        if abs(seconds / wanted - 1.0) <= CLOSE_RATIO:
+            break
+        low, high = (middle, high) if seconds < wanted else (low, middle)
+    return found
+
+
+def with_faster_devices(system: System, factor: float) -> System:
+    """The system with the rates of all devices times ``factor``."""
+    return replace(
+        system,
+        devices=tuple(
+            replace(
+                device,
+                read_bytes_per_second=device.read_bytes_per_second * factor,
+                write_bytes_per_second=device.write_bytes_per_second * factor,
+                shared_bytes_per_second=device.shared_bytes_per_second
+                and device.shared_bytes_per_second * factor,
+            )
+            for device in system.devices
+        ),
+    )
+
+
+def with_nodes(system: System, count: int) -> System:
+    """The system with ``count`` nodes of its one kind."""
+    if count < 1:
+        raise UsageError(f"--nodes {count}: expected a number from 1")
+    if len(system.nodes) > 1:
+        raise UsageError(
+            "--nodes goes with a system of one kind of node",
+            where=f"system {system.name}",
+            cure="give counts in the description instead",
+        )
+    return replace(system, nodes=(replace(system.nodes[0], count=count),))

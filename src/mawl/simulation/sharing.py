@@ -1,0 +1,70 @@
+"""Max-min fair sharing of several resources between activities that use them side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+OWN = -1
+"""In place of a resource: the activity runs as fast as it can by itself."""
+
+NEARLY = 1e-12
+
+
+def shares(
+    uses: Floats, weighted: Floats, counts: Floats, fastest: Floats, capacity: Floats
+) -> tuple[Floats, Whole]:
+    """Rates of the activities by progressive filling, and what bounds each.
+
+    ``uses`` (activities, resources) is what one unit of an activity takes of each resource, ``weighted``
+    the same times the number of alike activities behind the row, ``counts`` that number where the
+    resource is used, else 0.  ``fastest`` (units a second) is an activity's rate alone, ``capacity`` a
+    second's worth of each resource.
+
+    Each resource offers every user the same share of what is left of it; an activity takes the least of
+    its offers and of ``fastest``.  Settled first are those that take less than they are offered, then all
+    users of a resource that bounds every one of them; what they leave is offered again.  No activity could
+    be faster without slowing one that is no faster by the resource they share (max-min); nothing is left
+    over that a running activity could use (work conserving).
+    """
+    rates = np.zeros(len(fastest))
+    bound = np.full(len(fastest), OWN, dtype=np.int64)
+    finite = np.isfinite(fastest)
+    if finite.all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
+        return fastest.copy(), bound
+    used = uses > 0
+    inverse = np.divide(1.0, uses, out=np.zeros_like(uses), where=used)
+    left = capacity.copy()
+    waiting = np.arange(len(fastest))
+    while waiting.size:
+        here = used[waiting]
+        users = counts[waiting].sum(axis=0)
+        level = np.divide(left, users, out=np.full(len(left), np.inf), where=users > 0)
+        offers = np.where(here, np.where(here, level, 0.0) * inverse[waiting], np.inf)
+        which = offers.argmin(axis=1)
+        best = offers[np.arange(len(waiting)), which]
+        own = fastest[waiting] <= best * (1 + NEARLY)
+        if own.any():
+            settled, rate = own, fastest[waiting]
+        else:
+            settled, rate = _whole(which, here, level / capacity), best
+            bound[waiting[settled]] = which[settled]
+        chosen = waiting[settled]
+        rates[chosen] = rate[settled]
+        left = np.maximum(left - rates[chosen] @ weighted[chosen], 0.0)
+        waiting = waiting[~settled]
+    return rates, bound
+
+
+def _whole(which: Whole, here: NDArray[np.bool_], level: Floats) -> NDArray[np.bool_]:
+    """Who is settled next: the users of resources that bound all of their users, else of the fullest."""
+    bounded = np.bincount(which, minlength=here.shape[1])
+    whole = (bounded == here.sum(axis=0)) & (bounded > 0)
+    settled: NDArray[np.bool_] = whole[which]
+    if not settled.any():
+        candidates = np.where(bounded > 0, level, np.inf)
+        settled = which == candidates.argmin()
+    return settled

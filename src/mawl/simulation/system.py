@@ -1,0 +1,162 @@
+"""The description of a system that a run can be simulated on: nodes, links, devices.
+
+A description is checked when it is made: what no system can be (no bandwidth, a role that lies
+nowhere) is refused by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mawl.errors import UsageError
+from mawl.model.options import ROLES
+
+Source = Literal["measured", "published", "assumed"]
+
+RESERVED = frozenset(
+    {"cores", "core_speed", "memory", "link", "fabric", "nodes", "sessions", "threads_per_core"}
+)
+"""Words that name a resource of another kind, so that no device may have them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """A device or pool that serves roles.
+
+    ``shared_bytes_per_second`` bounds both directions together; None: no common bound.
+    ``requests_per_second`` bounds the requests of both directions together; None: no bound.
+    ``spinning_streams`` are the streams at which sequential throughput has fallen to half of what one
+    stream gets; None: it does not fall.  ``local``: every node has its own, and its bytes cross neither
+    the node's link nor the fabric; otherwise all nodes share one.
+    """
+
+    name: str
+    read_bytes_per_second: float
+    write_bytes_per_second: float
+    shared_bytes_per_second: float | None = None
+    latency_seconds: float = 0.0
+    requests_per_second: float | None = None
+    spinning_streams: float | None = None
+    local: bool = False
+
+    def __post_init__(self) -> None:
+        where = f"device {self.name}"
+        if not self.name or self.name in RESERVED or self.name in ROLES:
+            raise UsageError(
+                f"a device cannot be named {self.name!r}",
+                why="the word names another resource, or a role",
+                cure="name the device otherwise",
+            )
+        positive(where, "read_bytes_per_second", self.read_bytes_per_second)
+        positive(where, "write_bytes_per_second", self.write_bytes_per_second)
+        positive(where, "shared_bytes_per_second", self.shared_bytes_per_second)
+        positive(where, "requests_per_second", self.requests_per_second)
+        if self.spinning_streams is not None and not 1.0 < self.spinning_streams < math.inf:
+            raise UsageError(
+                f"spinning_streams is {self.spinning_streams:g}",
+                where=where,
+                why="one stream has the whole rate, so it falls to half at more than one",
+                cure="give a number above 1, or leave it out for a device that does not seek",
+            )
+        if not (math.isfinite(self.latency_seconds) and self.latency_seconds >= 0):
+            raise UsageError(
+                "latency_seconds must be 0 or more", where=where, cure="give seconds of one request"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeKind:
+    """``count`` alike nodes.
+
+    ``core_speed`` is relative to the core that the demand was measured on (1.0: the same).
+    ``link_bytes_per_second`` is what one node moves over its link to shared devices, in each direction;
+    None: no bound.  ``roles`` maps each role to the names of the devices that hold it; its bytes are
+    spread over them evenly.
+    """
+
+    count: int
+    cores: float
+    memory_bytes: float
+    roles: Mapping[str, tuple[str, ...]]
+    core_speed: float = 1.0
+    threads_per_core: int = 1
+    link_bytes_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        where = "nodes"
+        for name in (
+            "count",
+            "cores",
+            "memory_bytes",
+            "core_speed",
+            "threads_per_core",
+            "link_bytes_per_second",
+        ):
+            positive(where, name, getattr(self, name))
+        for role in ROLES:
+            if not self.roles.get(role):
+                raise UsageError(
+                    f"role {role} lies on no device",
+                    where=where,
+                    cure=f"name the devices of {role} under roles",
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """Nodes, what joins them, and devices.
+
+    ``fabric_bytes_per_second`` is what all links move together, in each direction; None: no bound.
+    ``sources`` says where a figure is from, by key path (``devices.NAME.read_bytes_per_second``,
+    ``nodes.0.cores``, ``fabric_bytes_per_second``).
+    """
+
+    name: str
+    nodes: tuple[NodeKind, ...]
+    devices: tuple[Device, ...]
+    fabric_bytes_per_second: float | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        where = f"system {self.name}"
+        positive(where, "fabric_bytes_per_second", self.fabric_bytes_per_second)
+        if not self.nodes:
+            raise UsageError("the system has no nodes", where=where, cure="describe at least one")
+        names = [device.name for device in self.devices]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(
+                    f"device {name} is described twice", where=where, cure="name each device once"
+                )
+        for kind in self.nodes:
+            for role, devices in kind.roles.items():
+                for name in devices:
+                    if name not in names:
+                        raise UsageError(
+                            f"role {role} lies on device {name}, which is not described",
+                            where=where,
+                            cure=f"describe {name} under devices",
+                        )
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of all kinds."""
+        return sum(kind.count for kind in self.nodes)
+
+    def device(self, name: str) -> Device:
+        """The device of that name; :class:`KeyError` without one."""
+        for device in self.devices:
+            if device.name == name:
+                return device
+        raise KeyError(name)
+
+
+def positive(where: str, name: str, value: float | None) -> None:
+    """Refuse a figure that is 0, negative or not finite; None (no bound) passes."""
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise UsageError(
+            f"{name} is {value:g}", where=where, why="it must be above 0", cure="give what the system has"
+        )

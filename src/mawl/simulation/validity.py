@@ -1,0 +1,118 @@
+"""How far a prediction lies from what was measured, and what range its elapsed time has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mawl.model.options import ROLES, Role
+from mawl.simulation.forecast import Base, Question
+from mawl.simulation.scenario import Scenario
+from mawl.simulation.system import Device, NodeKind, System
+
+LOW_RATIO = 0.85
+HIGH_RATIO = 1.40
+"""The elapsed time that was really measured lay within these of what was forecast, where only devices
+differed and by no more than :data:`MOST_STORAGE_FACTOR` (docs/reference/forecasts.md)."""
+
+MOST_STORAGE_FACTOR = 8.0
+"""Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
+
+SAME_RATIO = 0.01
+"""A factor this near to 1 changes nothing."""
+
+
+def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seconds: float) -> dict[str, Any]:
+    """``factors`` (asked over measured), the ``range`` of the elapsed time or None, ``reasons``, ``lacks``.
+
+    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; it is None, with the reasons, where
+    anything but the devices differs, since no forecast of that kind has been held against a run.
+    """
+    factors = factors_of(base, question, scenario)
+    reasons = []
+    for name, factor in factors.items():
+        if factor is None:
+            reasons.append(f"how far {name} lies from what was measured is not known")
+        elif name.startswith("storage."):
+            if not 1.0 / MOST_STORAGE_FACTOR <= factor <= MOST_STORAGE_FACTOR:
+                reasons.append(
+                    f"{name} is {factor:.3g} times the measured: forecasts were checked up to "
+                    f"{MOST_STORAGE_FACTOR:g} times"
+                )
+        elif abs(factor - 1.0) > SAME_RATIO:
+            reasons.append(
+                f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"
+            )
+    if any(lack for lack in base.demand.lacks):
+        reasons.append("the run does not tell all of its demand")
+    if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
+        reasons.append(
+            "the devices of the run are known only as far as it used them: describe them (--measured-on)"
+        )
+    known = not reasons
+    return {
+        "calibration_error_ratio": base.error_ratio,
+        "alone_ratio": base.calibration.alone_ratio,
+        "factors": factors,
+        "range": {
+            "low_seconds": elapsed_seconds * LOW_RATIO if known else None,
+            "high_seconds": elapsed_seconds * HIGH_RATIO if known else None,
+        },
+        "reasons": reasons,
+        "lacks": list(base.demand.lacks),
+    }
+
+
+def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
+    """Asked over measured; of roles it is the bandwidth of their devices."""
+    now, own = scenario.system, base.own
+    kind, before = now.nodes[0], own.nodes[0]
+    sessions = len(scenario.plans[0].sessions) / len(base.plans[0].sessions)
+    return {
+        "nodes": now.node_count / own.node_count,
+        "sessions": sessions,
+        "scale": question.scale_factor,
+        "cores": kind.cores / before.cores,
+        "core_speed": kind.core_speed / before.core_speed,
+        "memory": kind.memory_bytes / before.memory_bytes,
+        "link": _over(kind.link_bytes_per_second, before.link_bytes_per_second),
+        **{f"storage.{role}": _rate(now, kind, role) / _rate(own, before, role) for role in ROLES},
+    }
+
+
+def _over(now: float | None, before: float | None) -> float | None:
+    if now is None and before is None:
+        return 1.0
+    return None if now is None or before is None else now / before
+
+
+def _rate(system: System, kind: NodeKind, role: Role) -> float:
+    return sum(_both(system.device(name)) for name in kind.roles[role])
+
+
+def _both(device: Device) -> float:
+    both = device.read_bytes_per_second + device.write_bytes_per_second
+    return min(both, device.shared_bytes_per_second or both)
+
+
+def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Shares of the job-seconds of each phase, and the one name above half, else ``mixed``."""
+    rows = []
+    for phase, seconds in limits.items():
+        total = sum(seconds.values())
+        shares = {name: value / total for name, value in sorted(seconds.items())} if total else {}
+        waits = {name: share for name, share in shares.items() if name != "cpu"}
+        rows.append({"phase": phase, "shares": shares, "limit": named(shares, waits)})
+    return rows
+
+
+NONE = "none"
+
+
+def named(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
+    """What most waiting was for: a name above half, ``none`` where jobs mostly computed, else ``mixed``."""
+    waited = sum(waits.values())
+    if not shares or waited < shares.get("cpu", 0.0) / 4.0:
+        return NONE
+    best = max(waits, key=lambda name: waits[name])
+    return best if waits[best] > waited / 2.0 else "mixed"
