@@ -49,10 +49,11 @@ class _Dask:
         }
         self._environment = {**os.environ, **(settings if tuned else {})}
         quiet = ["--no-nanny", "--no-dashboard", "--memory-limit", "0"] if tuned else ["--no-nanny"]
+        dashboard = ["--no-dashboard"] if tuned else ["--dashboard-address", ":0"]
         file = place / "scheduler.json"
         where = ["--scheduler-file", str(file)]
         self.processes = [self._start("scheduler", "--host", "127.0.0.1", "--port", "0",
-                                      "--dashboard-address", ":0", *where)]  # fmt: skip
+                                      *dashboard, *where)]  # fmt: skip
         while not file.exists():
             time.sleep(0.1)
         for number in range(workers):
