@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import dataclasses
 import importlib
 import json
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
+import mawl
 from bench.harness import Result
 from mawl.measure.machine import Machine, read_machine
 from mawl.units import format_memory
@@ -49,6 +51,7 @@ def main(arguments: Sequence[str]) -> int:
             given.json.touch()
         except OSError as error:
             parser.error(f"--json {given.json}: {(error.strerror or str(error)).lower()}")
+    compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)  # as it is where it is installed
     machine = read_machine()
     print(machine_line(machine))
     results: list[Result] = []

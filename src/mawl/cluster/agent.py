@@ -2,6 +2,7 @@
 
 It starts the node's process, passes words on, and hands out what the node's run folder holds; it
 measures nothing and decides nothing.  What it started dies with it: the process sees the end of its pipe.
+It imports no more than that takes: the worker's process has no use for the runner, nor for Arrow.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from mawl.cluster.words import NodeTask
 from mawl.store.layout import FACTS, JOURNAL
 
 MOST_BYTES = 4 * 2**20
@@ -29,11 +29,18 @@ KEPT_LINES = 20
 END_SECONDS = 8.0
 
 
+class Own(msgspec.Struct, frozen=True):
+    """Of a :class:`~mawl.cluster.words.NodeTask` what the agent has to know."""
+
+    run_id: str
+    folder: str
+
+
 class Child:
     """A node's process, what it said, and which words it was told."""
 
-    def __init__(self, task: NodeTask, command: list[str]) -> None:
-        self.folder = Path(task.folder).absolute()
+    def __init__(self, folder: str, task: bytes, command: list[str]) -> None:
+        self.folder = Path(folder).absolute()
         self.said: list[bytes] = []
         self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
         self._told = 0
@@ -52,7 +59,7 @@ class Child:
             threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True),
             threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
         ]
-        self._tell(msgspec.json.encode(task))
+        self._tell(task)
         # A process that hangs must not make the worker wait, which has other things to hear.
         for thread in (*self._readers, threading.Thread(target=self._pass_on, daemon=True)):
             thread.start()
@@ -110,9 +117,9 @@ _CHILDREN: dict[str, Child] = {}
 
 def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of :class:`~mawl.cluster.words.NodeTask`)."""
-    decoded = msgspec.json.decode(task, type=NodeTask)
+    own = msgspec.json.decode(task, type=Own)
     command = [sys.executable, "-P", "-m", "mawl.cluster.child"]
-    _CHILDREN[decoded.run_id] = Child(decoded, command)
+    _CHILDREN[own.run_id] = Child(own.folder, task, command)
 
 
 def clock() -> float:

@@ -48,6 +48,7 @@ from mawl.runner.inputs import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
+from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
 
 TOKEN_PREFIX = ".mawl-node-"
@@ -210,6 +211,7 @@ def main() -> int:
     """Run one task from standard input; exit status 1 where it could not be carried to its end."""
     signal.signal(signal.SIGTERM, _interrupted)  # until the runner takes the signals over
     signal.signal(signal.SIGINT, _interrupted)
+    arrow_alone()
     # Whatever else prints must not get between the words.
     words = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

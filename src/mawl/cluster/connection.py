@@ -35,6 +35,9 @@ TUNED = {
 }
 """Settings that take an idle worker from 4.7 % of a core to 0.4 % (docs/design/cluster.md, What it costs)."""
 
+CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.client.heartbeat": "1m"}
+"""The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
+
 
 class Certificates(msgspec.Struct, frozen=True, kw_only=True):
     """TLS files in PEM form: the authority, this end's certificate and its key."""
@@ -133,9 +136,11 @@ async def connected(
             "is not encrypted, and certificates were given", where=address, cure="name it as tls://HOST:PORT"
         )
     try:
-        client = await Client(
-            address, asynchronous=True, security=security, timeout=seconds, set_as_default=False
-        )
+        with dask.config.set(CLIENT):
+            client = Client(
+                address, asynchronous=True, security=security, timeout=seconds, set_as_default=False
+            )
+        await client
     except (OSError, TimeoutError, ValueError, ssl.SSLError) as error:
         raise UnsuitableMachineError(
             "no Dask scheduler lets us in there",

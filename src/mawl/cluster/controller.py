@@ -33,7 +33,7 @@ from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.store.layout import NODES
 
-EARLY_SECONDS, LATE_SECONDS = 0.1, 2.0
+EARLY_SECONDS, LATE_SECONDS = 0.25, 2.0
 """Between two questions to a node: until the gate opens, and while jobs run."""
 LEAD_SECONDS = 1.0
 """From the word to the nodes until the moment at which their gates open."""

@@ -153,7 +153,9 @@ class RemoteNode:
         return Part(run=self._run(run.path), machine=self._machine(), facts=run.facts)
 
     def _rest(self, run: Run) -> Fresh:
-        jobs = run.job_records()[self._counts["jobs"] :]
+        counts = self._counts
+        rest = Run(run.path, run.facts, lambda table: getattr(run, table).slice(counts[table]))
+        jobs = rest.job_records()
         if self.lost is not None:
             jobs = [
                 msgspec.structs.replace(job, reason=f"{self.name} was lost: {self.lost}")
@@ -161,12 +163,7 @@ class RemoteNode:
                 else job
                 for job in jobs
             ]
-        return Fresh(
-            events=run.event_records()[self._counts["events"] :],
-            jobs=jobs,
-            steps=run.step_records()[self._counts["steps"] :],
-            samples=run.samples.slice(self._counts["samples"]),
-        )
+        return Fresh(events=rest.event_records(), jobs=jobs, steps=rest.step_records(), samples=rest.samples)
 
     def close_storage(self, writer: RunWriter) -> StorageRun:
         """The same of a storage server, of which only its samples are kept."""

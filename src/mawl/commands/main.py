@@ -16,6 +16,7 @@ from typing import NoReturn
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.errors import MawlError
+from mawl.store.alone import arrow_alone
 
 VERBS = (
     "run",
@@ -86,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         first = next((word for word in words if not word.startswith("-")), None)
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
         build_parser((first,) if first in VERBS else VERBS).parse_args(words, arguments)
+        arrow_alone()
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()
         return status
