@@ -101,5 +101,5 @@ def reading_of(
         summary=summary_of(of, jobs, samples=some),
         samples=some,
         windows=windows,
-        moments=moments(some, windows, device_counters(of, some)),
+        moments=moments(some, windows, device_counters(of, some), of),
     )

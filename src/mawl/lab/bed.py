@@ -30,6 +30,7 @@ FileSystemKind = Literal["ext4", "xfs", "btrfs"]
 MOST_REACH_BYTES = 16 * 2**20
 """The longest that was measured (docs/design/lab.md)."""
 
+MOST_CLIENTS = 16
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME_WORDS = "lower-case letters, digits and -, at most 40"
 
@@ -122,6 +123,21 @@ class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return parse_size(self.dirty)
 
 
+class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Clients in network namespaces that share one volume of a storage server over links of a rate."""
+
+    clients: int
+    volume: str
+    """The volume that the server serves; the arms' roles lie on it."""
+    server_memory: Size
+    """What the server's page cache may hold of it, with the server itself."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the server's memory group."""
+        return parse_size(self.server_memory)
+
+
 class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One side of the experiment: the volumes of each role, and what else differs."""
 
@@ -134,8 +150,15 @@ class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Instead of the bed's; a shipped workload."""
     options: dict[str, int | str | bool] = {}
     """Run options over those of the bed, by their SAS names."""
+    link: Size | None = None
+    """Of a bed with a fabric: bytes a second of each client's link, each way."""
     optional: bool = False
     """Left out, with the reason, where the kernel refuses a file system of its volumes."""
+
+    @property
+    def link_rate(self) -> int | None:
+        """Bytes a second of a link."""
+        return None if self.link is None else parse_size(self.link)
 
     def volumes(self, role: Role) -> list[str]:
         """Names of a role's volumes."""
@@ -155,6 +178,7 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     memory_limit: Size | None = None
     cores: str | None = None
     options: dict[str, int | str | bool] = {}
+    fabric: FabricSpec | None = None
     volumes: list[VolumeSpec]
     arms: list[ArmSpec]
     claims: list[ClaimSpec] = []
@@ -227,6 +251,9 @@ def load_bed(name_or_path: str) -> BedSpec:
 def _size_problem(bed: BedSpec) -> str | None:
     """The first size that is none, by its key: before anything asks for its bytes."""
     sizes: list[tuple[str, Size | None]] = [("memory_limit", bed.memory_limit)]
+    sizes += [(f"arm {arm.name}: link", arm.link) for arm in bed.arms]
+    if bed.fabric is not None:
+        sizes.append(("fabric.server_memory", bed.fabric.server_memory))
     for number, volume in enumerate(bed.volumes):
         key = f"volumes[{number}]"
         sizes += [(f"{key}.size", volume.size), (f"{key}.dirty", volume.dirty)]
@@ -287,7 +314,23 @@ def _problem(bed: BedSpec) -> str | None:
     if unknown:
         return f"claims, findings, series, savings and verdicts: no arm is called {sorted(unknown)[0]!r}"
     found = next((found for volume in bed.volumes if (found := _volume_problem(volume))), None)
-    return found or _run_problem(bed)
+    return found or _fabric_problem(bed) or _run_problem(bed)
+
+
+def _fabric_problem(bed: BedSpec) -> str | None:
+    if bed.fabric is None:
+        linked = next((arm.name for arm in bed.arms if arm.link is not None), None)
+        return None if linked is None else f"arm {linked}: a link needs a fabric"
+    if not 1 <= bed.fabric.clients <= MOST_CLIENTS:
+        return f"fabric: expected 1 to {MOST_CLIENTS} clients, found {bed.fabric.clients}"
+    for arm in bed.arms:
+        if any(arm.volumes(role) != [bed.fabric.volume] for role in ROLES):
+            return f"arm {arm.name}: expected {bed.fabric.volume} for every role, which the fabric serves"
+        if arm.link_rate is None or arm.link_rate < 10**6:
+            return f"arm {arm.name}: expected a link of at least 1 MB/s, found {arm.link}"
+    if bed.savings or bed.series:
+        return "fabric: savings and series are of beds without one"
+    return None
 
 
 def _volume_problem(volume: VolumeSpec) -> str | None:

@@ -67,6 +67,8 @@ class BedState(msgspec.Struct, kw_only=True):
     images: str
     volumes: list[VolumeState] = []
     run_folders: list[str] = []
+    namespaces: list[str] = []
+    """Network namespaces of its clients and its storage server."""
     description: dict[str, Any] = {}
     """The bed file's content, so that `report` and a later `run` know what stands."""
 
