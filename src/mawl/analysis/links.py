@@ -6,6 +6,7 @@ That takes two things that no run on one node has: what a link carries (``--link
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -25,6 +26,9 @@ TOP_RATIO = 0.8
 CARRYING_RATIO = 0.5
 """Such a top is one only of a device that moves this share of what all links together carry: a device that
 writes back a little all the time is always near its own highest window."""
+
+FEWEST_TOP_WINDOWS = 4
+"""And of one that stays there: a single high window shows what was asked for."""
 
 IN_USE_RATIO = 0.9
 """The same is said by a device that has a request in flight for this share of the time; one that is
@@ -101,6 +105,8 @@ def _at_top(facts: RunFacts, samples: Samples, links: float, edges: Sequence[flo
             assert way in WAYS
             highest = max((rate for rate in rates if rate is not None), default=0.0)
             least = max(TOP_RATIO * highest, CARRYING_RATIO * links)
+            if sum(rate is not None and rate >= least for rate in rates) < FEWEST_TOP_WINDOWS:
+                least = math.inf
             for at, rate in enumerate(rates):
                 if rate is not None:
                     found[at] = bool(found[at]) or rate >= least or in_use[at]

@@ -13,6 +13,7 @@ import msgspec
 from mawl.config import toml
 from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
+from mawl.lab.fabric_spec import FabricSpec
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
 from mawl.model.lab_series import FindingSpec, SeriesSpec
@@ -30,7 +31,6 @@ FileSystemKind = Literal["ext4", "xfs", "btrfs"]
 MOST_REACH_BYTES = 16 * 2**20
 """The longest that was measured (docs/design/lab.md)."""
 
-MOST_CLIENTS = 16
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME_WORDS = "lower-case letters, digits and -, at most 40"
 
@@ -121,21 +121,6 @@ class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def dirty_bytes(self) -> int:
         """Bytes that may wait to be written."""
         return parse_size(self.dirty)
-
-
-class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Clients in network namespaces that share one volume of a storage server over links of a rate."""
-
-    clients: int
-    volume: str
-    """The volume that the server serves; the arms' roles lie on it."""
-    server_memory: Size
-    """What the server's page cache may hold of it, with the server itself."""
-
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes of the server's memory group."""
-        return parse_size(self.server_memory)
 
 
 class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -314,23 +299,21 @@ def _problem(bed: BedSpec) -> str | None:
     if unknown:
         return f"claims, findings, series, savings and verdicts: no arm is called {sorted(unknown)[0]!r}"
     found = next((found for volume in bed.volumes if (found := _volume_problem(volume))), None)
-    return found or _fabric_problem(bed) or _run_problem(bed)
+    return found or _links_problem(bed) or _run_problem(bed)
 
 
-def _fabric_problem(bed: BedSpec) -> str | None:
+def _links_problem(bed: BedSpec) -> str | None:
     if bed.fabric is None:
         linked = next((arm.name for arm in bed.arms if arm.link is not None), None)
         return None if linked is None else f"arm {linked}: a link needs a fabric"
-    if not 1 <= bed.fabric.clients <= MOST_CLIENTS:
-        return f"fabric: expected 1 to {MOST_CLIENTS} clients, found {bed.fabric.clients}"
     for arm in bed.arms:
         if any(arm.volumes(role) != [bed.fabric.volume] for role in ROLES):
             return f"arm {arm.name}: expected {bed.fabric.volume} for every role, which the fabric serves"
         if arm.link_rate is None or arm.link_rate < 10**6:
             return f"arm {arm.name}: expected a link of at least 1 MB/s, found {arm.link}"
-    if bed.savings or bed.series:
-        return "fabric: savings and series are of beds without one"
-    return None
+    return bed.fabric.problem or (
+        "fabric: it has no savings and no series" if bed.savings or bed.series else None
+    )
 
 
 def _volume_problem(volume: VolumeSpec) -> str | None:

@@ -228,7 +228,12 @@ def stands(directory: Path, name: str) -> Bed | None:
         raise UnsuitableMachineError(
             f"bed {name} was left half built", cure=f"mawl lab down {name}, and up again"
         )
-    return Bed(directory, state)
+    bed = Bed(directory, state)
+    if bed.fabric is not None and not bed.fabric.stands():
+        raise UnsuitableMachineError(
+            f"bed {name} stands without its file system", cure=f"mawl lab down {name}, and up again"
+        )
+    return bed
 
 
 def _images() -> Path:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.bed import FabricSpec
 from mawl.lab.command import attempt, command, environment
+from mawl.lab.fabric_spec import FabricSpec
 
 PREFIX = "mawl-"
 SERVER = "storage"
@@ -109,6 +109,13 @@ class Fabric:
         self.shared.mkdir(mode=0o700)
         for name in self.clients:
             self._mount(name)
+
+    def stands(self) -> bool:
+        """Whether the server and every client's file system are there."""
+        try:
+            return self._listens() and all(self._mounted(name) for name in self.clients)
+        except (OSError, ValueError, UnsuitableMachineError):
+            return False
 
     def set_rate(self, bytes_per_second: float | None) -> None:
         """Give every link a rate in each direction; None takes it away."""
