@@ -20,11 +20,11 @@ from mawl.lab.state import (
     boot_id,
     make_directory,
     read_state,
-    started_ticks,
     state_file,
     write_state,
 )
 from mawl.lab.teardown import tear_down
+from mawl.measure.processes import started_ticks
 from mawl.model.options import ROLES
 from mawl.units import format_memory
 

@@ -22,11 +22,11 @@ from mawl.lab.state import (
     ZramState,
     boot_id,
     make_directory,
-    started_ticks,
     state_file,
     write_state,
 )
 from mawl.lab.teardown import tear_down, trial_groups
+from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20
 """The least that mkfs.xfs takes."""
