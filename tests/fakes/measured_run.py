@@ -55,6 +55,13 @@ def samples(
     seconds: int, rates: Mapping[str, Rate], *, node: str = "bench1", skip: Sequence[int] = ()
 ) -> Samples:
     """One row per second and series from the start to ``seconds``; no row in the seconds of ``skip``."""
+    return Samples(to_table("samples", sample_rows(seconds, rates, node=node, skip=skip)))
+
+
+def sample_rows(
+    seconds: int, rates: Mapping[str, Rate], *, node: str = "bench1", skip: Sequence[int] = ()
+) -> list[SampleRecord]:
+    """The rows of :func:`samples`."""
     rows = []
     for name, rate in rates.items():
         value = 0.0
@@ -66,7 +73,7 @@ def samples(
                 rows.append(SampleRecord(node=node, sampled_at=START + second, series=name, value=value))
             if name not in GAUGES:
                 value += now
-    return Samples(to_table("samples", rows))
+    return rows
 
 
 def four_jobs(seconds: float) -> list[JobRecord]:
@@ -101,5 +108,5 @@ def reading_of(
         summary=summary_of(of, jobs, samples=some),
         samples=some,
         windows=windows,
-        moments=moments(some, windows, device_counters(of, some)),
+        moments=moments(some, windows, device_counters(of, some), of),
     )

@@ -22,7 +22,9 @@ OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
 
 
-def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
+def campaign(
+    name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO, patience_seconds: float = 400
+) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
     Skips, with the figure, where others keep the machine busy before or during a judged run, or just after a
@@ -40,7 +42,7 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=400,
+        timeout=patience_seconds,
     )
     sys.stdout.write(ended.stdout + ended.stderr)
     if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
@@ -72,3 +74,26 @@ def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
     verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
     assert verdicts["spinning"] == "storage"
     assert verdicts["flash"] != "storage"
+
+
+FABRIC_OTHERS_RATIO = 0.55
+"""GlusterFS at both ends of the links, and their packets, are neither jobs nor mawl."""
+
+
+def test_wider_links_move_the_limit_from_the_network_to_the_storage(tmp_path: Path) -> None:
+    found = campaign("fabric", tmp_path, others_at_most=FABRIC_OTHERS_RATIO, patience_seconds=900)
+    changes = {one["figure"]: one["change_ratio"] for one in found["claims"]}
+    assert -0.20 < changes["time.elapsed_seconds"] < -0.08
+    assert changes["cluster.storage.storage.device.peak.total_bytes_per_second"] > 0.05
+    assert all(one["direction_agrees"] for one in found["claims"])
+    verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
+    assert verdicts == {"link-40": "network", "link-56": "storage"}
+    runs = [str(tmp_path / "runs" / "lab" / found["campaign_id"] / arm["folder"]) for arm in found["arms"]
+            if not arm["repeated"]]  # fmt: skip
+    compared = subprocess.run(
+        [sys.executable, "-m", "mawl", "compare", *runs], capture_output=True, text=True, timeout=120
+    )
+    assert compared.returncode == 0, compared.stderr
+    said = " ".join(compared.stdout.split())
+    assert "the storage behind the links is the limit now" in said
+    assert "network -> storage" in said

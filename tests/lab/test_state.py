@@ -16,10 +16,10 @@ from mawl.lab.state import (
     held,
     known_beds,
     read_state,
-    started_ticks,
     state_file,
     write_state,
 )
+from mawl.measure.processes import started_ticks
 
 
 def state(directory: Path) -> BedState:

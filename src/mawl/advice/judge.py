@@ -53,7 +53,9 @@ def judge(
         summary=summary,
         samples=samples,
         windows=windows,
-        moments=moments(samples, windows, device_counters(facts, samples)) if samples and windows else [],
+        moments=moments(samples, windows, device_counters(facts, samples), facts)
+        if samples and windows
+        else [],
     )
     found: Missing = dict(summary["missing"])
     whole = {name: value for name, value in summary.items() if name != "missing"}

@@ -21,6 +21,7 @@ def io_block(
     missing: Missing,
     at_devices: DeviceBytes | None = None,
     compressed: Sequence[str] = (),
+    over_fuse: Sequence[str] = (),
 ) -> Block:
     """Totals of the jobs that count, by the kernel's account (/proc/PID/io), and figures over windows.
 
@@ -30,7 +31,8 @@ def io_block(
     Device bytes written are those charged less those cancelled before they were written (the file
     was removed first).  Where the jobs have no such account, or one from before compression (``compressed``
     are those roles), they are what moved ``at_devices``, whoever asked: ``bytes_source`` says which, and
-    then there is no reach.  ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
+    then there is no reach.  Of roles ``over_fuse`` reads are charged to nobody, and there are none.
+    ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
     """
     application = _side(
         "io.application",
@@ -53,6 +55,9 @@ def io_block(
         if compressed and at_devices is None:
             reason = COMPRESSED.format(" and ".join(compressed))
             own |= dict.fromkeys(own, reason)
+    if over_fuse and source == CHARGED.source:
+        read = None
+        own["io.device.read_bytes"] = f"{' and '.join(over_fuse)} on FUSE, whose reads are charged to nobody"
     missing |= own
     device = {**_side("io.device", read, written, seconds, missing), "bytes_source": source}
     reached = device if source == CHARGED.source else {"read_bytes": None, "written_bytes": None}

@@ -16,10 +16,12 @@ import msgspec
 from mawl.analysis.blocks import Block
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.carried import carried_back
+from mawl.analysis.links import LinkWindow, link_windows
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
 from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
 
 PLACES = (*ROLES, "other")
 """Where jobs may be blocked: in I/O of a role, or elsewhere."""
@@ -54,6 +56,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     evicted_bytes_per_second: float | None
     network_bytes_per_second: float | None
     throttled_ratio: float | None
+    links: LinkWindow | None = None
 
     def share(self, jobs: float | None) -> float | None:
         """A mean number of jobs as a share of those that ran."""
@@ -74,8 +77,10 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
         return reached / asked if asked and reached is not None else None
 
 
-def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment]:
-    """The windows of a run, in order."""
+def moments(
+    samples: Samples, windows: Windows, device: Counters, facts: RunFacts | None = None
+) -> list[Moment]:
+    """The windows of a run, in order; without ``facts`` nothing is known of its links."""
     edges = windows.edges
     application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
     running = gauges(samples, "jobs_running", edges)
@@ -85,6 +90,7 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
         [not_running(*states) for states in zip(running, on_cpu, queued, strict=True)],
         [end - start for start, end in pairwise(edges)],
     )
+    links = link_windows(facts, samples, edges) if facts is not None else [None] * (len(edges) - 1)
     latency = {role: _latency(samples, role, edges) for role in ROLES}
     pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
     reading: Flow = {role: _reading(samples, role, edges) for role in ROLES}
@@ -117,6 +123,7 @@ def moments(samples: Samples, windows: Windows, device: Counters) -> list[Moment
             evicted_bytes_per_second=evicted[at],
             network_bytes_per_second=network[at],
             throttled_ratio=throttled[at],
+            links=links[at],
         )
         for at in range(len(edges) - 1)
     ]

@@ -28,7 +28,7 @@ from mawl.analysis.role_devices import devices_by_role
 from mawl.analysis.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
-from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
+from mawl.analysis.throughput import APPLICATION, device_counters, fuse_roles, side_in_time
 from mawl.analysis.turns import evened
 from mawl.analysis.unended import happened, line_of
 from mawl.analysis.volumes import roles_block, volumes_block
@@ -105,13 +105,14 @@ def summary_of(
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
     device = device_counters(facts, samples)
-    course = moments(samples, windows, device) if samples and windows else []
+    course = moments(samples, windows, device, facts) if samples and windows else []
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
         for name, counters in (("application", APPLICATION), ("device", device))
     }
     span = (windows.edges[0], windows.edges[-1]) if windows else None
     at_devices, compressed = device_bytes(facts, samples, device, span), compressed_roles(facts)
+    over_fuse = fuse_roles(facts)
     volumes = volumes_block(facts, good, samples, windows.edges if windows else None, found)
     summary: Block = {
         **_identity(facts),
@@ -123,7 +124,7 @@ def summary_of(
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
-            **io_block(good, time["elapsed_seconds"], in_time, found, at_devices, compressed),
+            **io_block(good, time["elapsed_seconds"], in_time, found, at_devices, compressed, over_fuse),
             "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
             "devices_by_role": devices_by_role(facts, samples, windows.edges if windows else None, found),
             "coverage_ratio": coverage_ratio(good, found),

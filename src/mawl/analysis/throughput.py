@@ -40,6 +40,24 @@ class Counters:
 APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
 CHARGED = Counters("jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",))
 
+WRITTEN_ONLY = Counters(f"{CHARGED.source}; what FUSE reads is charged to nobody", (), CHARGED.write)
+"""Roles on FUSE: the kernel charges a process what it writes there, and not what it reads."""
+
+
+def charged(facts: RunFacts) -> Counters:
+    """The jobs' own account of the devices: without reads where a role lies on FUSE."""
+    return WRITTEN_ONLY if fuse_roles(facts) else CHARGED
+
+
+def fuse_roles(facts: RunFacts) -> list[str]:
+    """The roles of a measured run with a volume on a file system of FUSE."""
+    found = {
+        volume.role: None
+        for volume in facts.volumes
+        if (volume.file_system or "").partition(".")[0] == "fuse"
+    }
+    return list(found)
+
 
 def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     """The counters of the device side: the block devices under the roles, where the run knows them all.
@@ -50,16 +68,16 @@ def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     """
     imported = facts.kind == "imported" and samples is not None and not facts.volumes
     if samples is None or not (imported or (facts.volumes and all(v.devices for v in facts.volumes))):
-        return CHARGED
+        return charged(facts)
     devices = disks(samples) if imported else sorted({device for _, device in role_places(facts)})
     if not devices:
-        return CHARGED
+        return charged(facts)
     names = {
         figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
     }
     there = {name for node in samples.nodes for name in samples.names(node)}
     if not there.issuperset(names["read"] + names["written"]):
-        return CHARGED
+        return charged(facts)
     plural = "" if len(devices) == 1 else "s"
     source = (
         f"all {len(devices)} block device{plural}"

@@ -20,6 +20,7 @@ import msgspec
 from mawl import __version__
 from mawl.cluster.line import AgreedOpening, Line
 from mawl.cluster.storage import StorageNode
+from mawl.cluster.tokens import PREFIX, own_token
 from mawl.cluster.words import (
     Carry,
     Ended,
@@ -51,7 +52,6 @@ from mawl.runner.run import carry_out
 from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
 
-TOKEN_PREFIX = ".mawl-node-"
 STATUS_SECONDS = 2.0
 
 
@@ -109,7 +109,8 @@ class Node:
     def _look(self) -> None:
         self.volumes.ensure()
         for token in self._token_paths():
-            token.touch(mode=0o600)
+            token.write_bytes(own_token())
+            token.chmod(0o600)
         machine = read_machine()
         self.line.say(
             Looked(
@@ -129,7 +130,7 @@ class Node:
         return sum({place.stat().st_dev: space_of(place).free_bytes for place in places}.values())
 
     def _token_paths(self) -> list[Path]:
-        name = f"{TOKEN_PREFIX}{self.task.run_id}"
+        name = f"{PREFIX}{self.task.run_id}"
         return [place / name for role in ROLES for place in self.volumes.directories[role]]
 
     @contextlib.contextmanager
@@ -148,7 +149,7 @@ class Node:
         return Seen(
             {
                 role: [
-                    sorted(path.name.removeprefix(TOKEN_PREFIX) for path in place.glob(f"{TOKEN_PREFIX}*"))
+                    sorted(path.name.removeprefix(PREFIX) for path in place.glob(f"{PREFIX}*"))
                     for place in self.volumes.directories[role]
                 ]
                 for role in ROLES

@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from mawl.cluster.tokens import leftover_tokens
 from mawl.commands.arguments import add_role_arguments, settings, volumes_of
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
@@ -73,6 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
             continue
         print(f"{verb} {directory}" + ("" if arguments.dry_run else f" ({format_bytes(size)})"))
     ended = (abandoned | {facts.run_id for facts in known}) - alive.keys()
+    for token in leftover_tokens(place for places in volumes.directories.values() for place in places):
+        found = True
+        if not arguments.dry_run:
+            token.unlink(missing_ok=True)
+        print(f"{verb} {token}")
     for group in leftover_groups(ended):
         found = True
         try:

@@ -106,14 +106,18 @@ def _up(arguments: argparse.Namespace) -> int:
     with held(directory, bed.name):
         standing = build(directory, bed, arms, _images(arguments))
         try:
-            _calibrated(standing)
+            _calibrated(standing, arms)
         except BaseException:
             tear_down(directory, standing.state)
             raise
     for line in left_out:
         print(line)
-    for arm in arms:
+    for arm in arms if standing.fabric is None else []:
         print(f"arm {arm.name}: mawl run {shlex.join(role_arguments(standing, arm))}")
+    if standing.fabric is not None:
+        first = standing.fabric.clients[0]
+        print(f"at {first}: {shlex.join(standing.fabric.inside(first))} COMMAND")
+        print(f"all see the same files in {standing.fabric.shared}; mawl lab run {bed.name} runs over them")
     print(f"to remove it: mawl lab down {bed.name}")
     return 0
 
@@ -127,11 +131,11 @@ def _choices(arguments: argparse.Namespace) -> Choices:
     return Choices(workload=arguments.workload, scale=arguments.scale)
 
 
-def _calibrated(standing: Bed) -> None:
-    """Slow all volumes, and print what each was measured at."""
+def _calibrated(standing: Bed, arms: list[ArmSpec]) -> None:
+    """Slow all volumes, and print what each, and each arm's links, were measured at."""
     for name in standing.volumes:
         standing.slow(name)
-    for measured in calibrate_all(standing, _say):
+    for measured in calibrate_all(standing, _say, arms):
         print(sentence(measured), flush=True)
 
 

@@ -13,6 +13,7 @@ import msgspec
 from mawl.config import toml
 from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
+from mawl.lab.fabric_spec import FabricSpec
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
 from mawl.model.lab_series import FindingSpec, SeriesSpec
@@ -134,8 +135,15 @@ class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Instead of the bed's; a shipped workload."""
     options: dict[str, int | str | bool] = {}
     """Run options over those of the bed, by their SAS names."""
+    link: Size | None = None
+    """Of a bed with a fabric: bytes a second of each client's link, each way."""
     optional: bool = False
     """Left out, with the reason, where the kernel refuses a file system of its volumes."""
+
+    @property
+    def link_rate(self) -> int | None:
+        """Bytes a second of a link."""
+        return None if self.link is None else parse_size(self.link)
 
     def volumes(self, role: Role) -> list[str]:
         """Names of a role's volumes."""
@@ -155,6 +163,7 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     memory_limit: Size | None = None
     cores: str | None = None
     options: dict[str, int | str | bool] = {}
+    fabric: FabricSpec | None = None
     volumes: list[VolumeSpec]
     arms: list[ArmSpec]
     claims: list[ClaimSpec] = []
@@ -227,6 +236,9 @@ def load_bed(name_or_path: str) -> BedSpec:
 def _size_problem(bed: BedSpec) -> str | None:
     """The first size that is none, by its key: before anything asks for its bytes."""
     sizes: list[tuple[str, Size | None]] = [("memory_limit", bed.memory_limit)]
+    sizes += [(f"arm {arm.name}: link", arm.link) for arm in bed.arms]
+    if bed.fabric is not None:
+        sizes.append(("fabric.server_memory", bed.fabric.server_memory))
     for number, volume in enumerate(bed.volumes):
         key = f"volumes[{number}]"
         sizes += [(f"{key}.size", volume.size), (f"{key}.dirty", volume.dirty)]
@@ -287,7 +299,21 @@ def _problem(bed: BedSpec) -> str | None:
     if unknown:
         return f"claims, findings, series, savings and verdicts: no arm is called {sorted(unknown)[0]!r}"
     found = next((found for volume in bed.volumes if (found := _volume_problem(volume))), None)
-    return found or _run_problem(bed)
+    return found or _links_problem(bed) or _run_problem(bed)
+
+
+def _links_problem(bed: BedSpec) -> str | None:
+    if bed.fabric is None:
+        linked = next((arm.name for arm in bed.arms if arm.link is not None), None)
+        return None if linked is None else f"arm {linked}: a link needs a fabric"
+    for arm in bed.arms:
+        if any(arm.volumes(role) != [bed.fabric.volume] for role in ROLES):
+            return f"arm {arm.name}: expected {bed.fabric.volume} for every role, which the fabric serves"
+        if arm.link_rate is None or arm.link_rate < 10**6:
+            return f"arm {arm.name}: expected a link of at least 1 MB/s, found {arm.link}"
+    return bed.fabric.problem or (
+        "fabric: it has no savings and no series" if bed.savings or bed.series else None
+    )
 
 
 def _volume_problem(volume: VolumeSpec) -> str | None:

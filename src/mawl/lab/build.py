@@ -12,6 +12,7 @@ import msgspec
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.lab import devices, disk, throttle
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
+from mawl.lab.fabric import Fabric
 from mawl.lab.state import (
     BedState,
     VolumeState,
@@ -19,11 +20,12 @@ from mawl.lab.state import (
     boot_id,
     make_directory,
     read_state,
-    started_ticks,
     state_file,
     write_state,
 )
 from mawl.lab.teardown import tear_down
+from mawl.measure.processes import started_ticks
+from mawl.model.options import ROLES
 from mawl.units import format_memory
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -41,6 +43,8 @@ class Bed:
         self.spec = msgspec.convert(state.description, BedSpec)
         self.mark = str(state_file(directory, state.bed))
         self._specs = {volume.name: volume for volume in self.spec.volumes}
+        self.fabric = self._fabric()
+        self._factor = 1.0
 
     @property
     def volumes(self) -> list[str]:
@@ -99,9 +103,29 @@ class Bed:
         state.device_number = state.writeback_name = None
         self._write()
 
+    def make_fabric(self) -> None:
+        """Make the network and the shared file system, where the bed has them; links without a rate."""
+        if self.fabric is not None:
+            self.state.namespaces = self.fabric.namespaces
+            self._write()
+            self.fabric.build()
+            self.fabric.make_roles(ROLES)
+
+    def _fabric(self) -> Fabric | None:
+        if self.spec.fabric is None:
+            return None
+        brick = Path(self.state.directory) / self.spec.fabric.volume / "brick"
+        return Fabric(self.state.bed, self.spec.fabric, Path(self.state.directory), brick, self.mark)
+
     def at_speed(self, factor: float) -> None:
         """From the next :meth:`slow` on, volumes have a factor of the speed that the bed says."""
         self._specs = {volume.name: volume for volume in self.spec.at_speed(factor).volumes}
+        self._factor = factor
+
+    def link_rate(self, arm: ArmSpec) -> float:
+        """Bytes a second, each way, of an arm's links at the speed that volumes have."""
+        assert arm.link_rate is not None, "a bed with a fabric says the links of its arms"
+        return self._factor * arm.link_rate
 
     def make(self, spec: VolumeSpec) -> None:
         """Make a volume, without its limits."""
@@ -188,6 +212,7 @@ def build(directory: Path, spec: BedSpec, arms: Sequence[ArmSpec], images: Path 
             folder.mkdir(mode=0o700)
         for volume in volumes:
             bed.make(volume)
+        bed.make_fabric()
     except (MawlError, OSError, KeyboardInterrupt):
         tear_down(directory, state)
         raise
@@ -203,7 +228,12 @@ def stands(directory: Path, name: str) -> Bed | None:
         raise UnsuitableMachineError(
             f"bed {name} was left half built", cure=f"mawl lab down {name}, and up again"
         )
-    return Bed(directory, state)
+    bed = Bed(directory, state)
+    if bed.fabric is not None and not bed.fabric.stands():
+        raise UnsuitableMachineError(
+            f"bed {name} stands without its file system", cure=f"mawl lab down {name}, and up again"
+        )
+    return bed
 
 
 def _images() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,8 @@ import msgspec
 from mawl.errors import MawlError
 from mawl.lab import devices, disk, throttle
 from mawl.lab.bed import BedSpec, Cap, DiskModel, FileSystemKind, VolumeSpec
-from mawl.lab.command import find
+from mawl.lab.command import command, find
+from mawl.lab.fabric import remove_namespace
 from mawl.lab.state import (
     TRIAL,
     BedState,
@@ -20,11 +22,11 @@ from mawl.lab.state import (
     ZramState,
     boot_id,
     make_directory,
-    started_ticks,
     state_file,
     write_state,
 )
 from mawl.lab.teardown import tear_down, trial_groups
+from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20
 """The least that mkfs.xfs takes."""
@@ -38,6 +40,13 @@ _PACKAGES = {
     "mkfs.btrfs": "btrfs-progs",
     "nbdkit": "nbdkit",
     "nbdfuse": "libnbd-bin",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "ss": "iproute2",
+    "glusterfsd": "glusterfs-server",
+    "glusterfs": "glusterfs-client",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
 }
 
 
@@ -60,6 +69,10 @@ EVERY = (
     "writeback limit",
     "memory group",
     "disk model",
+    "namespaces",
+    "link rate",
+    "glusterfs",
+    "dask",
 )
 
 
@@ -73,6 +86,8 @@ def needs_of(bed: BedSpec, volumes: Iterable[VolumeSpec]) -> list[str]:
         wanted |= {"disk model"} if volume.disk is not None else set()
     if bed.memory_limit is not None:
         wanted.add("memory group")
+    if bed.fabric is not None:
+        wanted |= {"namespaces", "link rate", "glusterfs", "dask", "memory group"}
     return [name for name in EVERY if name in wanted]
 
 
@@ -123,6 +138,18 @@ class Scratch:
     def close(self) -> None:
         """Remove all of it."""
         tear_down(self._directory, self._state)
+
+    @contextlib.contextmanager
+    def namespace(self) -> Iterator[str]:
+        """A network namespace."""
+        name = f"mawl-{self.folder.name}"
+        self._state.namespaces = [name]
+        self.write()
+        command(["ip", "netns", "add", name], self.mark)
+        try:
+            yield name
+        finally:
+            remove_namespace(name, self.mark)
 
     @contextlib.contextmanager
     def loop(self) -> Iterator[str]:
@@ -248,6 +275,33 @@ def _try_disk_model(scratch: Scratch) -> str | None:
     return None if whole else "the modelled disk has another size than its image"
 
 
+def _try_namespaces(scratch: Scratch) -> str | None:
+    lacking = _lacking("ip", "nsenter", "unshare")
+    if lacking is None:
+        with scratch.namespace():
+            pass
+    return lacking
+
+
+def _try_link_rate(scratch: Scratch) -> str | None:
+    """A pair of interfaces in a namespace, one of which takes a rate."""
+    lacking = _lacking("ip", "tc", "ss")
+    if lacking is None:
+        with scratch.namespace() as name:
+            pair = ["add", "trial0", "type", "veth", "peer", "name", "trial1"]
+            command(["ip", "-n", name, "link", *pair], scratch.mark)
+            rate = ["tbf", "rate", "8mbit", "burst", "128kb", "latency", "20ms"]
+            command(["tc", "-netns", name, "qdisc", "add", "dev", "trial0", "root", *rate], scratch.mark)
+    return lacking
+
+
+def _try_glusterfs(_: Scratch) -> str | None:
+    lacking = _lacking("glusterfsd", "glusterfs")
+    if lacking is None and not Path("/dev/fuse").exists():
+        return "there is no /dev/fuse; try modprobe fuse"
+    return lacking
+
+
 _TRIALS: dict[str, Callable[[Scratch], str | None]] = {
     "root": lambda _: None,
     "fio": lambda _: _lacking("fio"),
@@ -260,4 +314,8 @@ _TRIALS: dict[str, Callable[[Scratch], str | None]] = {
     "writeback limit": _try_writeback_limit,
     "memory group": _try_memory_group,
     "disk model": _try_disk_model,
+    "namespaces": _try_namespaces,
+    "link rate": _try_link_rate,
+    "glusterfs": _try_glusterfs,
+    "dask": lambda _: None if find_spec("distributed") else "not installed; pip install 'mawl[cluster]'",
 }

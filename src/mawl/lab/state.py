@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.measure.processes import started_ticks
 from mawl.store.files import replace_file, sync_directory
 
 STATE_VARIABLE = "MAWL_LAB_STATE"
@@ -67,6 +68,8 @@ class BedState(msgspec.Struct, kw_only=True):
     images: str
     volumes: list[VolumeState] = []
     run_folders: list[str] = []
+    namespaces: list[str] = []
+    """Network namespaces of its clients and its storage server."""
     description: dict[str, Any] = {}
     """The bed file's content, so that `report` and a later `run` know what stands."""
 
@@ -84,15 +87,6 @@ def state_file(directory: Path, bed: str) -> Path:
 def boot_id() -> str:
     """Which start of the machine this is: after another one only files can be left."""
     return BOOT_ID.read_text().strip()
-
-
-def started_ticks(pid: int) -> int | None:
-    """When a process began, in clock ticks since the start (proc(5)); None where there is none."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return int(stat[stat.rindex(")") + 2 :].split()[19])
 
 
 def write_state(directory: Path, state: BedState) -> None:

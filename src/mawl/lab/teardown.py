@@ -15,10 +15,12 @@ from mawl.errors import MawlError, UnsuitableMachineError
 from mawl.lab import devices, throttle
 from mawl.lab.command import BED_VARIABLE
 from mawl.lab.disk import MODELLED
+from mawl.lab.fabric import remove_namespace
 from mawl.lab.state import BedState, VolumeState, boot_id, forget, state_file
 from mawl.measure.processes import kill_marked
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
+NAMESPACES = Path("/run/netns")
 
 
 class Removal:
@@ -78,9 +80,16 @@ def _from_the_kernel(removal: Removal, state: BedState, mark: str) -> None:
             removal.tried(f"mount {place}", functools.partial(devices.unmount, place, mark))
     for volume in state.volumes:
         _without_zram(removal, volume)
+    _without_namespaces(removal, state.namespaces, mark)
     for group in trial_groups(state.bed):
         if group.exists():
             removal.tried(f"control group {group}", group.rmdir)
+
+
+def _without_namespaces(removal: Removal, names: list[str], mark: str) -> None:
+    for name in names:
+        if (NAMESPACES / name).exists():
+            removal.tried(f"network namespace {name}", functools.partial(remove_namespace, name, mark))
 
 
 def trial_groups(name: str) -> list[Path]:

@@ -38,6 +38,12 @@ def is_alive(pid: int) -> bool:
     return stat is not None and stat[0] not in (b"Z", b"X")
 
 
+def started_ticks(pid: int) -> int | None:
+    """When a process began, in clock ticks since the machine's start (proc(5)); None where there is none."""
+    stat = _stat(pid)
+    return None if stat is None else int(stat[19])
+
+
 def signal_all(pids: Iterable[int], number: int) -> int:
     """Send a signal to each; how many living processes were there to get it."""
     reached = 0

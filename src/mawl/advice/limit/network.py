@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Reading
+from mawl.advice.limit.links import link_lines, server_part, told
 from mawl.advice.limit.memory_part import memory_part
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.rule import Line, Rule, pressure_line
@@ -11,7 +12,21 @@ from mawl.units import format_rate, format_ratio
 
 
 def _loss(moment: Moment, reading: Reading) -> float | None:
-    """Time blocked in I/O of roles on network file systems: the fabric and the server behind it are one."""
+    """Time blocked in I/O of roles on network file systems, less what a watched server took of it."""
+    if moment.jobs_blocked is None:
+        return None
+    return moment.share(
+        sum(
+            moment.jobs_blocked[role]
+            * (1.0 - memory_part(moment, reading, role))
+            * (1.0 - server_part(moment))
+            for role in reading.network_roles()
+        )
+    )
+
+
+def _blocked(moment: Moment, reading: Reading) -> float | None:
+    """The same, whoever took it."""
     if moment.jobs_blocked is None:
         return None
     return moment.share(
@@ -23,7 +38,7 @@ def _loss(moment: Moment, reading: Reading) -> float | None:
 
 
 def _evidence(reading: Reading) -> list[Line]:
-    loss = reading.mean(lambda moment: _loss(moment, reading))
+    loss = reading.mean(lambda moment: _blocked(moment, reading))
     systems = sorted(
         {
             f"{volume.role} on {volume.file_system or 'a network file system'}"
@@ -45,11 +60,15 @@ def _evidence(reading: Reading) -> list[Line]:
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
         lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))
+    lines += link_lines(reading)
+    if told(reading):
+        return lines
     lines.append(
         Line(
             kind="support",
             sentence="one run does not tell the fabric from the server behind it; a run over a faster link "
-            "with the same throughput and longer service times would name the server",
+            "with the same throughput and longer service times would name the server, as would --link with "
+            "--storage-node",
         )
     )
     return lines

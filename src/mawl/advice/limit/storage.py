@@ -1,9 +1,10 @@
-"""storage: jobs are blocked in I/O on a role whose storage is this machine's, or not near a full network."""
+"""storage: jobs are blocked in I/O on a role whose storage is this machine's, or a watched server's."""
 
 from __future__ import annotations
 
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.device import device_lines, device_totals
+from mawl.advice.limit.links import link_lines, server_part
 from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.rule import Line, Rule, pressure_line
@@ -18,9 +19,9 @@ def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
         return None
     elsewhere = reading.network_roles()
     return {
-        role: 0.0
-        if role in elsewhere
-        else (moment.share(moment.jobs_blocked[role]) or 0.0) * (1.0 - memory_part(moment, reading, role))
+        role: (moment.share(moment.jobs_blocked[role]) or 0.0)
+        * (1.0 - memory_part(moment, reading, role))
+        * (server_part(moment) if role in elsewhere else 1.0)
         for role in ROLES
     }
 
@@ -58,6 +59,7 @@ def _evidence(reading: Reading) -> list[Line]:
         lines.append(
             Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
         )
+    lines += link_lines(reading)
     lines += pressure_line(reading, "io_some", "some task waited for I/O")
     again = reread_lines(reading)
     _, device = place(reading, reading.active)

@@ -10,6 +10,7 @@ import msgspec
 from mawl.analysis.comparison.comparability import Obstacle, obstacles
 from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.figures import FigureChange, figure_changes
+from mawl.analysis.comparison.links import LinkFinding, link_finding
 from mawl.analysis.comparison.matrix import MatrixRow, matrix
 from mawl.analysis.comparison.places import (
     Named,
@@ -57,6 +58,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     places: list[PlaceChange]
     roles: list[RoleChange]
     named: Named | None
+    links: LinkFinding | None
     shape: list[ShapeRow]
 
 
@@ -107,6 +109,7 @@ def compare(reference: Side, candidate: Side, *, anyway: bool = False) -> Compar
         places=places,
         roles=roles,
         named=named(places, roles),
+        links=link_finding(reference, candidate) if measured else None,
         shape=[] if measured else shape_rows(reference, candidate),
     )
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mawl.errors import MawlError, UsageError
 from mawl.lab.command import BED_VARIABLE
-from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, started_ticks, state_file
+from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, state_file
 from mawl.lab.teardown import tear_down
-from mawl.measure.processes import kill_marked
+from mawl.measure.processes import kill_marked, started_ticks
 from mawl.runner.counting import leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.store.facts import read_facts

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.campaigns.lab.clients import Clients
 from mawl.campaigns.lab.record import new_folder, write_record
 from mawl.campaigns.lab.savings import SavingsReader
 from mawl.errors import RunFailedError
@@ -109,6 +110,7 @@ class Experiment:
             remarks=list(remarks),
         )
         self._savings = SavingsReader(bed, spec.savings, arms) if spec.savings else None
+        self._clients = Clients(bed, bed.fabric, self.folder / "fabric") if bed.fabric else None
         self._note()
 
     def carry_out(self) -> LabRecord:
@@ -153,6 +155,11 @@ class Experiment:
 
     def _generate(self) -> None:
         """Make the inputs, once for each list of data volumes, while these are fast."""
+        if self._clients is not None:
+            self._say("making inputs on the shared file system")
+            words = [*self._plan(self._arms[0]), *self._clients.roles(("data",))]
+            self._mawl("generate", *words, inside=self._clients.at_client())
+            return
         for names in dict.fromkeys(tuple(arm.data) for arm in self._arms):
             self._say(f"making inputs on {', '.join(names)}")
             for arm in self._arms:
@@ -168,7 +175,7 @@ class Experiment:
         for name in self.bed.volumes:
             self.bed.hasten(name)
             self.bed.slow(name)
-        self._note(calibration=list(calibrate_all(self.bed, self._say)), savings=[])
+        self._note(calibration=list(calibrate_all(self.bed, self._say, self._arms)), savings=[])
         busy = [self._arm(arm, factor) for arm in self._arms]
         return max(busy, key=Busy.severity)
 
@@ -177,7 +184,8 @@ class Experiment:
         self.bed.note_run(folder)
         self._say(f"running {arm.name}: {arm.title or arm.name}")
         spec = self.bed.spec
-        words = [*self._plan(arm), *role_arguments(self.bed, arm), "--output", str(folder), "--html", "no"]
+        roles = role_arguments(self.bed, arm) if self._clients is None else self._clients.roles()
+        words = [*self._plan(arm), *roles, "--output", str(folder), "--html", "no"]
         if spec.cache is not None:
             words += ["--cache", spec.cache]
         if spec.memory_limit is not None:
@@ -201,6 +209,10 @@ class Experiment:
 
     def _run(self, arm: ArmSpec, words: Sequence[str]) -> None:
         """Run, and read what the arm's volumes saved where the bed asks for it."""
+        if self._clients is not None:
+            with self._clients.started(arm) as more:
+                self._mawl("run", *words, *more, inside=self._clients.at_server())
+            return
         if self._savings is None:
             self._mawl("run", *words)
             return
@@ -232,13 +244,13 @@ class Experiment:
             *(word for name, value in options.items() for word in ("--option", f"{name}={value}")),
         ]
 
-    def _mawl(self, *words: str) -> None:
+    def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
         """``mawl`` in the campaign folder, where no settings of the user's are; it must end well."""
         own = {name: value for name, value in environment(self.bed.mark).items() if not _is_setting(name)}
         log = self.folder / "mawl.log"
         with log.open("ab") as file:
             process = subprocess.Popen(
-                [sys.executable, "-m", "mawl", *words],
+                [*inside, sys.executable, "-m", "mawl", *words],
                 cwd=self.folder,
                 env=own,
                 stdin=subprocess.DEVNULL,

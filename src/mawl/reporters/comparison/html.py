@@ -98,12 +98,14 @@ def _cards(comparison: Comparison) -> Markup:
     cards = [Card("Result", *headline(comparison), answers)]
     if comparison.basis == "runs":
         place = _capital(comparison.named.place) if comparison.named else "No single place"
-        cards.append(Card("What differs", place, "", [texts["differs"], f"limit: {texts['limit']}"]))
+        said: list[str | Markup] = [texts["differs"], f"limit: {texts['limit']}"]
+        said += [f"links: {texts['links']}"] if "links" in texts else []
+        cards.append(Card("What differs", place, "", said))
     if comparison.obstacles:
-        said: list[str | Markup] = [
+        doubts: list[str | Markup] = [
             f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles
         ]
-        cards.append(Card("Before you believe it", f"{len(said)} to read", "warn", said))
+        cards.append(Card("Before you believe it", f"{len(doubts)} to read", "warn", doubts))
     sides: list[Line] = [line for line in lines if line[0] in ("reference", "candidate")]
     return Markup("{}\n{}").format(
         fill("verdict.html", cards=cards, keys=[]), fill("facts.html", facts=sides)

@@ -35,6 +35,8 @@ def head(comparison: Comparison) -> list[Line]:
         lines.append(
             ("limit", f"{_counts(comparison.reference.limits)} -> {_counts(comparison.candidate.limits)}")
         )
+    if comparison.links is not None:
+        lines.append(("links", comparison.links.sentence))
     lines += [(obstacle.severity, obstacle.sentence) for obstacle in comparison.obstacles]
     return lines
 

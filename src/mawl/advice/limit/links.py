@@ -1,0 +1,59 @@
+"""What the nodes' links and a watched storage server say of waits over the network."""
+
+from __future__ import annotations
+
+from mawl.advice.evidence import Reading
+from mawl.advice.limit.rule import Line
+from mawl.analysis.links import FULL_RATIO
+from mawl.analysis.moments import Moment
+from mawl.units import format_latency, format_rate, format_ratio
+
+
+def server_part(moment: Moment) -> float:
+    """The share (0 to 1) of the time blocked over the network that was for the storage server.
+
+    0 where nothing tells: the fabric and the server behind it then are one, the network.
+    """
+    return moment.links.server_ratio if moment.links is not None else 0.0
+
+
+def told(reading: Reading) -> bool:
+    """Whether some window of the active phase tells links from server."""
+    return any(moment.links is not None for moment in reading.active)
+
+
+def link_lines(reading: Reading) -> list[Line]:
+    """The links as evidence, each storage server as support; nothing where a run does not tell."""
+    link = reading.facts.link_bytes_per_second
+    used, full, server = (
+        reading.mean(lambda moment, name=name: getattr(moment.links, name, None))  # type: ignore[misc]
+        for name in ("used_ratio", "full_ratio", "server_ratio")
+    )
+    if link is None or used is None or full is None or server is None:
+        return []
+    sentence = (
+        f"the nodes used {format_ratio(used)} of their links ({format_rate(link)} each way, as declared; "
+        f"the busier way, mean over nodes); of the time inside I/O calls {format_ratio(full)} was on nodes "
+        f"whose link was full (at least {format_ratio(FULL_RATIO)}), {format_ratio(server)} on others while "
+        "the storage server's devices were at their top"
+    )
+    return [Line(kind="evidence", sentence=sentence), *_servers(reading)]
+
+
+def _servers(reading: Reading) -> list[Line]:
+    block = reading.summary["cluster"]
+    lines = []
+    for name, server in (block["storage"] if block else {}).items():
+        device = server["device"]
+        peak, sustained = (device[kind]["total_bytes_per_second"] for kind in ("peak", "sustained"))
+        if peak is None or sustained is None:
+            continue
+        sentence = (
+            f"the devices of {name} moved {format_rate(peak)} in their highest window, "
+            f"{format_rate(sustained)} in the median one"
+        )
+        wait = device["await_seconds"]["mean"]
+        if wait is not None:
+            sentence += f", and a request took {format_latency(wait)} on average"
+        lines.append(Line(kind="support", sentence=sentence))
+    return lines

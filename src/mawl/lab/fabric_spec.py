@@ -1,0 +1,31 @@
+"""What a bed says of its network: how many clients share which volume of a storage server."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.units import parse_size
+
+MOST_CLIENTS = 16
+
+
+class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Clients in network namespaces that share one volume of a storage server over links of a rate."""
+
+    clients: int
+    volume: str
+    """The volume that the server serves; the arms' roles lie on it."""
+    server_memory: int | str
+    """What the server's page cache may hold of it, with the server itself; bytes, or text such as 64MiB."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the server's memory group."""
+        return parse_size(self.server_memory)
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it beyond its schema, or None."""
+        if 1 <= self.clients <= MOST_CLIENTS:
+            return None
+        return f"fabric: expected 1 to {MOST_CLIENTS} clients, found {self.clients}"
