@@ -14,6 +14,11 @@ USUAL_REQUEST_BYTES = 256 * 1024
 """Where request sizes were not measured: the bufsize of the options."""
 
 
+LEAST_SECONDS = 1e-9
+LEAST_BYTES = 1.0
+"""What is less than these is nothing: of such amounts no rate can be told."""
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What is known of the system that the demand was measured on.
@@ -57,23 +62,29 @@ def activity(
     uses: dict[int, float] = {}
     roles_on: dict[int, dict[Role, float]] = {}
 
-    def use(limit: str, what: str, amount: float, role: Role) -> None:
+    def use(limit: str, what: str, amount: float, role: Role, least: float = LEAST_BYTES) -> None:
         column = resources.column(group, limit, what)
-        if column is not None and amount > 0.0:
+        if column is not None and amount > least:
             uses[column] = uses.get(column, 0.0) + amount
             shares = roles_on.setdefault(column, {})
             shares[role] = shares.get(role, 0.0) + amount
 
     cores = resources.column(group, CORES)
     assert cores is not None, "every node has cores"
-    if step.cpu_seconds > 0.0:
+    if step.cpu_seconds > LEAST_SECONDS:
         uses[cores] = step.cpu_seconds
     for flow in step.flows:
         names = kind.roles[flow.role]
         device = resources.system.device(names[turn % len(names)])
         use(device.name, flow.direction, flow.device_bytes, flow.role)
         use(device.name, "shared", flow.device_bytes, flow.role)
-        use(device.name, "requests", flow.device_bytes / _request(flow), flow.role)
+        use(
+            device.name,
+            "requests",
+            flow.device_bytes / _request(flow),
+            flow.role,
+            LEAST_BYTES / _request(flow),
+        )
         if not device.local:
             use(LINK, flow.direction, flow.device_bytes, flow.role)
             use(FABRIC, flow.direction, flow.device_bytes, flow.role)

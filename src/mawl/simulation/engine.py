@@ -12,7 +12,7 @@ from mawl.errors import MawlError
 from mawl.model.options import Role
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
-from mawl.simulation.activity import Activity
+from mawl.simulation.activity import LEAST_SECONDS, Activity
 from mawl.simulation.recording import CHANNELS, WAITERS, Recording, channels_of, waiters_of
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
@@ -132,7 +132,7 @@ class _Rows:
         while self.left[row]:
             step = self.left[row].pop(0)
             job.steps.append(StepRun(step, now, now))
-            if not step.uses and step.alone_seconds <= 0.0:
+            if not step.uses and step.alone_seconds <= LEAST_SECONDS:
                 continue
             self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
             for column, amount in step.uses.items():
@@ -140,7 +140,7 @@ class _Rows:
                 self.uses[row, column] = amount
                 self.weighted[row, column] = amount * weight
                 self.counts[row, column] = weight
-            self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > 0.0 else np.inf
+            self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > LEAST_SECONDS else np.inf
             self.remaining[row] = 1.0
             self.channels[row] = channels_of(step)
             self.waiters[row] = 0.0

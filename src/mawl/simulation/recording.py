@@ -97,11 +97,10 @@ class Recording:
     def _sums(self) -> tuple[Floats, Floats]:
         """Cumulative (moments, groups, channels and resources) and (moments, resources)."""
         if self._summed is None:
-            moved, waited = np.array(self._moved), np.array(self._waited)
-            self._summed = (
-                np.concatenate([np.zeros_like(moved[:1]), moved.cumsum(axis=0)]),
-                np.concatenate([np.zeros_like(waited[:1]), waited.cumsum(axis=0)]),
-            )
+            columns = CHANNELS + self._width + WAITERS
+            moved = np.array([np.zeros((len(self._groups), columns)), *self._moved])
+            waited = np.array([np.zeros(self._width), *self._waited])
+            self._summed = moved.cumsum(axis=0), waited.cumsum(axis=0)
         return self._summed
 
     @property

@@ -12,6 +12,12 @@ OWN = -1
 """In place of a resource: the activity runs as fast as it can by itself."""
 
 NEARLY = 1e-12
+ROOM = 1e-9
+"""Of a resource: less than this of it left is none."""
+
+
+MOST_ROUNDS = 20
+"""Of filling up what a round left over; each uses up a resource."""
 
 
 def shares(
@@ -26,15 +32,38 @@ def shares(
 
     Each resource offers every user the same share of what is left of it; an activity takes the least of
     its offers and of ``fastest``.  Settled first are those that take less than they are offered, then all
-    users of a resource that bounds every one of them; what they leave is offered again.  No activity could
-    be faster without slowing one that is no faster by the resource they share (max-min); nothing is left
-    over that a running activity could use (work conserving).
+    users of a resource that bounds every one of them; what they leave is offered again.  Where all use the
+    same amounts this is max-min fair; work is conserved always: whoever is slower than alone uses a
+    resource of which nothing is left.
     """
-    rates = np.zeros(len(fastest))
     bound = np.full(len(fastest), OWN, dtype=np.int64)
-    finite = np.isfinite(fastest)
-    if finite.all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
+    if np.isfinite(fastest).all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
         return fastest.copy(), bound
+    used = uses > 0
+    rates, left = np.zeros(len(fastest)), capacity.copy()
+    waiting = np.arange(len(fastest))
+    for _ in range(MOST_ROUNDS):
+        more, at = _filled(
+            uses[waiting], counts[waiting], weighted[waiting], fastest[waiting] - rates[waiting], left
+        )
+        rates[waiting] += more
+        bound[waiting] = at
+        left = np.maximum(capacity - rates @ weighted, 0.0)
+        room = np.where(used, left / capacity, np.inf).min(axis=1)
+        waiting = np.flatnonzero((rates < fastest * (1 - NEARLY)) & (room > ROOM))
+        if not waiting.size:
+            break
+    held = rates < fastest * (1 - NEARLY)
+    empty = (left / capacity)[bound] <= ROOM
+    rest = np.where(used, left / capacity, np.inf).argmin(axis=1)
+    return rates, np.where(held, np.where(empty, bound, rest), OWN)
+
+
+def _filled(
+    uses: Floats, counts: Floats, weighted: Floats, fastest: Floats, capacity: Floats
+) -> tuple[Floats, Whole]:
+    """Rates of one filling, of what is left, and which resource settled each."""
+    rates, bound = np.zeros(len(fastest)), np.zeros(len(fastest), dtype=np.int64)
     used = uses > 0
     inverse = np.divide(1.0, uses, out=np.zeros_like(uses), where=used)
     left = capacity.copy()
@@ -46,14 +75,12 @@ def shares(
         offers = np.where(here, np.where(here, level, 0.0) * inverse[waiting], np.inf)
         which = offers.argmin(axis=1)
         best = offers[np.arange(len(waiting)), which]
-        own = fastest[waiting] <= best * (1 + NEARLY)
-        if own.any():
-            settled, rate = own, fastest[waiting]
-        else:
-            settled, rate = _whole(which, here, level / capacity), best
-            bound[waiting[settled]] = which[settled]
+        settled = fastest[waiting] <= best * (1 + NEARLY)
+        rate = fastest[waiting]
+        if not settled.any():
+            settled, rate = _whole(which, here, level), best
         chosen = waiting[settled]
-        rates[chosen] = rate[settled]
+        rates[chosen], bound[chosen] = rate[settled], which[settled]
         left = np.maximum(left - rates[chosen] @ weighted[chosen], 0.0)
         waiting = waiting[~settled]
     return rates, bound

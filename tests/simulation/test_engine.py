@@ -1,0 +1,197 @@
+"""The engine against times computed by hand, and what must hold for every plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mawl.simulation.demand import Flow, StepDemand
+from mawl.simulation.resources import CORES, FABRIC, LINK
+from tests.simulation.scenes import (
+    MB,
+    demands,
+    device,
+    flow,
+    plan,
+    side_by_side,
+    simulated,
+    step,
+    system,
+)
+
+FLOWS = st.builds(
+    flow,
+    st.floats(1.0, 500.0),
+    st.sampled_from(["data", "work", "util"]),
+    st.sampled_from(["read", "write"]),
+)
+STEPS = st.builds(
+    lambda cpu, flows, blocked: step(cpu, *flows, blocked=blocked),
+    st.floats(0.0, 10.0),
+    st.lists(FLOWS, max_size=2),
+    st.floats(0.0, 2.0),
+)
+JOBS = st.lists(st.lists(STEPS, min_size=1, max_size=3), min_size=1, max_size=5)
+
+
+def test_two_writers_share_a_disk_until_the_shorter_ends() -> None:
+    """100 MB/s: 50 each until the first has its 100 MB after 2 s, then 200 MB less 100 alone in 1 s."""
+    found = simulated(system(), *side_by_side([[step(0.0, flow(100))], [step(0.0, flow(200))]]))
+    assert [job.ended for job in found.jobs] == pytest.approx([2.0, 3.0])
+    assert found.jobs[0].steps[0].blocked()["work"] == pytest.approx(2.0)
+
+
+def test_reads_and_writes_have_budgets_of_their_own_unless_they_share_one() -> None:
+    jobs = side_by_side([[step(0.0, flow(100))], [step(0.0, flow(100, direction="read"))]])
+    assert simulated(system(), *jobs).elapsed_seconds == pytest.approx(1.0)
+    one = device(shared_bytes_per_second=100 * MB)
+    assert simulated(system(one), *jobs).elapsed_seconds == pytest.approx(2.0)
+
+
+def test_jobs_wait_for_cores_and_a_thread_is_no_faster_than_a_core() -> None:
+    """Three jobs of 4 CPU seconds on two cores: 6 s; one alone on two: 4 s; on cores twice as fast: 2 s."""
+    three = side_by_side([[step(4.0)]] * 3)
+    found = simulated(system(cores=2), *three)
+    assert found.elapsed_seconds == pytest.approx(6.0)
+    assert found.jobs[0].steps[0].run_queue() == pytest.approx(2.0)
+    assert found.jobs[0].steps[0].waited.keys() == {found.resources.column(0, CORES)}
+    one = side_by_side([[step(4.0)]])
+    assert simulated(system(cores=2), *one).elapsed_seconds == pytest.approx(4.0)
+    assert simulated(system(cores=2, core_speed=2.0), *one).elapsed_seconds == pytest.approx(2.0)
+
+
+def test_stages_follow_one_another_and_a_session_may_start_late() -> None:
+    jobs = demands({"a": [step(1.0)], "b": [step(2.0)], "c": [step(0.5)]})
+    found = simulated(system(), plan([[["a"], ["b"]], [["c"]]], s2=5.0), jobs)
+    times = {job.plan.job: (job.started, job.ended) for job in found.jobs}
+    assert times == {"a": (0.0, 1.0), "b": (1.0, 3.0), "c": (5.0, 5.5)}
+
+
+def test_a_delay_that_ends_beside_a_running_job_starts_its_session() -> None:
+    jobs = demands({"a": [step(0.0, flow(300))], "b": [step(0.0, flow(100))]})
+    found = simulated(system(), plan([[["a"]], [["b"]]], s2=1.0), jobs)
+    assert {job.plan.job: job.ended for job in found.jobs} == pytest.approx({"a": 4.0, "b": 3.0})
+
+
+def test_nodes_share_what_is_not_local_through_link_and_fabric() -> None:
+    """Four nodes with 100 MB each: 4 s by a shared 100 MB/s, 10 s by links of 10, 20 s by a fabric of 20."""
+    jobs = side_by_side([[step(0.0, flow(100))]])
+    shared = device("array", local=False)
+    assert simulated(system(shared, count=4), *jobs).elapsed_seconds == pytest.approx(4.0)
+    links = system(shared, count=4, link_bytes_per_second=10 * MB)
+    assert simulated(links, *jobs).elapsed_seconds == pytest.approx(10.0)
+    fabric = system(shared, count=4, link_bytes_per_second=10 * MB, fabric_bytes_per_second=20 * MB)
+    found = simulated(fabric, *jobs)
+    assert found.elapsed_seconds == pytest.approx(20.0)
+    limits = found.recording.limits(0.0, 20.0)
+    assert limits.keys() == {FABRIC}
+    assert limits[FABRIC] == pytest.approx(4 * 20.0)
+    assert LINK in found.resources.limits
+
+
+def test_local_devices_are_each_node_s_own() -> None:
+    jobs = side_by_side([[step(0.0, flow(100))]])
+    assert simulated(system(count=1000), *jobs).elapsed_seconds == pytest.approx(1.0)
+
+
+def test_a_spinning_disk_falls_with_streams() -> None:
+    """Half of 100 MB/s at two streams: 200 MB take 4 s instead of 2."""
+    disk = device(spinning_streams=2.0)
+    assert simulated(
+        system(disk), *side_by_side([[step(0.0, flow(100))]] * 2)
+    ).elapsed_seconds == pytest.approx(4.0)
+    assert simulated(system(disk), *side_by_side([[step(0.0, flow(100))]])).elapsed_seconds == pytest.approx(
+        1.0
+    )
+
+
+def test_a_bound_on_requests_holds() -> None:
+    slow = device(requests_per_second=10.0)
+    assert simulated(system(slow), *side_by_side([[step(0.0, flow(100))]])).elapsed_seconds == pytest.approx(
+        10.0
+    )
+
+
+def test_time_that_a_step_is_blocked_even_alone_is_added_to_its_cpu_time() -> None:
+    jobs = side_by_side([[step(1.0, flow(10), blocked=2.0, other=0.5)]])
+    found = simulated(system(), *jobs, alone_ratio=0.5)
+    assert found.elapsed_seconds == pytest.approx(1.0 + 0.5 * 2.0 + 0.5)
+    assert found.jobs[0].steps[0].blocked()["work"] == pytest.approx(1.0)
+
+
+def test_volumes_of_a_role_are_used_in_turns() -> None:
+    roles = {"data": ("one",), "work": ("one", "two"), "util": ("one",)}
+    both = system(device("one"), device("two"), roles=roles)
+    jobs = side_by_side([[step(0.0, flow(100))]] * 2)
+    assert simulated(both, *jobs).elapsed_seconds == pytest.approx(1.0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(JOBS)
+def test_work_is_conserved(steps: list[list[StepDemand]]) -> None:
+    """What the resources gave is what the steps asked for, and the seconds of every job add up."""
+    found = simulated(system(cores=2), *side_by_side(steps), alone_ratio=0.5)
+    asked = sum(one.cpu_seconds for job in steps for one in job)
+    assert found.recording.cumulative(0, "cpu")[-1] == pytest.approx(asked, abs=1e-6)
+    for direction in ("read", "write"):
+        moved = sum(f.device_bytes for f in _flows(steps) if f.direction == direction)
+        column = found.resources.column(0, "disk", direction)
+        assert column is not None
+        assert found.recording.used(0, column)[-1] == pytest.approx(moved, rel=1e-6, abs=1.0)
+    for job in found.jobs:
+        for one in job.steps:
+            waits = sum(one.blocked().values()) + one.run_queue() + one.activity.step.other_seconds
+            assert one.ended - one.started == pytest.approx(one.activity.step.cpu_seconds + waits, abs=1e-6)
+    in_limits = sum(found.recording.limits(0.0, found.elapsed_seconds).values())
+    assert in_limits == pytest.approx(sum(job.ended - job.started for job in found.jobs), abs=1e-5)
+
+
+def _flows(steps: list[list[StepDemand]]) -> list[Flow]:
+    return [one for job in steps for of_step in job for one in of_step.flows]
+
+
+@settings(deadline=None, max_examples=40)
+@given(JOBS, st.floats(1.0, 8.0), st.sampled_from(["cores", "disk"]))
+def test_more_of_a_resource_never_makes_the_longest_job_longer_than_all_in_a_row(
+    steps: list[list[StepDemand]], factor: float, what: str
+) -> None:
+    """Fair sharing has anomalies, but none beyond what holds for everything that keeps busy."""
+    own = system(cores=2)
+    better = system(cores=2 * factor) if what == "cores" else system(device(rate=100.0 * factor), cores=2)
+    jobs = side_by_side(steps)
+    after = simulated(better, *jobs).elapsed_seconds
+    row = sum(simulated(own, *side_by_side([job])).elapsed_seconds for job in steps)
+    assert after <= row * (1 + 1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.floats(1.0, 500.0), min_size=1, max_size=6), st.floats(1.0, 8.0))
+def test_a_faster_disk_never_slows_jobs_that_have_only_it(sizes: list[float], factor: float) -> None:
+    jobs = side_by_side([[step(0.0, flow(size))] for size in sizes])
+    before = simulated(system(), *jobs)
+    after = simulated(system(device(rate=100.0 * factor)), *jobs)
+    for old, new in zip(before.jobs, after.jobs, strict=True):
+        assert new.ended <= old.ended * (1 + 1e-9)
+
+
+@settings(deadline=None, max_examples=25)
+@given(JOBS, st.integers(2, 5))
+def test_alike_nodes_advance_alike(steps: list[list[StepDemand]], count: int) -> None:
+    """One node that stands for several takes as long as each of them simulated by itself."""
+    shared = device("array", local=False)
+    one_kind = system(shared, count=count, cores=2)
+    jobs = side_by_side(steps)
+    together = simulated(one_kind, *jobs)
+    apart = replace(one_kind, nodes=tuple(replace(one_kind.nodes[0], count=1) for _ in range(count)))
+    alone = simulated(apart, *jobs)
+    assert len(alone.jobs) == count * len(together.jobs)
+    assert alone.elapsed_seconds == pytest.approx(together.elapsed_seconds, rel=1e-6)
+
+
+def test_the_same_scenario_gives_the_same_to_the_last_bit() -> None:
+    jobs = side_by_side([[step(1.0, flow(70)), step(0.3, flow(13))]] * 7)
+    first, second = (simulated(system(cores=2), *jobs) for _ in range(2))
+    assert [job.ended for job in first.jobs] == [job.ended for job in second.jobs]

@@ -1,0 +1,91 @@
+"""Max-min fair sharing: nothing too much, nothing left over, alike for alike, by hand where it is easy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mawl.simulation.sharing import OWN, Floats, Whole, shares
+
+AMOUNTS = st.one_of(st.just(0.0), st.floats(0.01, 100.0))
+
+
+def shared(uses: Floats, fastest: Floats, capacity: Floats) -> tuple[Floats, Whole]:
+    return shares(uses, uses, (uses > 0).astype(float), fastest, capacity)
+
+
+@st.composite
+def loads(draw: st.DrawFn) -> tuple[Floats, Floats, Floats]:
+    rows, columns = draw(st.integers(1, 8)), draw(st.integers(1, 4))
+    uses = draw(arrays(float, (rows, columns), elements=AMOUNTS))
+    fastest = draw(arrays(float, rows, elements=st.floats(0.01, 100.0)))
+    return uses, fastest, draw(arrays(float, columns, elements=st.floats(0.1, 100.0)))
+
+
+@given(loads())
+def test_no_resource_gives_more_than_it_has(load: tuple[Floats, Floats, Floats]) -> None:
+    uses, fastest, capacity = load
+    rates, _ = shared(uses, fastest, capacity)
+    assert (rates @ uses <= capacity * (1 + 1e-9)).all()
+    assert (rates <= fastest * (1 + 1e-9)).all()
+
+
+@given(loads())
+def test_who_is_held_back_is_held_back_by_a_resource_that_is_used_up(
+    load: tuple[Floats, Floats, Floats],
+) -> None:
+    uses, fastest, capacity = load
+    rates, bound = shared(uses, fastest, capacity)
+    used = rates @ uses
+    for row, column in enumerate(bound):
+        if column == OWN:
+            assert rates[row] == pytest.approx(fastest[row])
+        else:
+            assert uses[row, column] > 0
+            assert used[column] == pytest.approx(capacity[column], rel=1e-6)
+
+
+@given(loads())
+def test_alike_activities_get_alike_rates_in_any_order(load: tuple[Floats, Floats, Floats]) -> None:
+    uses, fastest, capacity = load
+    twice = np.vstack([uses, uses]), np.concatenate([fastest, fastest])
+    rates, _ = shared(*twice, capacity)
+    assert rates[: len(fastest)] == pytest.approx(rates[len(fastest) :], rel=1e-6)
+    turned, _ = shared(uses[::-1], fastest[::-1], capacity)
+    assert turned[::-1] == pytest.approx(shared(uses, fastest, capacity)[0], rel=1e-6)
+
+
+@given(
+    arrays(float, st.integers(1, 8), elements=st.floats(0.01, 100.0)),
+    st.floats(0.1, 100.0),
+    st.floats(1.0, 10.0),
+)
+def test_more_of_the_only_resource_slows_nobody(fastest: Floats, capacity: float, factor: float) -> None:
+    uses = np.ones((len(fastest), 1))
+    before, _ = shared(uses, fastest, np.array([capacity]))
+    after, _ = shared(uses, fastest, np.array([capacity * factor]))
+    assert (after >= before * (1 - 1e-9)).all()
+
+
+def test_what_one_leaves_goes_to_the_others() -> None:
+    rates, bound = shared(np.ones((3, 1)), np.array([1.0, 10.0, 10.0]), np.array([9.0]))
+    assert rates.tolist() == [1.0, 4.0, 4.0]
+    assert bound.tolist() == [OWN, 0, 0]
+
+
+def test_a_flow_over_two_links_takes_the_share_of_the_narrower() -> None:
+    uses = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    rates, bound = shared(uses, np.full(3, np.inf), np.array([10.0, 4.0]))
+    assert rates.tolist() == [2.0, 8.0, 2.0]
+    assert bound.tolist() == [1, 0, 1]
+
+
+def test_a_row_that_stands_for_many_takes_their_share() -> None:
+    """Ten alike nodes and one other on a shared device of 11 a second: one each."""
+    uses = np.ones((2, 1))
+    counts = np.array([[10.0], [1.0]])
+    rates, _ = shares(uses, uses * counts, counts, np.full(2, np.inf), np.array([11.0]))
+    assert rates.tolist() == [1.0, 1.0]
