@@ -14,6 +14,7 @@ from mawl.reporters.columns import LINE_WIDTH
 from mawl.store import open_run
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.recorded_host import aix_recording
 
 
 def test_all_profiles_with_every_setting_by_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,3 +79,37 @@ def test_a_run_records_its_settings_and_is_checked(mawl: Command) -> None:
     found = json.loads(mawl("tune", "check", "latest", "--json").stdout)
     row = next(row for row in found["settings"] if row["name"] == "sortsize")
     assert (row["state"], row["current"]) == ("differs", 64 * 2**20)
+
+
+COMMANDS = (
+    ("vmo -L", "maxfree                   1088   1088   1088   16     4838K  4KB pages         D"),
+    ("ioo -L", "j2_maxPageReadAhead       1024   128    128    0      64K    4KB pages         D"),
+    ("schedo -L", "timeslice                 1      1      1      0      2G-1   clock ticks       D"),
+    ("lsattr -El sys0", "maxuproc        512              Maximum number of PROCESSES allowed per user True"),
+    ("lsattr -El hdisk4", "queue_depth     40               Queue DEPTH                        True"),
+    ("lsattr -El fcs0", "max_xfer_size   0x100000         Maximum Transfer Size               True"),
+)
+
+
+def test_a_recorded_aix_host_is_checked_from_its_bbbp_sections(mawl: Command) -> None:
+    told = "".join(
+        f'BBBP,{number:03d},{command}\nBBBP,{number:03d},{command},"{line}"\n'
+        for number, (command, line) in enumerate(COMMANDS)
+    )
+    recorded = "".join(aix_recording(4, 5)).replace("AAA,cpus", f"{told}AAA,cpus")
+    (mawl.directory / "aix1.nmon").write_text(recorded)
+    assert mawl("import", "aix1.nmon").returncode == 0
+    found = json.loads(mawl("tune", "check", "latest", "--json").stdout)
+    assert found["platform"] == "aix"
+    rows = {row["name"]: row for row in found["settings"] if row["state"] in ("differs", "as recommended")}
+    states = {name: (row["state"], row["current"]) for name, row in rows.items()}
+    assert states == {
+        "maxfree": ("differs", "1088"),
+        "j2_maxPageReadAhead": ("as recommended", "1024"),
+        "timeslice": ("as recommended", "1"),
+        "maxuproc": ("differs", "512"),
+        "queue_depth": ("differs", "40"),
+        "max_xfer_size": ("differs", "0x100000"),
+    }
+    assert rows["max_xfer_size"]["change"] == "chdev -l fcs0 -a max_xfer_size=0x200000 -P"
+    assert all(rows[name]["is_default"] for name in ("maxfree", "maxuproc", "queue_depth", "max_xfer_size"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.config.published import papers as published_papers
 from mawl.config.tuning import load_profile, profile, profiles
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.tuning import TuningSetting, Value
@@ -191,3 +192,23 @@ def test_a_wrong_entry_is_refused_with_file_key_and_reason(
 def test_a_strange_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="nothing is no tuning profile; choose from: aix-fibre-channel, "):
         profile("nothing")
+
+
+def test_no_entry_of_the_papers_stands_without_a_second_reading() -> None:
+    papers = {paper.source.key for paper in published_papers()}
+    read = {(where, subject, name) for where, subject, name, _, _ in PRINTED["other"]}
+    read |= {("aix-power8", "", name) for rows in PRINTED["kept"].values() for name, _ in rows}
+    for key, heading, name, _, _ in ENTRIES:
+        command = any(heading.startswith(start) for start in COMMANDS)
+        scale = heading.startswith("Spectrum Scale")
+        subject = next((words for start, words in SUBJECTS[key].items() if heading.startswith(start)), "")
+        where = "aix-power8" if command else "spectrum-scale" if scale else "aix-fibre-channel"
+        read.add((where, "" if command else subject, name.lower() if name == "Algorithm" else name))
+    held = {
+        (one.profile, one.subject, one.name)
+        for profile_held in profiles().values()
+        for one in profile_held.settings
+        if one.source.key in papers
+    }
+    assert held - read == set()
+    assert read - held == set()

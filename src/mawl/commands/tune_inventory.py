@@ -9,6 +9,7 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.advice.tuning.check import Reading
 from mawl.advice.tuning.recorded import recorded_inventories
+from mawl.advice.tuning.roles import volumes_of_roles, with_roles
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.measure.block_devices import volume_facts
@@ -56,6 +57,8 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
             cure="use --live for this machine, or run again",
         )
     limit = judged(stored, bounds)["limit"]
+    roles = volumes_of_roles(facts.volumes, limit)
+    inventories = {node: with_roles(one, roles.get(node, {})) for node, one in inventories.items()}
     return Reading(
         run_id=facts.run_id,
         platform="linux" if facts.inventories else "aix",

@@ -204,6 +204,15 @@ _LUSTRE: tuple[_Row, ...] = (
     ("dirty_bytes", "bytes", "osc.*.max_dirty_mb."),
     ("checksums", "-", "osc.*.checksums."),
 )
+_ROLES: tuple[_Row, ...] = (
+    ("directories", "count", "Directories that the run was given for the role."),
+    ("devices", "count", "Devices that hold them, each once; from the run's volumes, not recorded."),
+    (
+        "limited",
+        "-",
+        "Whether the run's verdict is storage and this role's I/O cost most (or none is named).",
+    ),
+)
 
 _FAMILIES: dict[str, tuple[_Row, ...]] = {
     "memory": _MEMORY,
@@ -219,6 +228,7 @@ _FAMILIES: dict[str, tuple[_Row, ...]] = {
     "container": _CONTAINER,
     "options": _OPTIONS,
     "lustre": _LUSTRE,
+    "roles": _ROLES,
 }
 
 _KINDS: dict[Unit, Kind] = {"text": "text", "count": "integer", "bytes": "integer", "-": "integer"}

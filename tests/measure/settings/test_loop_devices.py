@@ -23,7 +23,7 @@ from mawl.measure.settings.inventory import inventory_of
 from mawl.model.inventory import Figures
 from mawl.model.options import Options
 
-TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "umount")
+TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "umount", "blockdev")
 
 pytestmark = [
     pytest.mark.lab,
@@ -99,16 +99,23 @@ def test_a_planted_bad_setting_is_found_by_check(tmp_path: Path) -> None:
         queue = Path("/sys/block", device, "queue")
         offered = (queue / "scheduler").read_text().replace("[", "").replace("]", "").split()
         bad = next((name for name in ("bfq", "kyber") if name in offered), None)
-        (queue / "read_ahead_kb").write_text("4")
+        before = (queue / "read_ahead_kb").read_text()
+        said("blockdev", "--setra", "8", f"/dev/{device}")
         if bad is not None:
             (queue / "scheduler").write_text(bad)
         roles = [word for role in ("data", "work", "util") for word in (f"--{role}", str(point / role))]
         command = [sys.executable, "-m", "mawl", "tune", "check", "--live", "--json", *roles]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-        after = (queue / "read_ahead_kb").read_text().strip()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+            after = (queue / "read_ahead_kb").read_text().strip()
+        finally:  # the next to attach gets the same device
+            (queue / "read_ahead_kb").write_text(before)
+            (queue / "scheduler").write_text("none")
     assert done.returncode == 0, done.stderr
     rows = [row for row in json.loads(done.stdout)["settings"] if row["subject"] == device]
     found = {row["name"]: row["current"] for row in rows if row["state"] == "differs"}
     assert found["read_ahead"] == 4096
     assert bad is None or found["scheduler"] == bad
+    changes = {row["name"]: row["change"] for row in rows}
+    assert changes["read_ahead"] == f"blockdev --setra 8192 /dev/{device}"
     assert after == "4", "check changes nothing"
