@@ -99,11 +99,7 @@ def metrics_page() -> list[str]:
             SERIES_METRICS,
         ),
         ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
-        (
-            "## Campaigns",
-            "Names in `mawl report CAMPAIGN --format json`; `*` stands for one of a list.",
-            CAMPAIGN_METRICS,
-        ),
+        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),
         (
             "## Placement",
             "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
