@@ -17,6 +17,7 @@ import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
+from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.model.inventory_metrics import INVENTORY_METRICS
 from mawl.model.lab_evidence_metrics import LAB_EVIDENCE_METRICS
 from mawl.model.lab_metrics import LAB_METRICS
@@ -99,6 +100,7 @@ def metrics_page() -> list[str]:
             SERIES_METRICS,
         ),
         ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
+        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),
         (
             "## Placement",
             "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",

@@ -9,6 +9,7 @@ from mawl.analysis.campaign.session_run import refused_run
 from mawl.campaigns.series import Following, Series
 from mawl.errors import UnsuitableMachineError
 from mawl.model.campaign import Arm, SessionSearch, Slot
+from mawl.units import counted_noun
 
 ReadRun = Callable[[Series, Slot], SessionRun]
 """What a finished slot's run says."""
@@ -30,7 +31,7 @@ def following(search: SessionSearch, arm_of: Callable[[int], Arm], read: ReadRun
         first = [run for run in known.values() if run.sessions == search.first]
         if first and first[0].verdict == "refused":
             raise UnsuitableMachineError(
-                f"not even {search.first} sessions can be started", why=first[0].reasons[0]
+                f"not even {counted_noun(search.first, 'session')} can be started", why=first[0].reasons[0]
             )
         sessions = next_sessions([known[position] for position in sorted(known)], search)
         return None if sessions is None else arm_of(sessions)

@@ -19,7 +19,7 @@ def check(reading: Reading) -> list[Finding]:
             rule=NAME,
             severity="indicative",
             sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} are asked for",
-            cure=f"run it {FEWEST_REPEATS} times under the same conditions, give median and range, and hold "
-            f"them together (mawl compare); one run alone is an indication",
+            cure=f"run it {FEWEST_REPEATS} times under the same conditions (mawl run --repeat "
+            f"{FEWEST_REPEATS}), and give median and range; one run alone is an indication",
         )
     ]

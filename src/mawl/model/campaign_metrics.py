@@ -1,0 +1,70 @@
+"""Definitions of what ``mawl report CAMPAIGN --format json`` holds beside texts, names and the comparison."""
+
+from __future__ import annotations
+
+from mawl.model.metric import (
+    Metric,
+    count_metric,
+    flag_metric,
+    rate_metric,
+    ratio_metric,
+    seconds_metric,
+)
+
+PAGE = "docs/design/campaigns.md"
+ORDER, SPREAD, KNEE, SCALING = (
+    f"{PAGE}, {heading}" for heading in ("Order", "Spread", "The knee", "Scaling over nodes")
+)
+
+CAMPAIGN_METRICS: tuple[Metric, ...] = (
+    count_metric("slots.*.position", "Place of the run in the order of the campaign, from 1.", ORDER),
+    count_metric("arms.*.size", "Sessions or nodes of the arm, where the campaign varies them.", ORDER),
+    count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),
+    count_metric("arms.*.planned", "Runs of the arm that are made or to be made.", ORDER),
+    count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
+    count_metric("arms.*.figures.*.runs", "Runs that the figure is over.", SPREAD),
+    *(
+        Metric(f"arms.*.figures.*.{name}", "-", "float", f"{definition}, in the figure's unit.", SPREAD)
+        for name, definition in (
+            ("median", "Median over runs"),
+            ("lowest", "The least of the runs"),
+            ("highest", "The most of the runs"),
+            ("mean", "Mean over runs, geometric where all values are above 0"),
+            ("low", "Lower end of the mean's 95 % interval (null with fewer than five runs)"),
+            ("high", "Upper end of the mean's 95 % interval (null with fewer than five runs)"),
+        )
+    ),
+    ratio_metric(
+        "arms.*.figures.*.deviation_ratio",
+        "Standard deviation of one run over the mean; null for a single run.",
+        SPREAD,
+    ),
+    count_metric(
+        "knee.sessions",
+        "The most sessions that are carried; where beyond is fewer than, the least that were tried and are "
+        "not; null where no number is carried.",
+        KNEE,
+    ),
+    count_metric("knee.low", "Lower end of the knee's 95 % interval; null with a reason.", KNEE),
+    count_metric("knee.high", "Upper end of the knee's 95 % interval; null with a reason.", KNEE),
+    count_metric("sessions.*.sessions", "A number of sessions that was tried.", KNEE),
+    count_metric("sessions.*.runs", "Runs with so many sessions.", KNEE),
+    count_metric("sessions.*.agreeing", "Of these, the runs that said what the number was judged.", KNEE),
+    flag_metric("sessions.*.carried", "Whether so many sessions are carried, by most of the runs.", KNEE),
+    flag_metric("sessions.*.refused", "Whether the machine cannot start so many.", KNEE),
+    flag_metric(
+        "sessions.*.gate_alone", "Whether only the throughput-per-core gate speaks against it.", KNEE
+    ),
+    ratio_metric("sessions.*.median_stretch", "Median over runs of the median stretch over jobs.", KNEE),
+    count_metric("scaling.*.nodes", "Nodes of the runs.", SCALING),
+    count_metric("scaling.*.runs", "Runs on so many nodes.", SCALING),
+    seconds_metric("scaling.*.elapsed_seconds", "Median over runs of the elapsed time.", SCALING),
+    rate_metric(
+        "scaling.*.bytes_per_second", "Median over runs of the application's mean throughput.", SCALING
+    ),
+    ratio_metric("scaling.*.speedup", "Throughput over that of the fewest nodes.", SCALING),
+    ratio_metric(
+        "scaling.*.efficiency_ratio", "Speedup over how many times the nodes of the fewest.", SCALING
+    ),
+    ratio_metric("scaling.*.elapsed_ratio", "Elapsed time over that of the fewest nodes.", SCALING),
+)

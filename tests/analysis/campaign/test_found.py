@@ -1,0 +1,171 @@
+"""What campaigns of synthetic runs say together, and that every figure of it is defined."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.analysis.campaign.found import CampaignFound, found, spread
+from mawl.analysis.campaign.knee import knee_of
+from mawl.analysis.campaign.session_run import session_run
+from mawl.analysis.comparison.sides import ComparedRun
+from mawl.campaigns.order import back_and_forth
+from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.model.campaign_metrics import CAMPAIGN_METRICS
+from mawl.reporters.campaign import html, markdown, text
+from mawl.reporters.campaign.content import knee
+from tests.fakes.campaign_runs import campaign
+from tests.fakes.compared_runs import compared
+
+SEARCH = SessionSearch(first=1, most=500, runs_each=3)
+
+
+def finished(record: Campaign) -> Campaign:
+    """The record with every slot finished."""
+    slots = [
+        msgspec.structs.replace(slot, state="finished", folder=f"{slot.position:03}", outcome="completed")
+        for slot in record.slots
+    ]
+    return msgspec.structs.replace(record, slots=slots, outcome="completed")
+
+
+def all_runs(record: Campaign, factors: dict[str, float]) -> dict[int, ComparedRun]:
+    return {
+        slot.position: compared(slot.position, dict.fromkeys(("wide_sort", "census_load"), factors[slot.arm]))
+        for slot in record.slots
+    }
+
+
+def scaling() -> CampaignFound:
+    arms = [Arm(name=f"nodes-{count}", workload="tiny", size=count) for count in (1, 2, 4)]
+    record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 2)))
+    return found(record, all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0, "nodes-4": 2.0}))
+
+
+def search_for_sessions() -> CampaignFound:
+    stretches = {1: 1.0, 2: 1.2, 4: 2.6, 3: 1.9}
+    arms = [Arm(name=f"sessions-{count}", workload="tiny", size=count) for count in stretches]
+    order = [1, 2, 4, 3, 4, 4, 3, 3]
+    slots = [Slot(position=place, arm=f"sessions-{count}") for place, count in enumerate(order, start=1)]
+    record = finished(campaign(kind="find-sessions", arms=arms, slots=slots, search=SEARCH))
+    runs = {}
+    for slot in record.slots:
+        run = compared(slot.position)
+        capacity = run.summary["capacity"]
+        stretch = capacity["stretch"] | {"median": stretches[order[slot.position - 1]], "most": 2.0}
+        gate = capacity["gate"] | {"met": True}
+        summary = run.summary | {"capacity": capacity | {"stretch": stretch, "gate": gate}}
+        runs[slot.position] = msgspec.structs.replace(run, summary=summary)
+    return found(record, runs)
+
+
+def repeats() -> CampaignFound:
+    arms = [Arm(name="run", workload="tiny")]
+    record = finished(campaign(kind="repeat", arms=arms, slots=back_and_forth(arms, 5)))
+    return found(record, all_runs(record, {"run": 1.0}))
+
+
+def comparison() -> CampaignFound:
+    record = finished(campaign(repeats=5))
+    return found(record, all_runs(record, {"a": 1.0, "b": 2.0}))
+
+
+EVERY = {"repeat": repeats, "ab": comparison, "find-sessions": search_for_sessions, "scaling": scaling}
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from leaves(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for member in value:
+            yield from leaves(member, f"{path}.*")
+    else:
+        yield path, value
+
+
+def test_every_figure_has_a_definition_and_every_definition_a_figure() -> None:
+    names = {metric.name for metric in CAMPAIGN_METRICS}
+    seen = set()
+    for make in EVERY.values():
+        plain = json.loads(msgspec.json.encode(msgspec.structs.replace(make(), comparison=None)))
+        seen |= {path for path, value in leaves(plain) if isinstance(value, int | float)}
+    assert seen == names
+
+
+def test_a_b_says_what_a_comparison_of_the_sides_says() -> None:
+    said = comparison().comparison
+    assert said is not None and said.statement is not None
+    assert (said.reference.label, said.candidate.label) == ("before", "after")
+    assert said.statement.verdict == "slower"
+    assert said.statement.change_ratio == pytest.approx(1.0)
+
+
+def test_repeats_have_median_range_and_interval() -> None:
+    values = [10.0, 11.0, 9.0, 10.5, 9.5]
+    one = spread("elapsed", "time.elapsed_seconds", "seconds", values)
+    assert (one.median, one.lowest, one.highest) == (10.0, 9.0, 11.0)
+    assert one.mean == pytest.approx(statistics.geometric_mean(values))
+    # Student's t with 4 degrees of freedom: 2.776 (Abramowitz and Stegun, table 26.10).
+    reach = 2.776 * statistics.stdev(map(math.log, values)) / math.sqrt(5)
+    assert one.low is not None and one.high is not None
+    assert one.high / one.mean == pytest.approx(math.exp(reach), rel=1e-3)
+    assert one.low / one.mean == pytest.approx(math.exp(-reach), rel=1e-3)
+    few = spread("elapsed", "time.elapsed_seconds", "seconds", values[:4])
+    assert few.low is None and few.high is None and few.deviation_ratio is not None
+
+
+def test_scaling_is_of_throughput_against_the_fewest_nodes() -> None:
+    rows = scaling().scaling
+    assert [row.nodes for row in rows] == [1, 2, 4]
+    assert rows[0].bytes_per_second is not None and rows[2].bytes_per_second is not None
+    assert rows[2].speedup == rows[2].bytes_per_second / rows[0].bytes_per_second
+    assert [row.efficiency_ratio for row in rows[:2]] == [1.0, 0.5]
+    assert rows[2].efficiency_ratio == rows[2].speedup / 4
+
+
+def test_sessions_are_judged_by_the_runs_stretch() -> None:
+    said = search_for_sessions()
+    assert said.knee is not None
+    assert (said.knee.sessions, said.knee.beyond) == (3, "")
+    assert said.knee.low is not None and said.knee.high is not None
+    assert said.knee.low <= 3 <= said.knee.high
+    assert knee(said.knee).startswith("3 sessions (95 % interval ")
+    assert "right size for this machine; with 4: median stretch 2.60 is above 2.00" in knee(said.knee)
+
+
+def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:
+    run = compared(1)
+    jobs = run.summary["jobs"] | {"counted": 4}
+    one = session_run(8, msgspec.structs.replace(run, summary=run.summary | {"jobs": jobs}))
+    assert one.verdict == "too many"
+    assert one.reasons == ["2 of 6 jobs did not finish with a right answer"]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_kind_is_rendered_in_every_form(kind: str) -> None:
+    said = EVERY[kind]()
+    assert said.kind == kind
+    lines = text.render(said).splitlines()
+    assert lines[0].startswith("campaign 20260101-080000-ab-tiny: ")
+    assert lines[1].startswith("outcome    completed: ") and str(said.finished) in lines[1]
+    assert "## Runs" in markdown.render(said)
+    page = html.render(said)
+    assert page.startswith("<!DOCTYPE html>") and "20260101-080000-ab-tiny" in page
+
+
+def test_text_of_a_record_is_escaped_in_html() -> None:
+    hostile = msgspec.structs.replace(repeats(), remarks=["<script>alert(1)</script>"])
+    page = html.render(hostile)
+    assert "<script>alert(1)" not in page and "&lt;script&gt;alert(1)" in page
+
+
+def test_a_knee_without_runs_is_not_known() -> None:
+    assert knee_of([], SEARCH) is None
+    assert knee(None) == "not known: no run is finished"
