@@ -8,6 +8,7 @@ import pytest
 
 from mawl.campaigns.search.space import load_space, setup_of, space_of
 from mawl.errors import UsageError
+from mawl.model.options import Role
 
 
 def test_ranges_double_and_lists_are_as_written(tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_ranges_double_and_lists_are_as_written(tmp_path: Path) -> None:
 
 
 def test_a_point_becomes_options_and_directories() -> None:
-    base = {"data": ["/d"], "work": ["/w1", "/w2", "/w3"], "util": ["/u"]}
+    base: dict[Role, list[str]] = {"data": ["/d"], "work": ["/w1", "/w2", "/w3"], "util": ["/u"]}
     setup = setup_of({"sortsize": "1GiB", "work_volumes": 2, "util": "/x:/y", "sessions": 8}, base)
     assert setup.options == {"sortsize": "1GiB"}
     assert setup.sessions == 8

@@ -60,7 +60,10 @@ class Sampler:
                 return point
             self._tell(known)
         unknown = [point for point in self._space.points() if tuple(point.values()) not in self._known]
-        self._study.enqueue_trial(self._random.choice(unknown))
+        chosen = self._random.choice(unknown)
+        self._study.enqueue_trial(
+            {name: self._space.dimensions[name].index(value) for name, value in chosen.items()}
+        )
         return self._ask()
 
     def prune(self, difference: float) -> bool:
@@ -81,10 +84,12 @@ class Sampler:
 
     def _ask(self) -> Point:
         self._trial = self._study.ask()
-        return {
-            name: self._trial.suggest_categorical(name, values)
+        # By place: a study keeps its choices as they are given, and knows no others.
+        places = {
+            name: self._trial.suggest_categorical(name, range(len(values)))
             for name, values in self._space.dimensions.items()
         }
+        return {name: self._space.dimensions[name][int(place)] for name, place in places.items()}
 
     def _tell(self, difference: float) -> None:
         assert self._trial is not None, "propose comes first"

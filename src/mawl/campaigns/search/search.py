@@ -21,7 +21,8 @@ from mawl.errors import RunFailedError
 EXPLORING_SHARE = 0.4
 """Of the budget, what exploring may take."""
 
-Phase = Literal["exploring", "confirming"]
+Phase = Literal["warming", "exploring", "confirming"]
+"""``warming``: the first run, of the baseline, which makes inputs and is in no pair."""
 Arm = Literal["baseline", "candidate"]
 Outcome = Literal["gain", "excluded", "open", "nothing better", "failed"]
 """``open``: the budget or the looks ended first; ``nothing better``: no point looked better while exploring;
@@ -95,12 +96,14 @@ class Search:
         self._sampler = Sampler(space, rules.seed, rules.clearly_worse, rules.sampler)
         for point in same:
             self._sampler.told(point, 0.0)
-        self._runs, self._spent = 0, 0.0
+        self._runs, self._spent, self._warming_seconds = 0, 0.0, 0.0
         self._trials: list[Trial] = []
         self._explored_all = False
 
     def carry_out(self) -> Found:
         """Explore and confirm; RunFailedError where a run of the baseline fails or lacks the figure."""
+        self._run("warming", 0, "baseline", {})
+        self._warming_seconds = self._spent
         self._explore()
         tried = [trial for trial in self._trials if trial.difference is not None and not trial.pruned]
         best = min(tried, key=lambda trial: trial.difference or 0.0, default=None)
@@ -123,7 +126,7 @@ class Search:
             self._trials.append(self._trial(point))
 
     def _trial(self, point: Point) -> Trial:
-        """Two repeats, each beside a run of the baseline, in the order ABBA; one where it is clearly worse."""
+        """Two repeats, each beside a run of the baseline (ABBA); one where it is clearly worse."""
         block = len(self._trials)
         costs = [self._run("exploring", block, arm, point) for arm in ALONG[:2]]
         first = _difference(ALONG[:2], costs)
@@ -176,8 +179,10 @@ class Search:
         return taken.cost
 
     def _lasts(self, runs: int, seconds: float) -> bool:
-        """Whether so many more runs fit, by the mean of those before."""
-        return not self._runs or self._spent + runs * self._spent / self._runs <= seconds
+        """Whether so many more runs fit, by the mean of those before, or by the first where it is alone."""
+        counted = self._runs - 1
+        mean = (self._spent - self._warming_seconds) / counted if counted else self._spent
+        return self._spent + runs * mean <= seconds
 
     def _found(
         self, outcome: Outcome, point: Point | None, differences: list[float], looks: list[Look]

@@ -1,6 +1,6 @@
 """The space of a search: a finite list of values for each dimension, from a TOML file or the command line.
 
-Sizes and counts may be ranges (``{low = "1MiB", high = "1GiB"}``), which stand for every doubling from low on.
+Sizes and counts may be ranges (``{low = "1MiB", high = "1GiB"}``), which stand for every doubling from low.
 Whatever a space says is checked whole before anything runs.
 """
 
