@@ -18,6 +18,8 @@ from mawl.config.run_options import load_run_options
 from mawl.config.run_profile import load_run_profile
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Arm
+from mawl.model.search import ProgramCounts
+from mawl.model.search_metrics import SEARCH_METRICS
 from mawl.store.campaign import read_campaign, write_campaign
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
 
@@ -122,6 +124,18 @@ def test_a_gain_becomes_a_profile_that_runs_take(whole: Path, tmp_path: Path) ->
     assert profile.origin.statement == found.statement
     assert profile.origin.pairs == 2 * found.blocks
     assert load_run_options(file).options == profile.options
+
+
+def test_names_are_those_of_the_registry(whole: Path) -> None:
+    found = carried_out(whole, SearchRuns())
+    found = msgspec.structs.replace(found, programs=ProgramCounts(faster=1, slower=0, not_told_apart=0))
+    names: set[str] = set()
+    for name, value in msgspec.to_builtins(found).items():
+        if name in ("looks", "trials"):
+            names |= {f"{name}.*.{inner}" for inner in value[0]}
+        else:
+            names |= {f"programs.{inner}" for inner in value} if name == "programs" else {name}
+    assert {f"search.{name}" for name in names} == {metric.name for metric in SEARCH_METRICS}
 
 
 def test_a_changed_record_is_refused(whole: Path, tmp_path: Path) -> None:
