@@ -25,6 +25,7 @@ from mawl.model.metrics import METRICS
 from mawl.model.options import ROLES, Options
 from mawl.model.placement_metrics import PLACEMENT_METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
+from mawl.model.search_metrics import SEARCH_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.model.simulation_metrics import SIMULATION_METRICS
 from mawl.model.tuning_metrics import TUNING_METRICS
@@ -112,6 +113,11 @@ def metrics_page() -> list[str]:
             SIMULATION_METRICS,
         ),
         ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
+        (
+            "## Search",
+            "What `mawl tune search --json` prints; `*` stands for a look or a trial.",
+            SEARCH_METRICS,
+        ),
         (
             "## Inventory",
             "Settings of each node in run.json: `inventories.NODE.families.FAMILY.SUBJECT.NAME`.",

@@ -31,6 +31,7 @@ from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
+from mawl.commands.run_profile import add_profile_argument, apply_profile
 from mawl.commands.solo import Times
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workload_arguments(parser)
     add_role_arguments(parser)
     add_volume_order_argument(parser)
+    add_profile_argument(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders go (default: ./runs)")
     parser.add_argument("--output", metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)")
     parser.add_argument(
@@ -130,6 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     campaign = run_campaign(arguments, _parse)
     if campaign is not None:
         return campaign
+    apply_profile(arguments)
     if on_nodes(arguments):
         return run_on_nodes(arguments)
     if not arguments.dry_run:

@@ -1,7 +1,8 @@
 """What is set, what should be, and how to change it; nothing is changed (docs/guides/tuning.md).
 
 `show` prints the profiles: settings with their default, what is recommended, why and by whom. `check` puts
-what a run found set, or what is set here and now, beside them.
+what a run found set, or what is set here and now, beside them. `search` tries run options against the
+baseline, and says whether there is a gain (docs/guides/search.md).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 from mawl.advice.tuning.check import check
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.tune_inventory import live_inventory, run_reading
+from mawl.commands.tune_search import add_search_arguments, run_search
 from mawl.config.tuning import profile, profiles
 from mawl.errors import UsageError
 from mawl.model.tuning import Profile
@@ -25,8 +27,8 @@ HELP = "settings: what is set, what is recommended, why, and the commands that c
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl tune show|check``."""
-    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check", required=True)
+    """``mawl tune show|check|search``."""
+    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check|search", required=True)
     show = verbs.add_parser("show", help="the profiles, or one of them")
     show.add_argument("profile", nargs="?", metavar="PROFILE", help="a name, or a TOML file of your own")
     show.add_argument("--all", action="store_true", help="every setting of every profile")
@@ -49,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     compare.add_argument("--all", action="store_true", help="also what is as recommended, or not known")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run_tune=_check)
+    search = verbs.add_parser(
+        "search", help="run options that are better than the baseline, if there are any"
+    )
+    add_search_arguments(search)
+    search.set_defaults(run_tune=run_search)
 
 
 def run(arguments: argparse.Namespace) -> int:

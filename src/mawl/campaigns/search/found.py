@@ -1,0 +1,145 @@
+"""What a search found, as plain records: the change with its interval, its programs, its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import tomli_w
+
+from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.sides import Side
+from mawl.campaigns.search.conduct import SearchCampaign
+from mawl.campaigns.search.objective import OBJECTIVES
+from mawl.campaigns.search.search import Found
+from mawl.campaigns.search.space import setup_of
+from mawl.config.run_profile import Origin, RunProfile
+from mawl.errors import UsageError
+from mawl.model.options import Role, VolumeOrder
+from mawl.model.search import ProgramCounts, SearchFound, SearchLook, SearchRecord, SearchTrial
+from mawl.store.files import replace_file
+from mawl.units import format_instant
+
+
+class Proposals(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of kernel and devices that differ from what is recommended, or why they are not known."""
+
+    rows: list[dict[str, Any]]
+    reason: str | None = None
+
+
+def as_found(
+    campaign: SearchCampaign,
+    found: Found,
+    sides: tuple[Side, Side] | None,
+    proposals: Proposals,
+) -> SearchFound:
+    """The record that is printed; ``sides`` are the confirming runs, None where there are none.
+
+    The statement is empty here: it is the reporter's.
+    """
+    record = campaign.record
+    chosen = OBJECTIVES[record.objective]
+    looks = [
+        SearchLook(
+            blocks=one.blocks,
+            change_ratio=chosen.change_ratio(one.difference),
+            low_ratio=min(chosen.change_ratio(one.low), chosen.change_ratio(one.high)),
+            high_ratio=max(chosen.change_ratio(one.low), chosen.change_ratio(one.high)),
+            decision=one.decision,
+        )
+        for one in found.looks
+    ]
+    counts, reason = _programs(found, sides)
+    last = looks[-1] if looks else None
+    space = 1
+    for values in record.dimensions.values():
+        space *= len(values)
+    return SearchFound(
+        campaign=campaign.series.record.name,
+        workload=record.workload,
+        objective=record.objective,
+        figure=chosen.figure,
+        outcome=found.outcome,
+        statement="",
+        setting=found.point,
+        confidence_ratio=record.confidence_ratio,
+        smallest_gain_ratio=record.smallest_gain_ratio,
+        change_ratio=last.change_ratio if last else None,
+        low_ratio=last.low_ratio if last else None,
+        high_ratio=last.high_ratio if last else None,
+        blocks=len(found.differences),
+        looks=looks,
+        trials=[
+            SearchTrial(
+                setting=trial.point,
+                change_ratio=None if trial.difference is None else chosen.change_ratio(trial.difference),
+                repeats=trial.repeats,
+                pruned=trial.pruned,
+            )
+            for trial in found.trials
+        ],
+        points=space,
+        explored_all=found.explored_all,
+        runs=len(record.seconds),
+        spent_seconds=found.spent_seconds,
+        budget_seconds=record.budget_seconds,
+        programs=counts,
+        programs_reason=reason,
+        profile=record.profile if found.outcome == "gain" else None,
+        proposed=proposals.rows,
+        proposed_reason=proposals.reason,
+    )
+
+
+def _programs(found: Found, sides: tuple[Side, Side] | None) -> tuple[ProgramCounts | None, str | None]:
+    """How many programs the candidate makes faster and slower; without a gain it is not asked."""
+    if found.outcome != "gain" or sides is None:
+        return None, "no gain was established"
+    try:
+        programs = compare(*sides, anyway=True).programs
+    except UsageError as error:
+        return None, str(error)
+    if programs is None:
+        return None, "the runs have no programs in common"
+    return (
+        ProgramCounts(faster=programs.faster, slower=programs.slower, not_told_apart=programs.no_difference),
+        None,
+    )
+
+
+def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -> None:
+    """Write the profile of a gain where the record says: what ``mawl run --profile`` applies, and whence."""
+    assert found.setting is not None and found.change_ratio is not None, "a gain has both"
+    assert found.low_ratio is not None and found.high_ratio is not None, "and an interval"
+    setup = setup_of(found.setting, cast(Mapping[Role, list[str]], record.directories))
+    profile = RunProfile(
+        title=f"What mawl tune search found for {found.workload}",
+        sessions=setup.sessions,
+        volume_order=cast(VolumeOrder | None, setup.volume_order),
+        options=dict(setup.options),
+        data=_absolute(setup.directories.get("data")),
+        work=_absolute(setup.directories.get("work")),
+        util=_absolute(setup.directories.get("util")),
+        origin=Origin(
+            campaign=found.campaign,
+            created_at=format_instant(created_at),
+            workload=found.workload,
+            objective=found.objective,
+            statement=found.statement,
+            change_ratio=found.change_ratio,
+            low_ratio=found.low_ratio,
+            high_ratio=found.high_ratio,
+            confidence=found.confidence_ratio,
+            pairs=2 * found.blocks,
+        ),
+    )
+    plain = {name: value for name, value in msgspec.to_builtins(profile).items() if value not in (None, {})}
+    replace_file(Path(record.profile), tomli_w.dumps(plain).encode())
+
+
+def _absolute(places: list[str] | None) -> list[str] | None:
+    """Directories that mean the same from wherever the profile is applied."""
+    return None if places is None else [str(Path(place).absolute()) for place in places]

@@ -1,0 +1,49 @@
+"""``search.json``: what a search was asked, beside the record of its campaign; written whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.search import SEARCH_FORMAT_VERSION, SearchRecord
+from mawl.store.files import replace_file
+from mawl.store.layout import LARGEST_FACTS_BYTES, major
+
+RECORD = "search.json"
+
+
+def write_search(folder: Path, record: SearchRecord) -> None:
+    """Replace the record, whole."""
+    replace_file(folder / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def read_search(folder: Path) -> SearchRecord:
+    """The record of a search's folder.
+
+    Raises :class:`~mawl.errors.UsageError` where there is none,
+    :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
+    """
+    path = folder / RECORD
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FACTS_BYTES + 1)
+    except OSError as error:
+        raise UsageError(
+            "is no search",
+            where=str(folder),
+            why=f"its {RECORD}: {(error.strerror or str(error)).lower()}",
+            cure="name the folder that mawl tune search made",
+        ) from None
+    try:
+        record = msgspec.json.decode(content, type=SearchRecord)
+    except ValueError as error:
+        raise UnreadableRunError("is no record of a search", where=str(path), why=str(error)) from None
+    if major(record.format_version) != major(SEARCH_FORMAT_VERSION):
+        raise UnreadableRunError(
+            f"was written in format {record.format_version[:40]}, this mawl knows {SEARCH_FORMAT_VERSION}",
+            where=str(path),
+            cure="continue it with the mawl that began it",
+        )
+    return record

@@ -1,0 +1,291 @@
+"""`mawl tune search`: run options tried against the baseline, a gain established or excluded, and a profile.
+
+docs/guides/search.md says how to use it, docs/design/search.md what its confidence means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mawl import __version__
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.advice.tuning.check import check
+from mawl.campaigns.search.objective import OBJECTIVES
+from mawl.commands.arguments import (
+    DEFAULT_SCALE,
+    DEFAULT_WORKLOAD,
+    add_role_arguments,
+    add_sessions_argument,
+    add_volume_order_argument,
+    bounds_of,
+    settings,
+)
+from mawl.commands.extras import missing_package, require_programs
+from mawl.commands.search_space import baseline_words, checked_space
+from mawl.commands.tune_inventory import run_reading
+from mawl.config.settings import Settings
+from mawl.config.tuning import profiles
+from mawl.errors import MawlError, UsageError
+from mawl.measure.machine import read_machine
+from mawl.model.campaign import Campaign, CampaignMachine
+from mawl.model.search import SearchFound, SearchRecord
+from mawl.plan.workload import shipped
+from mawl.reporters import search as reporter
+from mawl.reporters.json import render
+from mawl.store import open_run
+from mawl.store.campaign import locate_campaign, read_campaign
+
+if TYPE_CHECKING:
+    from mawl.analysis.comparison.sides import Side
+    from mawl.campaigns.search.conduct import SearchCampaign
+    from mawl.campaigns.search.search import Found
+
+DEFAULT_BUDGET = "20min"
+DEFAULT_CONFIDENCE = 0.95
+DEFAULT_SMALLEST_GAIN = 0.05
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+PROFILE = "profile.toml"
+
+
+def add_search_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl tune search [WORKLOAD]``, or ``--continue FOLDER``."""
+    parser.add_argument(
+        "workload",
+        nargs="?",
+        metavar="WORKLOAD",
+        help=f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
+    )
+    parser.add_argument("--space", metavar="FILE", help="the space: a TOML file with a key per dimension")
+    parser.add_argument(
+        "--dimension",
+        action="append",
+        metavar="NAME=VALUE,VALUE",
+        help="a dimension of the space, such as sortsize=16MiB,256MiB or cpucount=1..8 (doublings) or "
+        "work=DIR:DIR,DIR; may be repeated",
+    )
+    parser.add_argument(
+        "--objective", choices=tuple(OBJECTIVES), help="what is to be better (default: response-time)"
+    )
+    parser.add_argument(
+        "--budget", metavar="TIME", help=f"time for all runs, in s, min or h (default: {DEFAULT_BUDGET})"
+    )
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        metavar="RATIO",
+        help=f"how sure a gain must be, and that there is none (default: {DEFAULT_CONFIDENCE:g})",
+    )
+    parser.add_argument(
+        "--smallest-gain",
+        type=float,
+        metavar="RATIO",
+        help=f"a gain below which none is worth having (default: {DEFAULT_SMALLEST_GAIN:g})",
+    )
+    parser.add_argument("--seed", type=int, help="seed of proposals and of the order of runs (default: 1)")
+    parser.add_argument("--continue", dest="resumed", metavar="FOLDER", help="go on with a search")
+    parser.add_argument("--profile", metavar="FILE", help=f"where a gain goes (default: {PROFILE} beside it)")
+    add_sessions_argument(parser)
+    parser.add_argument("--scale", help=f"as for mawl run (default: {DEFAULT_SCALE})")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a run option of the baseline, as for mawl run; may be repeated",
+    )
+    parser.add_argument("--cache", choices=("cold", "warm"), help="as for mawl run")
+    parser.add_argument("--cores", metavar="N|LIST", help="as for mawl run")
+    parser.add_argument("--memory-limit", metavar="SIZE", help="as for mawl run")
+    add_role_arguments(parser)
+    add_volume_order_argument(parser)
+    parser.add_argument("--runs", metavar="DIR", help="where the search's folder goes (default: ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run_search(arguments: argparse.Namespace) -> int:
+    """Search, or go on with a search; 0 whatever it found."""
+    if find_spec("optuna") is None:
+        raise missing_package(ModuleNotFoundError(name="optuna"), "search")
+    require_programs()
+    from mawl.campaigns.command import MawlRun
+    from mawl.campaigns.search.conduct import SearchCampaign
+    from mawl.campaigns.search.record import read_search, write_search
+    from mawl.campaigns.series import begin, held, resume
+
+    chosen = settings()
+    runs = chosen.runs(arguments.runs)
+    if arguments.resumed is not None:
+        _refuse_others(arguments)
+        folder = locate_campaign(arguments.resumed, runs)
+        kept = read_search(folder)
+        campaign = read_campaign(folder)
+        _same_machine(campaign, folder)
+    else:
+        kept = _asked(arguments, chosen)
+        campaign = _campaign(arguments)
+        folder = (runs / campaign.name).absolute()
+        folder.mkdir(parents=True, mode=0o700)
+        kept = msgspec.structs.replace(
+            kept, profile=str(Path(arguments.profile or folder / PROFILE).absolute())
+        )
+        write_search(folder, kept)
+    bounds = bounds_of(chosen)
+    _say(f"search folder: {folder}")
+    with held(folder) as lock:
+        execute = MawlRun(campaign, _keep_quiet)
+        if arguments.resumed is None:
+            series = begin(folder, campaign, execute, lock)
+        else:
+            series = resume(folder, execute, lock)
+        search = SearchCampaign(series, kept, lambda path: judged(open_run(path), bounds), _say)
+        found = search.carry_out()
+        told = _told(search, found, bounds)
+    print(render(msgspec.to_builtins(told)) if arguments.json else reporter.render(told))
+    return 0
+
+
+def _told(search: SearchCampaign, found: Found, bounds: Bounds) -> SearchFound:
+    """What was found, with its statement; the profile of a gain is written."""
+    from mawl.campaigns.search.found import as_found, write_profile
+
+    told = reporter.stated(as_found(search, found, _sides(search, bounds), _proposals(search, bounds)))
+    if told.outcome == "gain":
+        write_profile(told, search.record, search.series.record.created_at)
+    return told
+
+
+def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
+    """The confirming runs."""
+    from mawl.analysis.comparison.sides import compared_run, side_of
+    from mawl.campaigns.search.conduct import CANDIDATE, REFERENCE
+
+    def side(arm: str) -> Side:
+        stored = (open_run(search.series.path(slot)) for slot in search.series.runs_of(arm))
+        return side_of(arm, [compared_run(run, judged(run, bounds)) for run in stored])
+
+    if not all(search.series.runs_of(arm) for arm in (REFERENCE, CANDIDATE)):
+        return None
+    return side(REFERENCE), side(CANDIDATE)
+
+
+def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
+    """Settings that differ, by the last run of the baseline."""
+    from mawl.campaigns.search.conduct import BASELINE, REFERENCE
+    from mawl.campaigns.search.found import Proposals
+
+    made = [*search.series.runs_of(BASELINE), *search.series.runs_of(REFERENCE)]
+    if not made:
+        return Proposals(rows=[], reason="no run of the baseline")
+    last = search.series.path(made[-1])
+    try:
+        rows = check(run_reading(str(last), last.parent, bounds), None, profiles())["settings"]
+    except MawlError as error:
+        return Proposals(rows=[], reason=str(error))
+    return Proposals(rows=[row for row in rows if row["state"] == "differs"])
+
+
+def _asked(arguments: argparse.Namespace, chosen: Settings) -> SearchRecord:
+    """What the command line asks, checked whole before anything runs."""
+    confidence = DEFAULT_CONFIDENCE if arguments.confidence is None else arguments.confidence
+    if not 0.5 <= confidence < 1.0:
+        raise UsageError(f"--confidence {confidence:g}: expected a ratio from 0.5 to below 1")
+    gain = DEFAULT_SMALLEST_GAIN if arguments.smallest_gain is None else arguments.smallest_gain
+    if not 0.0 < gain < 1.0:
+        raise UsageError(f"--smallest-gain {gain:g}: expected a ratio above 0 and below 1")
+    seed = 1 if arguments.seed is None else arguments.seed
+    if not 0 <= seed < 2**32:
+        raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
+    objective = arguments.objective or next(iter(OBJECTIVES))
+    arguments.workload = arguments.workload or DEFAULT_WORKLOAD
+    space, unchanged, directories = checked_space(arguments, chosen, objective)
+    return SearchRecord(
+        workload=arguments.workload,
+        objective=objective,
+        seed=seed,
+        budget_seconds=parse_budget(arguments.budget or DEFAULT_BUDGET),
+        confidence_ratio=confidence,
+        smallest_gain_ratio=gain,
+        dimensions=space.dimensions,
+        unchanged=unchanged,
+        directories=directories,
+        profile="",
+    )
+
+
+def parse_budget(text: str) -> float:
+    """Seconds of ``20min``, ``90s``, ``1.5h``."""
+    unit = next((unit for unit in ("min", "s", "h") if text.endswith(unit)), "")
+    try:
+        seconds = float(text.removesuffix(unit)) * UNITS[unit]
+    except (ValueError, KeyError):
+        seconds = 0.0
+    if not 0.0 < seconds < 1e9:
+        raise UsageError(f"--budget {text}: expected a time such as 20min, 90s or 2h")
+    return seconds
+
+
+def _campaign(arguments: argparse.Namespace) -> Campaign:
+    now = time.time()
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    machine = read_machine()
+    return Campaign(
+        name=f"{stamp}-search-{secrets.token_hex(2)}",
+        kind="search",
+        created_at=now,
+        outcome="running",
+        mawl_version=__version__,
+        machine=CampaignMachine(name=machine.name, cpu_model=machine.cpu_model, cores=machine.cores),
+        directory=str(Path.cwd()),
+        arms=[],
+        slots=[],
+        words=baseline_words(arguments),
+        environment={name: value for name, value in os.environ.items() if name.startswith("MAWL_")},
+    )
+
+
+def _same_machine(campaign: Campaign, folder: Path) -> None:
+    machine = read_machine()
+    if campaign.machine.name is not None and machine.name != campaign.machine.name:
+        raise UsageError(
+            f"was begun on {campaign.machine.name}, and this is {machine.name}",
+            where=str(folder),
+            why="runs of two machines are no pairs",
+            cure="continue it there",
+        )
+
+
+def _refuse_others(arguments: argparse.Namespace) -> None:
+    """What a search was asked stands in its record."""
+    for name in _other_names(arguments):
+        raise UsageError(f"{name} does not go with --continue", why="the search's own record has it")
+
+
+def _other_names(arguments: argparse.Namespace) -> Iterator[str]:
+    if arguments.workload is not None:
+        yield "WORKLOAD"
+    for name in (
+        *("space", "dimension", "objective", "budget", "confidence", "smallest_gain", "seed", "profile"),
+        *("sessions", "scale", "option", "cache", "cores", "memory_limit", "data", "work", "util"),
+        "volume_order",
+    ):
+        if getattr(arguments, name) not in (None, []):
+            yield f"--{name.replace('_', '-')}"
+
+
+def _keep_quiet(_: str) -> None:
+    """What a run says of its progress stands in its log."""
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,171 @@
+"""A search over the runs of a campaign: its record, its end after any kill, and its profile."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.campaigns.search.found import write_profile
+from mawl.campaigns.search.record import RECORD, read_search, write_search
+from mawl.config.run_options import load_run_options
+from mawl.config.run_profile import load_run_profile
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.campaign import Arm
+from mawl.model.search import ProgramCounts
+from mawl.model.search_metrics import SEARCH_METRICS
+from mawl.store.campaign import read_campaign, write_campaign
+from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A search that nobody stopped."""
+    folder = tmp_path_factory.mktemp("search") / "whole"
+    carried_out(folder, SearchRuns())
+    return folder
+
+
+def test_a_gain_is_established_over_runs_of_a_campaign(whole: Path) -> None:
+    found = carried_out(whole, SearchRuns())
+    assert found.outcome == "gain"
+    assert found.setting is not None and found.setting["cpucount"] == 2
+    assert found.statement.startswith("gain established with 95 % confidence: ")
+    assert "response time -2" in found.statement
+    record = read_campaign(whole)
+    assert record.outcome == "completed"
+    assert [slot.state for slot in record.slots] == ["finished"] * found.runs
+    arms = [slot.arm for slot in record.slots]
+    assert arms[:3] == ["baseline", "baseline", "trial-1"]
+    assert sorted(arms[-4:]) == ["candidate", "candidate", "reference", "reference"]
+    assert record.arm("candidate").words[-2:] == ["--option", "cpucount=2"]
+
+
+def test_what_is_finished_is_not_run_again(whole: Path) -> None:
+    runs = SearchRuns()
+    first, second = carried_out(whole, runs), carried_out(whole, runs)
+    assert runs.made == []
+    assert first == second
+
+
+def test_a_search_killed_at_random_points_ends_with_the_same_statement(whole: Path, tmp_path: Path) -> None:
+    """SIGKILL four times, each somewhere in another run, and then to the end."""
+    chance = random.Random(11)
+    folder, statement = tmp_path / "killed", carried_out(whole, SearchRuns()).statement
+    runs = len(read_campaign(whole).slots)
+    for made in sorted(chance.sample(range(1, runs - 2), 4)):
+        process = search_process(folder)
+        while len(list(folder.glob("*/run.json"))) < made:
+            assert process.poll() is None, "it ended before it was killed"
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0.0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    process = search_process(folder)
+    stdout, _ = process.communicate()
+    assert (process.returncode, stdout.strip()) == (0, statement)
+    arms = [[slot.arm for slot in read_campaign(place).slots] for place in (folder, whole)]
+    assert arms[0] == arms[1]
+
+
+def search_process(folder: Path) -> subprocess.Popen[str]:
+    """A search in a process of its own, which begins or goes on."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.fakes.search_runs", str(folder)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_stop_between_a_run_and_its_note_loses_nothing(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "stopped"
+
+    class Stopping(SearchRuns):
+        def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+            super().__call__(arm, folder, lock)
+            if len(self.made) == 6:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(folder, Stopping())
+    assert read_campaign(folder).outcome == "interrupted"
+    assert len(read_search(folder).seconds) == 5
+    runs = SearchRuns()
+    assert carried_out(folder, runs).statement == carried_out(whole, SearchRuns()).statement
+    assert runs.made[0].startswith("007-")
+
+
+def test_where_nothing_helps_it_says_so(tmp_path: Path) -> None:
+    found = carried_out(tmp_path / "flat", SearchRuns(effects={}))
+    assert found.outcome in ("excluded", "nothing better")
+    assert found.statement.startswith("no gain: ")
+    assert found.profile is None
+    worse = carried_out(
+        tmp_path / "worse",
+        SearchRuns(effects={"cpucount=2": 1.0}),
+        asked(dimensions={"cpucount": [1, 2]}, unchanged={"cpucount": [1]}),
+    )
+    assert worse.statement == "no gain: none of the 1 setting tried looked better than the baseline"
+    assert worse.trials[0].pruned
+
+
+def test_a_gain_becomes_a_profile_that_runs_take(whole: Path, tmp_path: Path) -> None:
+    found = carried_out(whole, SearchRuns())
+    file = tmp_path / "profile.toml"
+    record = msgspec.structs.replace(read_search(whole), profile=str(file))
+    write_profile(found, record, campaign().created_at)
+    profile = load_run_profile(file)
+    assert profile.options == {"sortsize": (found.setting or {})["sortsize"], "cpucount": 2}
+    assert profile.origin is not None
+    assert profile.origin.statement == found.statement
+    assert profile.origin.pairs == 2 * found.blocks
+    assert load_run_options(file).options == profile.options
+
+
+def test_names_are_those_of_the_registry(whole: Path) -> None:
+    found = carried_out(whole, SearchRuns())
+    found = msgspec.structs.replace(found, programs=ProgramCounts(faster=1, slower=0, not_told_apart=0))
+    names: set[str] = set()
+    for name, value in msgspec.to_builtins(found).items():
+        if name in ("looks", "trials"):
+            names |= {f"{name}.*.{inner}" for inner in value[0]}
+        else:
+            names |= {f"programs.{inner}" for inner in value} if name == "programs" else {name}
+    assert {f"search.{name}" for name in names} == {metric.name for metric in SEARCH_METRICS}
+
+
+def test_a_changed_record_is_refused(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    record = read_campaign(whole)
+    slots = [msgspec.structs.replace(slot, arm="trial-1") for slot in record.slots]
+    write_campaign(folder, msgspec.structs.replace(record, slots=slots))
+    write_search(folder, read_search(whole))
+    with pytest.raises(UnreadableRunError, match="run 1 is of trial-1, and the search asks for baseline"):
+        carried_out(folder, SearchRuns())
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "reason"),
+    [
+        (None, UsageError, "is no search"),
+        (b"{", UnreadableRunError, "is no record of a search"),
+        (b'{"seed": 1}', UnreadableRunError, "is no record of a search"),
+        (
+            msgspec.json.encode(asked(format_version="2.0")),
+            UnreadableRunError,
+            "was written in format 2.0",
+        ),
+    ],
+)
+def test_a_record_that_is_none_is_refused(
+    tmp_path: Path, content: bytes | None, kind: type[Exception], reason: str
+) -> None:
+    if content is not None:
+        (tmp_path / RECORD).write_bytes(content)
+    with pytest.raises(kind, match=reason):
+        read_search(tmp_path)

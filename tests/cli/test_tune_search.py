@@ -1,0 +1,129 @@
+"""``mawl tune search`` with real runs, what it refuses before any, and ``mawl run --profile``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.commands.tune_search import parse_budget
+from mawl.store import open_run
+from mawl.store.campaign import read_campaign
+from tests.cli.conftest import Command
+from tests.cli.test_run import ONE_JOB
+
+PROFILE = 'work = ["fast-work"]\nvolume_order = "free-space"\n[options]\nsortsize = "64MiB"\ncpucount = 2\n'
+
+
+def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
+    """The budget has room for the one setting that is always tried."""
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    asked = ("tune", "search", "one.toml", "--dimension", "cpucount=1,2", "--budget", "1s", "--json")
+    done = mawl(*asked)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["outcome"] in ("open", "nothing better")
+    assert [trial["setting"] for trial in found["trials"]] == [{"cpucount": 2}]
+    assert found["points"] == 2 and found["explored_all"] in (True, False)
+    assert found["profile"] is None and found["programs_reason"] == "no gain was established"
+    folder = mawl.directory / "runs" / found["campaign"]
+    record = read_campaign(folder)
+    assert record.outcome == "completed" and len(record.slots) == found["runs"]
+    trial = next(slot for slot in record.slots if slot.arm == "trial-1")
+    assert open_run(folder / str(trial.folder)).facts.workload.options.cpucount == 2
+    again = mawl("tune", "search", "--continue", str(folder), "--json")
+    assert json.loads(again.stdout) == found
+    assert len(read_campaign(folder).slots) == found["runs"]
+    other = mawl("tune", "search", "one.toml", "--continue", str(folder))
+    assert other.returncode == 2 and "WORKLOAD does not go with --continue" in other.stderr
+
+
+def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    (mawl.directory / "fast.toml").write_text(PROFILE)
+    done = mawl("run", "one.toml", "--profile", "fast.toml", "--option", "cpucount=1")
+    assert done.returncode == 0, done.stderr
+    facts = open_run(mawl.directory / "runs" / "latest").facts
+    assert facts.workload.options.sortsize_bytes == 64 * 2**20
+    assert facts.workload.options.cpucount == 1
+    assert facts.roles["work"] == [str(mawl.directory / "fast-work")]
+
+
+def test_a_profile_that_is_wrong_is_refused_with_file_key_and_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.toml").write_text("[options]\nsortsize = 1\n")
+    assert main(["run", "nano", "--profile", "bad.toml"]) == 2
+    said = capsys.readouterr().err
+    assert "bad.toml: key options: sortsize: expected at least 4 KiB, found 1" in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "bad.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ([], "no space: nothing says what to search; give --space FILE.toml, or --dimension"),
+        (["--space", "space.toml"], "space.toml: cannot be read"),
+        (["--space", "a", "--dimension", "cpucount=1"], "--space and --dimension do not go together"),
+        (["--dimension", "cpucount=2", "--budget", "soon"], "--budget soon: expected a time such as 20min"),
+        (["--dimension", "cpucount=2", "--confidence", "95"], "--confidence 95: expected a ratio"),
+        (["--dimension", "cpucount=2", "--smallest-gain", "0"], "--smallest-gain 0: expected a ratio"),
+        (["--dimension", "cpucount=2", "--seed", "-1"], "--seed -1: expected a whole number"),
+        (["--dimension", "cpucount=1"], "key cpucount: changes nothing: with 1 every job gets what the"),
+        (["--dimension", "work=mawl-work"], "key work: changes nothing"),
+        (["--dimension", "sessions=8"], "key sessions: does not go with the objective response-time"),
+        (
+            ["--dimension", "sessions=8", "--objective", "sustained"],
+            "key sessions: 8: --sessions 8 does not go with the workload nano",
+        ),
+        (["--dimension", "work_volumes=2"], "work_volumes: cannot take 2 of 1 directories"),
+        (["--dimension", "work=a/b:a"], "key work: a/b:a: --work names a/b, which lies inside a"),
+        (["--continue", "absent"], "WORKLOAD does not go with --continue"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_before_any_run(
+    words: list[str],
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["tune", "search", "nano", *words]) == 2
+    assert reason in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_no_search_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["tune", "search", "--continue", "absent"]) == 2
+    assert "absent: is no campaign" in capsys.readouterr().err
+
+
+def test_without_the_library_it_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mawl.commands.tune_search.find_spec", lambda _: None)
+    assert main(["tune", "search", "nano", "--dimension", "cpucount=2"]) == 1
+    assert "install it with: pip install 'mawl[search]'" in capsys.readouterr().err
+
+
+def test_other_verbs_do_not_load_the_library(mawl: Command) -> None:
+    (mawl.directory / "look.py").write_text(
+        "import sys\nfrom mawl.commands.main import main\n"
+        "main(['tune', 'show'])\nsys.exit('optuna' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "look.py"], cwd=mawl.directory, capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("20min", 1200.0), ("90s", 90.0), ("1.5h", 5400.0)])
+def test_a_budget_is_a_time_with_its_unit(text: str, seconds: float) -> None:
+    assert parse_budget(text) == seconds

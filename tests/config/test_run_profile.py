@@ -1,0 +1,46 @@
+"""Profiles of run options: what is refused, with file, key and reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.config.run_profile import load_run_profile
+from mawl.errors import InvalidFileError
+
+
+def test_a_profile_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "fast.toml"
+    file.write_text('work = ["/a", "/b"]\n[options]\nsortsize = "64MiB"\n')
+    profile = load_run_profile(file)
+    assert profile.options == {"sortsize": "64MiB"}
+    assert profile.directories("work") == ["/a", "/b"]
+    assert profile.directories("util") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "sets nothing"),
+        ("options = 3", "key options: expected a table"),
+        ("[options]\nsortsize = 1", "key options: sortsize: expected at least 4 KiB"),
+        ('[options]\nspeed = "fast"', "key options: unknown option 'speed'"),
+        ("[options]\ncpucount = 0", "key options: cpucount: cannot be 0"),
+        ("[options]\ncompress = true", "key options: compress: this version stores every table uncompressed"),
+        ("sessions = 0", "key sessions: expected"),
+        ('volume_order = "random"', "key volume_order: expected one of"),
+        ("work = []", "key work: expected at least one directory"),
+        ('util = ["/a", "/a"]', "key util: names /a twice"),
+        ("swappiness = 1", "key swappiness: unknown, expected one of format_version"),
+        ('format_version = "2.0"\nsessions = 8', "key format_version: this mawl reads 1.0"),
+        ("sessions = 8\n[origin]\ncampaign = 3", "key origin.campaign: expected text"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, text: str, reason: str) -> None:
+    file = tmp_path / "profile.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidFileError) as error:
+        load_run_profile(file)
+    assert str(error.value).startswith(str(file))
+    assert reason in str(error.value)

@@ -1,0 +1,52 @@
+"""A machine whose runs cost what is planted, for searches without runs: noise, and drift of several kinds."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+
+from mawl.campaigns.search.search import Step, Taken
+
+DRIFTS = ("none", "linear", "wave", "steps", "walk", "heavy")
+"""``heavy``: no drift, but every twentieth run is half as long again."""
+
+
+class SearchMachine:
+    """Runs of ``seconds`` each; ``effects`` are differences of cost by dimension and value."""
+
+    def __init__(
+        self,
+        seed: int,
+        *,
+        noise: float = 0.03,
+        drift: str = "none",
+        effects: Mapping[tuple[str, object], float] | None = None,
+        seconds: float = 10.0,
+    ) -> None:
+        assert drift in DRIFTS
+        self._random = random.Random(f"machine {seed}")
+        self._noise, self._drift, self._effects, self._seconds = noise, drift, effects or {}, seconds
+        self._level = 0.0
+        self._phase = self._random.random()
+        self.steps: list[Step] = []
+
+    def __call__(self, step: Step) -> Taken:
+        """The run's cost: that of its values, of the time and of chance."""
+        self.steps.append(step)
+        effect = sum(self._effects.get(pair, 0.0) for pair in step.point.items())
+        cost = effect + self._random.gauss(0.0, self._noise) + self._drifted(step.number)
+        return Taken(cost=cost, seconds=self._seconds)
+
+    def _drifted(self, number: int) -> float:
+        if self._drift == "linear":
+            return 0.02 * number
+        if self._drift == "wave":
+            return 0.1 * math.sin(2.0 * math.pi * (number / 7.0 + self._phase))
+        if self._drift == "steps" and self._random.random() < 0.1:
+            self._level = self._random.choice((0.0, 0.1, 0.2))
+        if self._drift == "walk":
+            self._level += self._random.gauss(0.0, 0.02)
+        if self._drift == "heavy":
+            self._level = 0.5 * (self._random.random() < 0.05)
+        return self._level

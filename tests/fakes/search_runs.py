@@ -1,0 +1,109 @@
+"""Searches over runs that are made in no time, each with a planted cost; also as a process to be killed.
+
+``python -m tests.fakes.search_runs FOLDER`` begins the search in a folder, or goes on with it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from itertools import count
+from math import exp, log
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from mawl.campaigns.search.conduct import SearchCampaign
+from mawl.campaigns.search.found import Proposals, as_found
+from mawl.campaigns.search.record import read_search, write_search
+from mawl.campaigns.series import begin, held, resume
+from mawl.model.campaign import Arm, Campaign, CampaignMachine
+from mawl.model.search import SearchFound, SearchRecord
+from mawl.reporters.search import stated
+from mawl.store.campaign import RECORD
+from tests.fakes.compared_runs import COMPLETED
+from tests.fakes.stored_run import START, facts, write_run
+
+EFFECTS = {"cpucount=2": log(0.8), "sortsize=64MiB": log(0.97), "sortsize=16MiB": log(1.3)}
+NOISE = 0.03
+
+
+class SearchRuns:
+    """Makes runs whose figures :meth:`summary_of` reads; costs follow from the run's place and its words."""
+
+    def __init__(self, pause_seconds: float = 0.0, effects: dict[str, float] | None = None) -> None:
+        self._pause = pause_seconds
+        self._effects = EFFECTS if effects is None else effects
+        self._words: dict[str, list[str]] = {}
+        self.made: list[str] = []
+
+    def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+        """A run like the synthetic one; the pause is where it is killed."""
+        self.made.append(folder.name)
+        writer = write_run(folder)
+        time.sleep(self._pause)
+        (folder / "words").write_text(" ".join(arm.words))
+        run_id = f"{folder.parent.name}-{folder.name}"
+        writer.finish(facts(run_id=run_id, started_at=START + 100 * len(self.made), **COMPLETED))
+
+    def summary_of(self, folder: Path) -> dict[str, Any]:
+        """The objective's figure, and no other."""
+        position = folder.name[:3]
+        words = (folder / "words").read_text().split()
+        effect = sum(self._effects.get(word, 0.0) for word in words)
+        seconds = 100.0 * exp(effect + Random(f"run {position}").gauss(0.0, NOISE))
+        return {"time": {"real_time_seconds": seconds}}
+
+
+def asked(**changes: Any) -> SearchRecord:
+    """A search of six points."""
+    values: dict[str, Any] = {
+        "workload": "tiny",
+        "objective": "response-time",
+        "seed": 7,
+        "budget_seconds": 200.0,
+        "confidence_ratio": 0.95,
+        "smallest_gain_ratio": 0.05,
+        "dimensions": {"sortsize": ["16MiB", "64MiB", "256MiB"], "cpucount": [1, 2]},
+        "unchanged": {"sortsize": ["256MiB"], "cpucount": [1]},
+        "directories": {"data": ["d"], "work": ["w"], "util": ["u"]},
+        "profile": "profile.toml",
+    }
+    return SearchRecord(**{**values, **changes})
+
+
+def campaign() -> Campaign:
+    """The record of a search before its first run."""
+    return Campaign(
+        name="20260101-080000-search-tiny",
+        kind="search",
+        created_at=START,
+        outcome="running",
+        mawl_version="0.1.0",
+        machine=CampaignMachine(name="bench1", cpu_model="model", cores=4),
+        directory="/",
+        arms=[],
+        slots=[],
+    )
+
+
+def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None = None) -> SearchFound:
+    """Begin or go on, whichever fits; each run takes a second by the clock."""
+    folder.mkdir(exist_ok=True)
+    with held(folder) as lock:
+        if (folder / RECORD).exists():
+            series, kept = resume(folder, execute, lock), read_search(folder)
+        else:
+            kept = record or asked()
+            write_search(folder, kept)
+            series = begin(folder, campaign(), execute, lock)
+        ticks = count()
+        search = SearchCampaign(
+            series, kept, execute.summary_of, lambda _: None, clock=lambda: float(next(ticks))
+        )
+        found = search.carry_out()
+        return stated(as_found(search, found, None, Proposals(rows=[])))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(carried_out(Path(sys.argv[1]), SearchRuns(0.02)).statement + "\n")
