@@ -33,7 +33,7 @@ TUNED = {
     "distributed.worker.memory.monitor-interval": "5s",
     "logging.distributed": "warning",
 }
-"""Settings that take an idle worker from 4.7 % of a core to 0.4 % (docs/design/cluster.md, What it costs)."""
+"""Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
 
 CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.client.heartbeat": "1m"}
 """The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
