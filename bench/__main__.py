@@ -32,6 +32,7 @@ ROWS = (
     "saslog",
     "nmon",
     "cluster",
+    "simulation",
 )
 """Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
 

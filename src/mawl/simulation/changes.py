@@ -94,11 +94,8 @@ def _changed(system: System, change: Change) -> System:
         raise UsageError(
             "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
         )
-    set_to = {OF_DEVICES[figure]: _figure(figure, change.value, where)}
-    devices = tuple(
-        replace(device, **set_to) if device.name == name else device
-        for device in system.devices  # type: ignore[arg-type]
-    )
+    set_to: dict[str, Any] = {OF_DEVICES[figure]: _figure(figure, change.value, where)}
+    devices = tuple(replace(device, **set_to) if device.name == name else device for device in system.devices)
     return replace(system, devices=devices, sources=sources)
 
 

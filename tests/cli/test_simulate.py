@@ -1,0 +1,64 @@
+"""``mawl simulate`` as a user has it: on a run that was really made, as text and JSON, kept and reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from mawl.model.simulation_metrics import SIMULATION_METRICS
+from tests.cli.conftest import Command
+
+NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]
+
+
+def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Paths of all figures; the simulated system is one."""
+    records = isinstance(value, list) and any(isinstance(member, dict) for member in value)
+    members = value.items() if isinstance(value, dict) else enumerate(value) if records else ()
+    if not members or path == ("simulate", "system"):
+        yield path
+        return
+    for name, member in members:
+        yield from leaves(member, (*path, str(name)))
+
+
+def defined(path: tuple[str, ...]) -> bool:
+    """Whether a metric has that name."""
+    return any(
+        len(name) == len(path) and all(a in ("*", b) for a, b in zip(name, path, strict=True))
+        for name in NAMES
+    )
+
+
+def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
+    assert mawl("run", "nano", "--output", "measured").returncode == 0
+    asked = ("simulate", "measured", "--set", "cores=8", "--grow", "2,4", "--against", "measured")
+    text = mawl(*asked)
+    assert text.returncode == 0, text.stderr
+    assert "twice the" in text.stdout
+    assert "no range: cores is" in text.stdout
+    found = mawl(*asked, "--output", "kept", "--json")
+    assert found.returncode == 0, found.stderr
+    block = json.loads(found.stdout)
+    unknown = [".".join(path) for path in leaves(block, ("simulate",)) if not defined(path)]
+    assert unknown == []
+    assert block["system"]["nodes"][0]["cores"] == 8.0
+    report = mawl("report", "kept", "--format", "json")
+    summary = json.loads(report.stdout)
+    assert summary["kind"] == "simulated"
+    assert summary["jobs"]["total"] == block["prediction"]["jobs"]
+    assert mawl("compare", "measured", "kept").returncode == 0
+
+
+def test_wrong_use_is_told_by_name(mawl: Command) -> None:
+    assert mawl("run", "nano", "--output", "measured").returncode == 0
+    for arguments, said in (
+        (("--set", "tape.read=1GB"), "nothing to set is called so"),
+        (("--set", "link=0"), "link_bytes_per_second is 0"),
+        (("--nodes", "0"), "--nodes 0: expected a number from 1"),
+        (("--grow", "many"), "--grow many: expected whole numbers"),
+    ):
+        failed = mawl("simulate", "measured", *arguments)
+        assert failed.returncode == 2
+        assert said in failed.stderr

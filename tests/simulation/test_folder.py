@@ -1,0 +1,132 @@
+"""A simulation as a run folder: reports read it, figures agree with the engine, and it is a base itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.model.run import NodeFacts
+from mawl.reporters import markdown
+from mawl.simulation.activity import Calibration
+from mawl.simulation.answer import answer
+from mawl.simulation.engine import Outcome
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.forecast import Base, Question, base_of, grown, predict
+from mawl.simulation.scenario import Scenario, run
+from mawl.store import Run, open_run
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
+
+CLOSE_RATIO = 0.05
+"""By how much the run that calibrates may be missed by its own simulation."""
+
+
+def stored(folder: Path, of: Scenario) -> tuple[Run, Outcome]:
+    """The scenario, simulated and written."""
+    outcome = run(of, Calibration(of.system, 1.0))
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, outcome, Label(run_id="simulated", source=source))
+    return open_run(folder), outcome
+
+
+def scene(count: int = 1) -> Scenario:
+    jobs = {
+        f"s{number}-{place}": [
+            step(0.5, flow(50), blocked=0.1),
+            step(1.0, flow(200, "util"), flow(150, "util", "read"), blocked=0.2),
+            step(0.2, kind="verify"),
+        ]
+        for number in range(1, 5)
+        for place in range(1, 4)
+    }
+    sessions = [[[f"s{number}-{place}"] for place in range(1, 4)] for number in range(1, 5)]
+    return scenario(system(device(), count=count, cores=2), plan(sessions), demands(jobs))
+
+
+def test_the_summary_has_the_figures_of_the_engine(tmp_path: Path) -> None:
+    simulated, outcome = stored(tmp_path / "run", scene())
+    summary = judged(simulated)
+    assert summary["kind"] == "simulated"
+    assert summary["time"]["elapsed_seconds"] == pytest.approx(outcome.elapsed_seconds, abs=1e-4)
+    assert summary["time"]["user_cpu_seconds"] == pytest.approx(12 * 1.5)
+    assert summary["io"]["by_role"]["util"]["written_bytes"] == 12 * 200 * MB
+    assert summary["io"]["devices_by_role"] is None
+    assert summary["host"]["role_devices"]["written_bytes"] == pytest.approx(12 * 250 * MB, rel=1e-6)
+    assert summary["limit"]["verdict"] == "storage"
+    parts = summary["wait"]
+    whole = parts["on_cpu_seconds"] + parts["run_queue_seconds"] + sum(parts["blocked_seconds"].values())
+    assert whole == pytest.approx(summary["time"]["real_time_seconds"], rel=1e-6)
+
+
+def test_a_forecast_is_an_indication_and_says_so(tmp_path: Path) -> None:
+    validity = judged(stored(tmp_path / "run", scene())[0])["validity"]
+    assert validity["status"] == "indicative"
+    assert [finding["rule"] for finding in validity["findings"]] == ["simulated"]
+
+
+def test_every_node_has_its_own_rows(tmp_path: Path) -> None:
+    simulated, _ = stored(tmp_path / "run", scene(count=3))
+    jobs = simulated.job_records()
+    assert len(jobs) == 36
+    assert {job.node for job in jobs} == {"node1", "node2", "node3"}
+    assert len({job.job for job in jobs}) == 36
+    assert judged(simulated)["io"]["by_role"]["util"]["written_bytes"] == 36 * 200 * MB
+
+
+def test_reports_are_made_of_it(tmp_path: Path) -> None:
+    simulated, _ = stored(tmp_path / "run", scene())
+    summary = judged(simulated)
+    assert "simulated" in markdown.render(summary, None)
+
+
+def base(folder: Path) -> Base:
+    simulated, _ = stored(folder, scene())
+    return base_of(simulated, judged(simulated), system(device(), cores=2))
+
+
+def test_a_run_simulated_on_its_own_system_takes_as_long_as_it_did(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
+    assert 0.0 <= found.calibration.alone_ratio <= 1.0
+
+
+def test_the_answer_ranks_what_twice_of_each_resource_would_gain(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    question = Question()
+    simulated = predict(found, question)
+    folder = tmp_path / "again"
+    write_folder(folder, *simulated, Label(run_id="again", source=found.facts))
+    block = answer(found, question, simulated, judged(open_run(folder)), grow=[2, 4, 8])
+    gains = [row["gain_ratio"] for row in block["sensitivity"]]
+    assert gains == sorted(gains, reverse=True)
+    assert block["sensitivity"][0]["resource"] == "disk"
+    assert block["phases"][0]["limit"] == "disk"
+    assert sum(block["phases"][0]["shares"].values()) == pytest.approx(1.0)
+    assert block["validity"]["range"]["low_seconds"] < block["prediction"]["elapsed_seconds"]
+    assert block["knee_sessions"] is not None
+
+
+def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    question = Question(nodes=4)
+    simulated = predict(found, question)
+    folder = tmp_path / "four"
+    write_folder(folder, *simulated, Label(run_id="four", source=found.facts))
+    validity = answer(found, question, simulated, judged(open_run(folder)))["validity"]
+    assert validity["range"] == {"low_seconds": None, "high_seconds": None}
+    assert any("nodes is 4 times" in reason for reason in validity["reasons"])
+
+
+def test_throughput_stops_growing_with_sessions_on_one_disk(tmp_path: Path) -> None:
+    rows = grown(base(tmp_path / "run"), Question(), [1, 2, 16])
+    assert [row["jobs"] for row in rows] == [3, 6, 48]
+    assert rows[0]["pays"]
+    assert not rows[-1]["pays"]
+
+
+def test_a_larger_scale_has_more_of_everything(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    once, twice = (predict(found, Question(scale_factor=factor))[1] for factor in (1.0, 2.0))
+    assert twice.elapsed_seconds == pytest.approx(2 * once.elapsed_seconds, rel=0.05)
