@@ -204,7 +204,8 @@ def _ports_rate(ports: Ports) -> float:
 def device_of(store: Store) -> Device:
     """Units side by side, each a request after another; a measured rate of the whole goes before.
 
-    A disk's head goes between reads and writes, so both share what it gives.
+    A disk's head and an array's controllers serve reads and writes in turn, so both share what there is;
+    a card has no controller between.
     """
     units, block = store.units.value, block_bytes(store)
     if store.kind.startswith("disk"):
@@ -218,7 +219,7 @@ def device_of(store: Store) -> Device:
         name=store.name,
         read_bytes_per_second=read,
         write_bytes_per_second=write,
-        shared_bytes_per_second=read if store.kind.startswith("disk") else None,
+        shared_bytes_per_second=None if store.kind == "flash_card" else read,
         latency_seconds=unit_seconds(store),
         local=store.local,
     )
