@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 
 from mawl.config.published import published_result
 from mawl.simulation.published_forecast import FITTED, Fitted, forecast
@@ -24,7 +25,7 @@ START = Fitted(
     threads=1.0,
     waiting_cpu_ratio=0.5,
 )
-"""Nothing is known: seconds and bytes as declared, 1 GB/s a stream, a quarter of requests waited for, one thread."""
+"""Nothing is known: CPU and bytes as declared, 1 GB/s a stream, a quarter of requests waited."""
 TWICE = ("device.sustained_bytes_per_second_per_core",)
 """The same figure again, over the cores."""
 LOWER = {"threads": 1.0}
@@ -49,6 +50,13 @@ def cost(fitted: Fitted) -> float:
     return total
 
 
+def moved(fitted: Fitted, name: str, factor: float) -> Fitted:
+    """The numbers with one of them times a factor, within its bounds, in so many digits."""
+    wanted = getattr(fitted, name) * factor
+    wanted = min(max(wanted, LOWER.get(name, 0.0)), UPPER.get(name, math.inf))
+    return replace(fitted, **{name: float(f"{wanted:.{DIGITS}g}")})
+
+
 def fit(start: Fitted = START) -> Fitted:
     """Improve one number after another, in the order of the record, until no step helps."""
     best, least, step = start, cost(start), FIRST_STEP
@@ -56,9 +64,7 @@ def fit(start: Fitted = START) -> Fitted:
         improved = False
         for name in Fitted.__dataclass_fields__:
             for factor in (1 + step, 1 / (1 + step)):
-                wanted = getattr(best, name) * factor
-                wanted = min(max(wanted, LOWER.get(name, 0.0)), UPPER.get(name, math.inf))
-                trial = Fitted(**{**vars(best), name: float(f"{wanted:.{DIGITS}g}")})
+                trial = moved(best, name, factor)
                 found = cost(trial)
                 if found < least - 1e-9:
                     best, least, improved = trial, found, True
