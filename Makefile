@@ -40,6 +40,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.workloads --check
 	$(BIN)/python -m tools.reference --check
+	$(BIN)/python -m tools.published_table --check
 	$(MAKE) test
 	$(BIN)/python tools/documents.py
 
@@ -53,6 +54,7 @@ format: $(STAMP)
 reference: $(STAMP)
 	$(BIN)/python -m tools.workloads
 	$(BIN)/python -m tools.reference
+	$(BIN)/python -m tools.published_table
 
 clean-venv:
 	rm -rf .venv

@@ -19,12 +19,13 @@ from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
 from mawl.plan.scale import parse_scale
-from mawl.reporters import simulation
+from mawl.reporters import published_forecasts, simulation
 from mawl.simulation.answer import answer
 from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import Outcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.published_rows import as_block
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system_file import load_system
 from mawl.store import open_run
@@ -63,11 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="DIR", help="keep the simulated run in this folder")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--published", action="store_true", help="no run: the papers' systems, predicted beside published"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate and print the answer."""
+    if arguments.published:
+        return _published(arguments)
     chosen = settings()
     runs = chosen.runs(arguments.runs)
     stored = open_run(arguments.run, runs)
@@ -93,6 +99,22 @@ def run(arguments: argparse.Namespace) -> int:
         against=None if against is None else judged(against, bounds_of(chosen)),
     )
     print(json.dumps(block, indent=2) if arguments.json else simulation.render(block), end="")
+    if arguments.json:
+        print()
+    return 0
+
+
+def _published(arguments: argparse.Namespace) -> int:
+    """The papers' systems; nothing else can be asked of them here."""
+    unasked = {"published", "json", "verb", "debug"}
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for name, usual in vars(parser.parse_args([])).items():
+        if name not in unasked and getattr(arguments, name) != usual:
+            given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"--published does not go with {given}", cure="leave one out")
+    block = as_block()
+    print(json.dumps(block, indent=2) if arguments.json else f"{published_forecasts.render(block)}", end="")
     if arguments.json:
         print()
     return 0

@@ -1,0 +1,288 @@
+"""The papers' workload on the papers' systems: mawl's own mix at full scale, scaled by six fitted numbers.
+
+The equations and the fit stand in docs/design/published-forecasts.md; ``python -m tools.published_fit``
+prints the numbers of :data:`FITTED`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from mawl.analysis.timeline import SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO
+from mawl.analysis.windows import window_seconds
+from mawl.model.options import ROLES, Role
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.programs import Program, Step
+from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.simulation.activity import Calibration
+from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
+from mawl.simulation.engine import JobRun, Outcome
+from mawl.simulation.published_system import (
+    PublishedSystem,
+    block_bytes,
+    sessions_of,
+    system_of,
+    unit_seconds,
+    value,
+)
+from mawl.simulation.recording import Recording
+from mawl.simulation.resources import CORES
+from mawl.simulation.scenario import Scenario, run
+
+FULL_SCALE = 1.0
+NO_LIMIT_RATIO = 0.1
+"""Below this share of job time nothing was waited for enough to be called the limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """The fitted numbers, all of them; none belongs to one figure.
+
+    ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
+    s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
+    application byte.  ``stream_bytes_per_second``: what one stream gets through a file system, however fast
+    the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
+    that, since read-ahead and write-behind hide the rest.  ``threads``: of a procedure step.
+    ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the system's accounting does so
+    (``waits_on_cpu``).
+    """
+
+    cpu_ratio: float
+    bytes_ratio: float
+    stream_bytes_per_second: float
+    unhidden_ratio: float
+    threads: float
+    waiting_cpu_ratio: float
+
+
+FITTED = Fitted(
+    cpu_ratio=0.7322,
+    bytes_ratio=0.7143,
+    stream_bytes_per_second=1.555e09,
+    unhidden_ratio=0.1786,
+    threads=1.435,
+    waiting_cpu_ratio=0.3705,
+)
+"""Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What the model says of a system: figures by the names of the published results, and the limit."""
+
+    system: PublishedSystem
+    figures: Mapping[str, float]
+    limit: str
+
+
+def forecast(one: PublishedSystem, fitted: Fitted) -> Forecast:
+    """Simulate the system's workload on each of its nodes."""
+    plan = plan_of(one)
+    system = system_of(one)
+    jobs = {job.job: _demand(CATALOGUE[job.program], job.job, one, fitted) for job in plan.jobs()}
+    scenario = Scenario(system=system, plans=(plan,), jobs=jobs)
+    outcome = run(scenario, Calibration(own=system, alone_ratio=1.0))
+    return Forecast(
+        system=one, figures=_figures(one, plan, outcome, fitted), limit=_limit(outcome, sessions_of(one))
+    )
+
+
+@cache
+def _plan(workload: str) -> Plan:
+    spec, where = load_workload(workload)
+    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=FULL_SCALE)
+
+
+def plan_of(one: PublishedSystem) -> Plan:
+    """The plan of one node."""
+    return _plan(one.workload)
+
+
+def _demand(program: Program, job: str, one: PublishedSystem, fitted: Fitted) -> JobDemand:
+    steps = [step for step in program.steps if step.kind != "verify"]
+    moved = {step.name: 0.0 for step in steps}
+    flows: dict[str, list[Flow]] = {step.name: [] for step in steps}
+    for name, role, way, _, size in program.passes(FULL_SCALE):
+        if name in moved:
+            moved[name] += size
+            direction: Direction = "read" if way == "read" else "write"
+            flows[name].append(
+                Flow(
+                    role=role,
+                    direction=direction,
+                    application_bytes=float(size),
+                    device_bytes=size * fitted.bytes_ratio,
+                )
+            )
+    shares = _cpu_shares(program, steps, moved)
+    cpu = program.cpu_seconds(FULL_SCALE) * fitted.cpu_ratio
+    return JobDemand(
+        job=job,
+        program=program.name,
+        program_class=program.program_class,
+        steps=tuple(
+            StepDemand(
+                name=step.name,
+                kind=step.kind,
+                cpu_seconds=cpu * shares[step.name],
+                threads=fitted.threads if step.kind == "procedure" else 1.0,
+                flows=tuple(flows[step.name]),
+                blocked_seconds=_blocked(flows[step.name], one, fitted),
+            )
+            for step in steps
+        ),
+    )
+
+
+def _cpu_shares(program: Program, steps: list[Step], moved: Mapping[str, float]) -> dict[str, float]:
+    """A step's part of its program's CPU seconds: by bytes, or mostly in its procedures."""
+    total = sum(moved.values())
+    by_bytes = {name: size / total for name, size in moved.items()}
+    procedures = [step.name for step in steps if step.kind == "procedure"]
+    if program.program_class == "io" or not procedures:
+        return by_bytes
+    kept = value("procedure_cpu_ratio")
+    return {
+        name: share * (1 - kept) + (kept / len(procedures) if name in procedures else 0.0)
+        for name, share in by_bytes.items()
+    }
+
+
+def _blocked(flows: list[Flow], one: PublishedSystem, fitted: Fitted) -> dict[Role, float]:
+    """Seconds that a job waits for each role's requests even alone."""
+    stores = {role: store for store in one.devices for role in store.roles}
+    found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
+    for flow in flows:
+        store = stores[flow.role]
+        requests = flow.device_bytes / block_bytes(store)
+        found[flow.role] += requests * unit_seconds(store) * fitted.unhidden_ratio
+        found[flow.role] += flow.device_bytes / fitted.stream_bytes_per_second
+    return found
+
+
+@dataclass(frozen=True)
+class _JobTimes:
+    real: float
+    user: float
+    system: float
+
+    @property
+    def cpu(self) -> float:
+        return self.user + self.system
+
+
+def _figures(one: PublishedSystem, plan: Plan, outcome: Outcome, fitted: Fitted) -> dict[str, float]:
+    counts = [group.count for group in outcome.resources.groups]
+    jobs = [_times(run_, outcome, one, fitted) for run_ in outcome.jobs]
+    weights = [counts[run_.group] for run_ in outcome.jobs]
+    active = _active_seconds(outcome, sessions_of(one))
+    ratios = [job.cpu / job.real for job in jobs]
+    found = {
+        "time.real_time_seconds": _sum([job.real for job in jobs], weights),
+        "time.user_cpu_seconds": _sum([job.user for job in jobs], weights),
+        "time.system_cpu_seconds": _sum([job.system for job in jobs], weights),
+        "time.memory_bytes": one.nodes
+        * float(sum(CATALOGUE[job.program].memory_bytes(job.options) for job in plan.jobs())),
+        "time.elapsed_seconds": outcome.elapsed_seconds,
+        "time.active_seconds": active,
+        "cpu_real_ratio.mean": statistics.fmean(ratios),
+        "cpu_real_ratio.stddev": statistics.stdev(ratios),
+        "cpu_real_ratio.range": max(ratios) - min(ratios),
+        "cpu_busy_ratio": _busy(outcome, active),
+    }
+    found["cpu_real_ratio.above_one"] = float(
+        found["time.user_cpu_seconds"] + found["time.system_cpu_seconds"] > found["time.real_time_seconds"]
+    )
+    return {**found, **_throughput(one, outcome, counts, active)}
+
+
+def _times(job: JobRun, outcome: Outcome, one: PublishedSystem, fitted: Fitted) -> _JobTimes:
+    speed = outcome.resources.groups[job.group].kind.core_speed
+    cpu = sum(step.activity.step.cpu_seconds for step in job.steps) / speed
+    moved = sum(flow.device_bytes for step in job.steps for flow in step.activity.step.flows)
+    kernel = min(moved * value("system_seconds_per_byte") / speed, cpu)
+    blocked = sum(sum(step.blocked().values()) for step in job.steps)
+    charged = fitted.waiting_cpu_ratio * blocked if one.waits_on_cpu else 0.0
+    logged = value(one.thread_share) if one.logs_core_share else 1.0
+    return _JobTimes(
+        real=job.ended - job.started, user=(cpu - kernel) * logged, system=(kernel + charged) * logged
+    )
+
+
+def _sum(values: list[float], weights: list[int]) -> float:
+    return sum(value_ * weight for value_, weight in zip(values, weights, strict=True))
+
+
+def _active_seconds(outcome: Outcome, sessions: int) -> float:
+    """Until the running jobs of the nodes fall for good below max(3, 10 % of the sessions)."""
+    recording = outcome.recording
+    counts = [group.count for group in outcome.resources.groups]
+    running = sum(recording.running(group) * count for group, count in enumerate(counts))
+    bound = max(SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO * sessions * sum(counts))
+    above = np.flatnonzero(np.asarray(running) >= bound)
+    ends = float(recording.times[above[-1] + 1]) if above.size else outcome.elapsed_seconds
+    others = [job.ended for job in outcome.jobs if not job.plan.trail_out]
+    return min(ends, max(others, default=ends))
+
+
+def _busy(outcome: Outcome, active: float) -> float:
+    """Share of the cores' time in the active phase: mean over the nodes."""
+    used = capacity = 0.0
+    for group, one in enumerate(outcome.resources.groups):
+        column = outcome.resources.column(group, CORES)
+        assert column is not None, "every node has cores"
+        taken = np.interp(active, outcome.recording.times, outcome.recording.used(group, column))
+        used += float(taken) * one.count
+        capacity += one.count * one.kind.cores * one.kind.core_speed * active
+    return used / capacity
+
+
+def _throughput(one: PublishedSystem, outcome: Outcome, counts: list[int], active: float) -> dict[str, float]:
+    """Bytes at the devices and their rates in the windows of the active phase."""
+    recording, seconds = outcome.recording, window_seconds(active)
+    edges = np.append(np.arange(0.0, active - seconds / 2, seconds), active)
+    moved = {way: _moved(recording, counts, f"device.{way}") for way in ("read", "write")}
+    rates = {
+        way: np.diff(np.interp(edges, recording.times, sums)) / np.diff(edges) for way, sums in moved.items()
+    }
+    total = rates["read"] + rates["write"]
+    read, written = (float(moved[way][-1]) for way in ("read", "write"))
+    by_role = {
+        role: sum(float(_moved(recording, counts, f"role.{role}.{way}")[-1]) for way in ("read", "write"))
+        for role in ROLES
+    }
+    sustained = float(np.median(total))
+    return {
+        "device.read_bytes": read,
+        "device.written_bytes": written,
+        "device.read_ratio": read / (read + written),
+        "device.work_util_ratio": 1.0 - by_role["data"] / sum(by_role.values()),
+        "device.peak.total_bytes_per_second": float(total.max()),
+        "device.peak.read_bytes_per_second": float(rates["read"].max()),
+        "device.peak.write_bytes_per_second": float(rates["write"].max()),
+        "device.initial.total_bytes_per_second": float(total[0]),
+        "device.sustained.total_bytes_per_second": sustained,
+        "device.lowest.total_bytes_per_second": float(total.min()),
+        "device.sustained_bytes_per_second_per_core": sustained
+        / sum(cores.value * cores.count for cores in one.cores),
+    }
+
+
+def _moved(recording: Recording, counts: list[int], name: str) -> np.ndarray:
+    return np.asarray(sum(recording.cumulative(group, name) * count for group, count in enumerate(counts)))
+
+
+def _limit(outcome: Outcome, sessions: int) -> str:
+    """What jobs waited for most in the active phase beyond what each has alone: a paper's word for it."""
+    shares = outcome.recording.limits(0.0, _active_seconds(outcome, sessions))
+    total = sum(shares.values())
+    waits = {name: share for name, share in shares.items() if name != "cpu" and not name.startswith("alone.")}
+    if not waits or sum(waits.values()) < NO_LIMIT_RATIO * total:
+        return "none"
+    most = max(waits, key=lambda name: waits[name])
+    return {"cores": "cpu", "link": "network", "fabric": "network"}.get(most, "storage")

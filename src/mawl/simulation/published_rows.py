@@ -1,0 +1,236 @@
+"""Predicted beside published: a row for every figure that a paper gives, and the pairs of its systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from mawl.config.published import papers, published, published_result
+from mawl.model.published import PublishedResult, PublishedWorkload
+from mawl.simulation.published_forecast import FITTED, Forecast, forecast
+from mawl.simulation.published_system import published_systems
+
+FITTED_ON = ("s822-xiv-20", "dl980-spinning-30")
+"""The systems whose figures the fit has seen (tools/published_fit.py)."""
+
+OUTCOMES = (
+    "time",
+    "cpu_real_ratio",
+    "device",
+    "latency",
+    "cpu_busy_ratio",
+    "cpu_iowait_ratio",
+    "compression",
+)
+"""Parts of a published result that are measured; the others say what ran, and on what."""
+
+REASONS = {
+    "latency": "the model has rates and no single requests",
+    "cpu_iowait_ratio": "the model does not say on which processor a job waits",
+    "compression": "the model has no content; mawl compressibility estimates it",
+    "change.programs": "the system before tuning is not described by figures",
+}
+"""Why a figure has no prediction, by the beginning of its name."""
+
+WORKLOAD_REASON = "the paper does not say on which storage"
+SAME_RATIO = 0.05
+"""Two figures that differ by less are the same, in the direction of a pair."""
+
+Printed = float | bool | str | dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One figure: ``error_ratio`` is predicted over published less 1, of a range from its nearer end.
+
+    ``predicted`` is None with a ``reason``; ``fitted``: the fit has seen figures of this system.
+    """
+
+    system: str
+    figure: str
+    published: Printed
+    predicted: float | bool | str | None
+    fitted: bool
+    error_ratio: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two systems of a paper and a figure: changes as ratios less 1, and whether the direction is right."""
+
+    reference: str
+    candidate: str
+    figure: str
+    published_change_ratio: float
+    predicted_change_ratio: float | None
+    right: bool | None
+
+
+PAIRS = (
+    ("s822-xiv-20", "s822-xiv-30"),
+    ("s822-xiv-20", "s822-hybrid-20"),
+    ("e880-xiv-plain-30", "e880-xiv-compressed-30"),
+    ("e880-ess-40gbe-4x30", "e880-ess-56gbe-4x30"),
+    ("dl980-spinning-30", "dl980-flash-30"),
+)
+"""Systems that a paper holds against each other."""
+
+DOUBLED = ("e980-fs9150-4", "e980-fs9150-4/twice-the-ports", "device.peak.total_bytes_per_second")
+"""The paper doubled the ports and saw no more bandwidth; it gives no second figure."""
+
+
+@cache
+def forecasts() -> dict[str, Forecast]:
+    """Every described system simulated, by its id."""
+    return {one.id: forecast(one, FITTED) for one in published_systems()}
+
+
+def published_figures(result: PublishedResult) -> dict[str, Printed]:
+    """The measured figures of a result by name: numbers, ranges ``{low, high}``, yes or no, the limit."""
+    held = msgspec.to_builtins(result)
+    found = {name: figure for part in OUTCOMES for name, figure in _leaves(held.get(part), part)}
+    if result.change is not None:
+        change = {name: figure for name, figure in held["change"].items() if name != "against"}
+        found |= dict(_leaves(change, "change"))
+    if result.limit is not None:
+        found["limit"] = result.limit
+    return found
+
+
+def _leaves(held: Any, name: str) -> Iterator[tuple[str, Printed]]:
+    if isinstance(held, dict) and set(held) != {"low", "high"}:
+        for key, inner in held.items():
+            yield from _leaves(inner, f"{name}.{key}")
+    elif isinstance(held, bool | str | dict):
+        yield name, held
+    elif held is not None:
+        yield name, float(held)
+
+
+def rows() -> list[Row]:
+    """Every figure of every paper, in the order of the papers."""
+    found = [row for result in published().values() for row in _rows(result)]
+    for paper in papers():
+        if paper.workload is not None:
+            found += _workload_rows(paper.source.key, paper.workload)
+    return found
+
+
+def _rows(result: PublishedResult) -> Iterator[Row]:
+    known = forecasts().get(result.id)
+    predicted: dict[str, float] = dict(known.figures) if known else {}
+    predicted |= _changes(result)
+    for figure, printed in published_figures(result).items():
+        value: float | bool | str | None = predicted.get(figure)
+        if figure == "limit" and known is not None:
+            value = known.limit
+        if isinstance(printed, bool) and value is not None:
+            value = bool(value)
+        yield Row(
+            system=result.id,
+            figure=figure,
+            published=printed,
+            predicted=value,
+            fitted=result.id in FITTED_ON,
+            error_ratio=_error(printed, value),
+            reason=_reason(figure) if value is None else None,
+        )
+
+
+def _changes(result: PublishedResult) -> dict[str, float]:
+    """The changes against another system that a paper gives as ratios."""
+    if result.change is None or result.id not in forecasts() or result.change.against not in forecasts():
+        return {}
+    own, other = (forecasts()[name].figures for name in (result.id, result.change.against))
+    return {
+        f"change.{name}_ratio": own[f"time.{name}_seconds"] / other[f"time.{name}_seconds"] - 1.0
+        for name in ("elapsed", "real_time")
+    }
+
+
+def _reason(figure: str) -> str:
+    return next((reason for begin, reason in REASONS.items() if figure.startswith(begin)), "not in the model")
+
+
+def _error(printed: Printed, value: float | bool | str | None) -> float | None:
+    if value is None or isinstance(value, bool | str) or isinstance(printed, bool | str):
+        return None
+    if isinstance(printed, dict):
+        nearest = min(max(value, printed["low"]), printed["high"])
+        return value / nearest - 1.0
+    return value / printed - 1.0 if printed else None
+
+
+def _workload_rows(key: str, workload: PublishedWorkload) -> list[Row]:
+    """Figures of a workload as such, which its paper ties to no storage."""
+    measured = (
+        "_per_second",
+        "elapsed_seconds",
+        "shortest_job_seconds",
+        "longest_job_seconds",
+        "concurrent_jobs",
+    )
+    held: Mapping[str, Any] = msgspec.to_builtins(workload)
+    return [
+        Row(
+            system=key,
+            figure=f"workload.{name}",
+            published=float(figure),
+            predicted=None,
+            fitted=False,
+            reason=WORKLOAD_REASON,
+        )
+        for name, figure in held.items()
+        if figure is not None and name.endswith(measured)
+    ]
+
+
+def pairs() -> list[Pair]:
+    """Every figure that both systems of a pair have, and the doubled ports."""
+    found: list[Pair] = []
+    for reference, candidate in PAIRS:
+        both = [published_figures(published_result(name)) for name in (reference, candidate)]
+        for figure, before in both[0].items():
+            after = both[1].get(figure)
+            if isinstance(before, float) and isinstance(after, float) and _reason_of(figure) is None:
+                found.append(_pair(reference, candidate, figure, after / before - 1.0))
+        change = published_result(candidate).change
+        if change is not None and change.real_time_ratio is not None:
+            found.append(_pair(reference, candidate, "time.real_time_seconds", change.real_time_ratio))
+    return [*found, _pair(*DOUBLED, 0.0)]
+
+
+def _reason_of(figure: str) -> str | None:
+    return next((reason for begin, reason in REASONS.items() if figure.startswith(begin)), None)
+
+
+def _pair(reference: str, candidate: str, figure: str, change: float) -> Pair:
+    own, other = (forecasts()[name].figures.get(figure) for name in (candidate, reference))
+    predicted = None if own is None or not other else own / other - 1.0
+    return Pair(
+        reference=reference,
+        candidate=candidate,
+        figure=figure,
+        published_change_ratio=change,
+        predicted_change_ratio=predicted,
+        right=None if predicted is None else direction(predicted) == direction(change),
+    )
+
+
+def direction(change: float) -> int:
+    """1 up, -1 down, 0 the same within :data:`SAME_RATIO`."""
+    return 0 if abs(change) < SAME_RATIO else 1 if change > 0 else -1
+
+
+def as_block() -> dict[str, Any]:
+    """Rows and pairs as plain data (``mawl simulate --published --json``)."""
+    return {
+        "rows": [asdict(row) for row in rows()],
+        "pairs": [asdict(pair) for pair in pairs()],
+        "fitted": {"on": list(FITTED_ON), "values": dict(vars(FITTED))},
+    }

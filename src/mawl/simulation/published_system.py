@@ -1,0 +1,243 @@
+"""The papers' systems as descriptions: figures with the words they stand in, and one table of assumptions.
+
+``simulation/published/*.toml`` keep numbers in the unit that a paper prints; what no paper gives is taken
+from ``assumed.toml``, the same for every system (docs/design/published-forecasts.md has the formulas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mawl.config import toml
+from mawl.model.options import Role
+from mawl.simulation.system import Device, NodeKind, System
+
+SHIPPED = Path(__file__).parent / "published"
+ASSUMED = "assumed"
+
+GIB, KIB = 2.0**30, 2.0**10
+REFERENCE_HERTZ = 4.116e9
+"""The clock of the first fitted system, s822-xiv-20: its cores have speed 1."""
+
+DeviceKind = Literal["disk_7200", "disk_15000", "flash_array", "flash_card"]
+
+
+class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure and the words of its paper; ``printed`` where the figure is printed in another way.
+
+    The figure is the printed one ``times`` a number of alike parts that the quotation names, too.
+    ``count`` are the nodes that have it.
+    """
+
+    value: float
+    quote: str
+    printed: str | None = None
+    times: float = 1.0
+    count: int = 1
+
+
+class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Ports of a node, or of the storage, and the Gbit/s of each."""
+
+    kind: Literal["fc", "ethernet"]
+    ports: Quoted
+    gbit: Quoted
+
+
+class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured."""
+
+    name: str
+    kind: DeviceKind
+    roles: list[Role]
+    units: Quoted
+    block_kib: Quoted | None = None
+    read_mb: Quoted | None = None
+    write_mb: Quoted | None = None
+    local: bool = False
+
+
+class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One system of a paper, and the workload that ran on each of its nodes.
+
+    ``variant`` names a change that the paper tried without figures of its own.  ``waits_on_cpu``: the
+    accounting of its operating system charges CPU time while jobs wait for storage; ``logs_core_share``:
+    its CPU times are the part of a core that a thread had (AIX's scaled accounting, not adjusted).
+    """
+
+    result: str
+    workload: Literal["mixed20", "mixed30", "mixed30-19"]
+    cores: list[Quoted]
+    memory_gib: Quoted
+    devices: list[Store]
+    thread_share: str
+    variant: str | None = None
+    sessions: Quoted | None = None
+    sessions_assumed: str | None = None
+    threads_per_core: Quoted | None = None
+    clock_mhz: Quoted | None = None
+    clock: str | None = None
+    link: Ports | None = None
+    fabric: Ports | None = None
+    waits_on_cpu: bool = False
+    logs_core_share: bool = False
+
+    @property
+    def id(self) -> str:
+        """The result's id, with the variant where it is one."""
+        return self.result if self.variant is None else f"{self.result}/{self.variant}"
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all kinds."""
+        return sum(kind.count for kind in self.cores)
+
+    def quoted(self) -> Iterator[tuple[str, Quoted]]:
+        """Every figure that the paper gives, by its key."""
+        for name in self.__struct_fields__:
+            yield from _quoted(name, getattr(self, name))
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An assumed value and why it is plausible."""
+
+    value: float
+    reason: str
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    systems: list[PublishedSystem]
+
+
+class _Assumed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    values: dict[str, Value]
+
+
+def _quoted(key: str, held: object) -> Iterator[tuple[str, Quoted]]:
+    if isinstance(held, Quoted):
+        yield key, held
+    elif isinstance(held, list):
+        for number, one in enumerate(held):
+            yield from _quoted(f"{key}[{number}]", one)
+    elif isinstance(held, Ports | Store):
+        for name in held.__struct_fields__:
+            yield from _quoted(f"{key}.{name}", getattr(held, name))
+
+
+@cache
+def published_systems() -> tuple[PublishedSystem, ...]:
+    """All, paper by paper, variants after what they vary."""
+    files = sorted(path for path in SHIPPED.glob("*.toml") if path.stem != ASSUMED)
+    return tuple(system for path in files for system in toml.load(path, _File).systems)
+
+
+@cache
+def assumed() -> dict[str, Value]:
+    """The one table of what is assumed, by name."""
+    return toml.load(SHIPPED / f"{ASSUMED}.toml", _Assumed).values
+
+
+def value(name: str) -> float:
+    """An assumed value; KeyError for one that is not in the table."""
+    return assumed()[name].value
+
+
+def system_of(one: PublishedSystem) -> System:
+    """The description that the engine simulates; ``sources`` say what is published and what assumed.
+
+    Cores are counted in threads that can compute at full speed side by side: cores / thread share.
+    """
+    sources: dict[str, str] = {}
+    kinds = []
+    clock = one.clock_mhz.value * 1e6 if one.clock_mhz else value(str(one.clock))
+    for number, cores in enumerate(one.cores):
+        key = f"nodes.{number}"
+        kinds.append(
+            NodeKind(
+                count=cores.count,
+                cores=cores.value / value(one.thread_share),
+                core_speed=clock / REFERENCE_HERTZ,
+                threads_per_core=int(one.threads_per_core.value) if one.threads_per_core else 1,
+                memory_bytes=one.memory_gib.value * GIB,
+                link_bytes_per_second=None if one.link is None else _ports_rate(one.link),
+                roles={role: (device.name,) for device in one.devices for role in device.roles},
+            )
+        )
+        sources[f"{key}.cores"] = f"published: {cores.quote}; assumed: {one.thread_share}"
+        sources[f"{key}.core_speed"] = (
+            f"published: {one.clock_mhz.quote}" if one.clock_mhz else f"assumed: {one.clock}"
+        )
+        sources[f"{key}.memory_bytes"] = f"published: {one.memory_gib.quote}"
+        if one.link is not None:
+            sources[f"{key}.link_bytes_per_second"] = (
+                f"published: {one.link.ports.quote}; assumed: {one.link.kind}_ratio"
+            )
+    if one.fabric is not None:
+        sources["fabric_bytes_per_second"] = (
+            f"published: {one.fabric.ports.quote}; assumed: {one.fabric.kind}_ratio"
+        )
+    for store in one.devices:
+        measured = store.read_mb.quote if store.read_mb else f"{store.units.quote}; assumed: {store.kind}"
+        for way in ("read", "write"):
+            sources[f"devices.{store.name}.{way}_bytes_per_second"] = f"published: {measured}"
+    return System(
+        name=one.id,
+        nodes=tuple(kinds),
+        devices=tuple(device_of(store) for store in one.devices),
+        fabric_bytes_per_second=None if one.fabric is None else _ports_rate(one.fabric),
+        sources=sources,
+    )
+
+
+def _ports_rate(ports: Ports) -> float:
+    """Bytes a second in each direction."""
+    per_port = ports.gbit.value * 1e9 / 8.0
+    # Fibre Channel's 8 Gb are 800 MB/s by its own coding; Ethernet's are what TCP makes of them.
+    return ports.ports.value * per_port * value(f"{ports.kind}_ratio")
+
+
+def device_of(store: Store) -> Device:
+    """Units side by side, each a request after another; a measured rate of the whole goes before.
+
+    A disk's head and an array's controllers serve reads and writes in turn, so both share what there is;
+    a card has no controller between.
+    """
+    units, block = store.units.value, block_bytes(store)
+    if store.kind.startswith("disk"):
+        read = units * block / unit_seconds(store)
+        write = read * value("disk_write_ratio")
+    else:
+        read, write = (units * value(f"flash_{way}_bytes_per_second") for way in ("read", "write"))
+    read = store.read_mb.value * 1e6 if store.read_mb else read
+    write = store.write_mb.value * 1e6 if store.write_mb else write
+    return Device(
+        name=store.name,
+        read_bytes_per_second=read,
+        write_bytes_per_second=write,
+        shared_bytes_per_second=None if store.kind == "flash_card" else read,
+        latency_seconds=unit_seconds(store),
+        local=store.local,
+    )
+
+
+def block_bytes(store: Store) -> float:
+    """The request that reaches the store: the file system's block, else the papers' bufsize."""
+    return store.block_kib.value * KIB if store.block_kib else value("request_bytes")
+
+
+def unit_seconds(store: Store) -> float:
+    """A request at one idle unit: positioning or latency, and the transfer of a block."""
+    if store.kind.startswith("disk"):
+        rate = value("disk_bytes_per_second")
+        return value(f"{store.kind}_positioning_seconds") + block_bytes(store) / rate
+    return value(f"{store.kind}_latency_seconds") + block_bytes(store) / value("flash_read_bytes_per_second")
+
+
+def sessions_of(one: PublishedSystem) -> int:
+    """Sessions of each node."""
+    return int(one.sessions.value if one.sessions else value(str(one.sessions_assumed)))
