@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.campaign.knee import SessionRun, knee_of
+from mawl.analysis.campaign.knee import RunVerdict, SessionRun, knee_of
 from mawl.campaigns.series import Series, begin, conduct, held, resume
 from mawl.campaigns.sessions import following
 from mawl.errors import UnsuitableMachineError
@@ -35,7 +35,7 @@ class Machine(FakeRuns):
 
     def read(self, series: Series, slot: Slot) -> SessionRun:
         sessions = series.record.arm(slot.arm).size or 0
-        verdict = "carried" if sessions <= self.knee else "too many"
+        verdict: RunVerdict = "carried" if sessions <= self.knee else "too many"
         return SessionRun(sessions=sessions, verdict=verdict, stretch=sessions / self.knee, most_stretch=1.0)
 
 

@@ -33,7 +33,7 @@ def following(search: SessionSearch, arm_of: Callable[[int], Arm], read: ReadRun
             raise UnsuitableMachineError(
                 f"not even {counted_noun(search.first, 'session')} can be started", why=first[0].reasons[0]
             )
-        sessions = next_sessions([known[position] for position in sorted(known)], search)
-        return None if sessions is None else arm_of(sessions)
+        wanted = next_sessions([known[position] for position in sorted(known)], search)
+        return None if wanted is None else arm_of(wanted)
 
     return ask

@@ -119,15 +119,15 @@ def _conducted(series: Series, chosen: Settings, *, html: bool, as_json: bool) -
 
 def _execute(record: Campaign, folder: Path) -> Execute:
     """One run as a process; the link to the newest run follows it where the campaign lies among runs."""
-    make = MawlRun(record, _say)
-    latest = folder.parent / LATEST if f"--runs={folder.parent}" in record.words else None
+    make, runs = MawlRun(record, _say), folder.parent
+    latest = runs / LATEST if f"--runs={runs}" in record.words else None
 
-    def execute(arm: Arm, place: Path, lock: int) -> None:
+    def execute(arm: Arm, folder: Path, lock: int) -> None:
         planned = f" of {len(record.slots)}" if record.slots else ""
-        _say(f"run {int(place.name.partition('-')[0])}{planned}: {arm.title or arm.workload}")
-        make(arm, place, lock)
+        _say(f"run {int(folder.name.partition('-')[0])}{planned}: {arm.title or arm.workload}")
+        make(arm, folder, lock)
         if latest is not None:
-            replace_link(latest, place)
+            replace_link(latest, folder)
 
     return execute
 

@@ -153,8 +153,8 @@ def sessions_words(workload: str, sessions: int) -> list[str]:
 def keep_base(folder: Path, workload: str) -> None:
     """Keep a copy of the workload whose sessions are taken by turns; mixed20 has a rule instead."""
     if workload != DEFAULT_WORKLOAD:
-        spec, _ = load_workload(workload)
-        (folder / BASE).write_text(workload_toml(spec), encoding="utf-8")
+        spec, where = load_workload(workload)
+        (folder / BASE).write_text(workload_toml(spec, Path(where).parent), encoding="utf-8")
 
 
 def sessions_arm(folder: Path, sessions: int) -> Arm:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +11,8 @@ import tomli_w
 
 from mawl.errors import UsageError
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+
+_HERE = re.compile(r"(?<!\{)((?:\{\{)*)\{here\}")
 
 
 def in_turns(spec: WorkloadSpec, sessions: int, where: str) -> WorkloadSpec:
@@ -35,9 +39,22 @@ def _session(spec: WorkloadSpec, number: int) -> SessionSpec:
     return session if turn == 0 else msgspec.structs.replace(session, name=f"{session.name}-{turn + 1}")
 
 
-def workload_toml(spec: WorkloadSpec) -> str:
-    """A workload as the text of a file, without what is not set."""
-    return tomli_w.dumps(_without_null(msgspec.to_builtins(spec)))
+def workload_toml(spec: WorkloadSpec, here: Path | None = None) -> str:
+    """A workload as the text of a file, without what is not set.
+
+    ``here`` is where the workload came from, if the text will lie elsewhere: it stands in for ``{here}``.
+    """
+    plain = _without_null(msgspec.to_builtins(spec))
+    return tomli_w.dumps(plain if here is None else _at_home(plain, str(here.absolute())))
+
+
+def _at_home(value: Any, here: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _at_home(one, here) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_at_home(one, here) for one in value]
+    braced = here.replace("{", "{{").replace("}", "}}")
+    return _HERE.sub(lambda match: match[1] + braced, value) if isinstance(value, str) else value
 
 
 def _without_null(value: Any) -> Any:
