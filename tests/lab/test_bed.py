@@ -133,7 +133,7 @@ def test_what_a_run_would_refuse_is_refused_before_anything_is_built(
 
 
 def test_an_unknown_bed_and_arm_name_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="choose one of blocksize, compression, hybrid"):
+    with pytest.raises(UsageError, match="choose one of blocksize, compression, fabric, hybrid"):
         load_bed("nothing")
     with pytest.raises(UsageError, match="no arm 'two'; choose one of one"):
         load_bed(bed_file(tmp_path)).arm("two")
