@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.series import Samples
 from mawl.analysis.summary import summary_of
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.importers.build import Request, import_files
@@ -17,7 +18,8 @@ from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text
 from mawl.store import open_run
-from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from mawl.store.columns import to_table
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, job
 from tests.importers.test_import import EIGHT, log
@@ -78,6 +80,17 @@ def test_bounds_stand_beside_the_estimate() -> None:
     assert [found[f"core_busy_{name}"] for name in ("least_seconds", "seconds", "most_seconds")] == [
         pytest.approx(rate * SECONDS) for rate in (1.0, 1.5, 2.0)
     ]
+
+
+def test_a_machine_with_two_nodes_counts_once() -> None:
+    """Both look at the same processors; only the first is a machine of its own."""
+    other = node(name="other", logical_cpus=4, physical_cores=4, same_machine_as="bench1")
+    rates = IDLE | {"host.core_busy_seconds": 1.5}
+    rows = [row for name in ("bench1", "other") for row in sample_rows(SECONDS, rates, node=name)]
+    both = Samples(to_table("samples", rows))
+    held = facts(nodes=[node(logical_cpus=4, physical_cores=4), other])
+    block = summary_of(held, four_jobs(SECONDS), samples=both)["host"]
+    assert block["core_busy_seconds"] == pytest.approx(1.5 * SECONDS)
 
 
 def test_one_thread_a_core_is_exact() -> None:
