@@ -17,6 +17,7 @@ from mawl.model.inventory import Inventory
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text
+from mawl.reporters.html import report
 from mawl.store import open_run
 from mawl.store.columns import to_table
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
@@ -150,13 +151,17 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     (tmp_path / "files" / "aix1.nmon").write_text(recorded)
     (tmp_path / "files" / "one.log").write_text(log(EIGHT, 600, host="aix1"))
     import_files(Request(paths=[str(tmp_path / "files")], folder=tmp_path / "run", run_id="run"))
-    summary = judged(open_run(tmp_path / "run"))
+    run = open_run(tmp_path / "run")
+    summary = judged(run)
     assert summary["time"]["cpu_seconds"] == pytest.approx(300.0)
     adjusted = summary["time"]["adjusted_cpu_seconds"]
     assert adjusted == {"low": pytest.approx(300 / 0.63), "high": pytest.approx(300 / 0.59)}
     assert summary["smt"]["nodes"]["aix1"]["threads_per_core"] == 4
     assert "adjusted for AIX's scaled accounting: " in text.render(summary)
     assert "CPU adjusted for AIX's scaled accounting" in markdown.render(summary)
+    page = report.render(run, summary)
+    assert "Hardware threads, in the active phase" in page and "SMT-4" in page
+    assert "CPU time adjusted for AIX&#39;s scaled accounting: " in page
 
 
 def test_times_of_aix_and_of_linux_are_never_added_up() -> None:
