@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.series import Samples
 from mawl.analysis.summary import summary_of
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.importers.build import Request, import_files
@@ -16,8 +17,10 @@ from mawl.model.inventory import Inventory
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text
+from mawl.reporters.html import report
 from mawl.store import open_run
-from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from mawl.store.columns import to_table
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, job
 from tests.importers.test_import import EIGHT, log
@@ -80,6 +83,17 @@ def test_bounds_stand_beside_the_estimate() -> None:
     ]
 
 
+def test_a_machine_with_two_nodes_counts_once() -> None:
+    """Both look at the same processors; only the first is a machine of its own."""
+    other = node(name="other", logical_cpus=4, physical_cores=4, same_machine_as="bench1")
+    rates = IDLE | {"host.core_busy_seconds": 1.5}
+    rows = [row for name in ("bench1", "other") for row in sample_rows(SECONDS, rates, node=name)]
+    both = Samples(to_table("samples", rows))
+    held = facts(nodes=[node(logical_cpus=4, physical_cores=4), other])
+    block = summary_of(held, four_jobs(SECONDS), samples=both)["host"]
+    assert block["core_busy_seconds"] == pytest.approx(1.5 * SECONDS)
+
+
 def test_one_thread_a_core_is_exact() -> None:
     found = host(node(logical_cpus=4, physical_cores=4), seconds=1.5)
     assert found["core_busy_basis"] == "exact"
@@ -137,13 +151,17 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     (tmp_path / "files" / "aix1.nmon").write_text(recorded)
     (tmp_path / "files" / "one.log").write_text(log(EIGHT, 600, host="aix1"))
     import_files(Request(paths=[str(tmp_path / "files")], folder=tmp_path / "run", run_id="run"))
-    summary = judged(open_run(tmp_path / "run"))
+    run = open_run(tmp_path / "run")
+    summary = judged(run)
     assert summary["time"]["cpu_seconds"] == pytest.approx(300.0)
     adjusted = summary["time"]["adjusted_cpu_seconds"]
     assert adjusted == {"low": pytest.approx(300 / 0.63), "high": pytest.approx(300 / 0.59)}
     assert summary["smt"]["nodes"]["aix1"]["threads_per_core"] == 4
     assert "adjusted for AIX's scaled accounting: " in text.render(summary)
     assert "CPU adjusted for AIX's scaled accounting" in markdown.render(summary)
+    page = report.render(run, summary)
+    assert "Hardware threads, in the active phase" in page and "SMT-4" in page
+    assert "CPU time adjusted for AIX&#39;s scaled accounting: " in page
 
 
 def test_times_of_aix_and_of_linux_are_never_added_up() -> None:

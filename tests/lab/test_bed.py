@@ -8,7 +8,8 @@ import pytest
 
 from mawl.config.published import published
 from mawl.errors import InvalidFileError, UsageError
-from mawl.lab.bed import DiskModel, load_bed, shipped
+from mawl.lab.bed import load_bed, shipped
+from mawl.lab.speed import DiskModel
 from mawl.model.lab import ClaimSpec
 
 BED = """
@@ -74,6 +75,8 @@ def test_at_a_lower_speed_caps_and_rates_fall_and_seeks_stay() -> None:
         ("", "other", "arm one: work: expected names of volumes, found ['other']"),
         ('algorithm = "lz4"', "disk", "only zram has an algorithm"),
         ('cap = { bytes_per_second = "1kB" }', "disk", "expected at least 1 MB/s"),
+        ('read_ahead = "5KiB"', "disk", "expected a read-ahead in steps of 4 KiB, found 5KiB"),
+        ('read_ahead = "far"', "disk", "volumes[0].read_ahead: expected a size such as 256KiB"),
         ('dirty = "4KiB"', "disk", "expected at least 1 MiB of dirty pages"),
         (
             'disk = { model = "spinning", bytes_per_second = "60MB", reach = "17MiB" }',
@@ -130,7 +133,7 @@ def test_what_a_run_would_refuse_is_refused_before_anything_is_built(
 
 
 def test_an_unknown_bed_and_arm_name_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="choose one of blocksize, compression, hybrid"):
+    with pytest.raises(UsageError, match="choose one of blocksize, compression, fabric, hybrid"):
         load_bed("nothing")
     with pytest.raises(UsageError, match="no arm 'two'; choose one of one"):
         load_bed(bed_file(tmp_path)).arm("two")

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.errors import UnsuitableMachineError
 from mawl.lab import throttle
-from mawl.lab.bed import Cap
+from mawl.lab.speed import Cap
 
 
 @pytest.fixture
@@ -53,8 +53,12 @@ def test_writeback_limits_are_given_back(tmp_path: Path, monkeypatch: pytest.Mon
     bdi.mkdir()
     for name, value in (("strict_limit", "0\n"), ("max_ratio", "100\n"), ("max_bytes", "0\n")):
         (bdi / name).write_text(value)
+    (bdi / "read_ahead_kb").write_text("128\n")
     before = throttle.writeback_limits("7:3")
     throttle.limit_writeback("7:3", 2**24)
+    throttle.set_read_ahead("7:3", 4096)
+    assert (bdi / "read_ahead_kb").read_text() == "4"
     assert ((bdi / "strict_limit").read_text(), (bdi / "max_bytes").read_text()) == ("1", "16777216")
     throttle.restore_writeback("7:3", before)
+    assert (bdi / "read_ahead_kb").read_text() == "128"
     assert ((bdi / "strict_limit").read_text(), (bdi / "max_ratio").read_text()) == ("0", "100")

@@ -10,7 +10,14 @@ import pytest
 
 from mawl.model.lab import ArmRun, Calibration, ClaimFound, LabFound, PairFound, VerdictFound
 from mawl.model.lab_savings import SavingFound, VolumeKept
-from mawl.model.lab_series import ArmFigures, FindingFound, SeriesFound, StepFound
+from mawl.model.lab_series import (
+    ArmFigures,
+    FindingFound,
+    ProgramFound,
+    ProgramsFound,
+    SeriesFound,
+    StepFound,
+)
 from mawl.reporters.lab import render
 from tests.reporters.test_golden import held_against
 
@@ -170,6 +177,28 @@ EVERYTHING = msgspec.structs.replace(
                      figure="time.real_time_seconds", reference="slow", candidate="fast", expected="higher",
                      found="lower", reference_value=100.0, candidate_value=70.0, change_ratio=-0.3,
                      agrees=False, reasons=["fewer bytes reached the devices"]),
+    ],
+    programs=[
+        ProgramsFound(
+            reference="slow", candidate="fast", runs=[5, 5], judged=True, verdict="faster",
+            change_ratio=-0.4, low_ratio=-0.5, high_ratio=-0.3, faster=1, slower=0, not_told_apart=1,
+            ran_shorter=2, ran_longer=0,
+            changes=[
+                ProgramFound(program="wide_sort", verdict="faster", change_ratio=-0.6,
+                             low_ratio=-0.7, high_ratio=-0.5),
+                ProgramFound(program="text_topics", verdict="not told apart", change_ratio=-0.01,
+                             low_ratio=-0.04, high_ratio=0.02),
+            ],
+        ),
+        ProgramsFound(
+            reference="slow", candidate="fast", runs=[1, 1], judged=False, verdict="not judged",
+            change_ratio=None, low_ratio=None, high_ratio=None, faster=0, slower=0, not_told_apart=0,
+            ran_shorter=1, ran_longer=0,
+            changes=[
+                ProgramFound(program="wide_sort", verdict="not judged", change_ratio=-0.6, low_ratio=None,
+                             high_ratio=None),
+            ],
+        ),
     ],
     savings=[
         saving("data", KEPT, 0.81, True),

@@ -59,13 +59,15 @@ def core_busy_block(facts: RunFacts, samples: Samples, span: Span, missing: Miss
 
     Estimate and bounds are sums over the machines, none above cores times the seconds that samples cover.
     """
+    machines = [node for node in facts.machines() if node.name in samples.nodes]
+    sampled = [node for node in machines if any(map(_is_host, samples.names(node.name)))]
     rows = [
         _of_node(facts, samples, node, span)
-        for node in facts.machines()
+        for node in sampled
         if samples.series(node.name, "host.core_busy_seconds") is not None
     ]
     names = ("seconds", "least_seconds", "most_seconds")
-    if not rows or len(rows) < sum(any(_is_host(name) for name in samples.names(n)) for n in samples.nodes):
+    if not rows or len(rows) < len(sampled):
         missing.update({f"host.core_busy_{name}": NO_CORES for name in (*names, "basis")})
         return dict.fromkeys((*(f"core_busy_{name}" for name in (*names, "ratio")), "core_busy_basis"))
     sums = {name: _sum([row[0][name] for row in rows]) for name in names}

@@ -11,6 +11,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -171,7 +172,11 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) -> None:
-    arms = {run.arm: _side(run.arm, folder / run.folder, bounds) for run in record.arms if not run.repeated}
+    folders: dict[str, list[Path]] = {}
+    for run in record.arms:
+        if not run.repeated:
+            folders.setdefault(run.arm, []).append(folder / run.folder)
+    arms = {name: _side(name, own, bounds) for name, own in folders.items()}
     cited = {
         result: published_side(as_block(published_result(result)))
         for claim in record.claims
@@ -183,9 +188,9 @@ def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) ->
     )
 
 
-def _side(name: str, folder: Path, bounds: Bounds) -> Side:
-    stored = open_run(folder)
-    return side_of(name, [compared_run(stored, judged(stored, bounds))])
+def _side(name: str, folders: Sequence[Path], bounds: Bounds) -> Side:
+    runs = [open_run(folder) for folder in folders]
+    return side_of(name, [compared_run(run, judged(run, bounds)) for run in runs])
 
 
 def _busy(folder: Path, bounds: Bounds) -> Busy:

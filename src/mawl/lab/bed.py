@@ -14,9 +14,10 @@ from mawl.config import toml
 from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
 from mawl.lab.fabric_spec import FabricSpec
+from mawl.lab.speed import Cap, DiskModel, Size
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
-from mawl.model.lab_series import FindingSpec, SeriesSpec
+from mawl.model.lab_series import FindingSpec, ProgramsSpec, SeriesSpec
 from mawl.model.options import ROLES, Role
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
@@ -24,76 +25,14 @@ from mawl.plan.workload import load_workload
 from mawl.units import parse_size
 
 SHIPPED = Path(__file__).parent / "beds"
-Size = int | str
-"""Bytes, or text such as ``64MiB``, ``40MB``."""
-
 FileSystemKind = Literal["ext4", "xfs", "btrfs"]
 MOST_REACH_BYTES = 16 * 2**20
 """The longest that was measured (docs/design/lab.md)."""
 
+MOST_REPEATS = 20
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _NAME_WORDS = "lower-case letters, digits and -, at most 40"
-
-
-class Cap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A budget of the device for reads, and the same again for writes, whoever asks and whenever."""
-
-    bytes_per_second: Size
-    requests_per_second: int | None = None
-
-    @property
-    def rate(self) -> int:
-        """Bytes per second of each direction."""
-        return parse_size(self.bytes_per_second)
-
-
-class DiskModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A device below the queue whose every request takes its time; one budget for reads and writes.
-
-    ``spinning``: a request that does not go on where the last one ended first takes ``seek_seconds`` and
-    half a turn; to go on is to begin within ``reach`` of that end, and while nobody asks, ``buffer`` is read
-    on or taken in advance.  ``flash``: each takes ``latency_seconds``, ``channels`` of them at a time.
-    """
-
-    model: Literal["spinning", "flash"]
-    bytes_per_second: Size
-    seek_seconds: float = 0.0
-    revolutions_per_minute: float | None = None
-    latency_seconds: float = 0.0
-    channels: int = 1
-    reach: Size = "8MiB"
-    buffer: Size = "16MiB"
-
-    @property
-    def rate(self) -> int:
-        """Bytes per second of both directions together."""
-        return parse_size(self.bytes_per_second)
-
-    @property
-    def buffer_bytes(self) -> int:
-        """What is read on or taken in advance while nobody asks."""
-        return parse_size(self.buffer)
-
-    @property
-    def reach_bytes(self) -> int:
-        """How far from the end of the last request another goes on without a seek."""
-        return parse_size(self.reach)
-
-    @property
-    def access_seconds(self) -> float:
-        """What a request takes before its bytes pass: seek and half a turn, or the latency of flash."""
-        if self.model == "flash":
-            return self.latency_seconds
-        turn = 60.0 / self.revolutions_per_minute if self.revolutions_per_minute else 0.0
-        return self.seek_seconds + turn / 2.0
-
-    @property
-    def random_requests_per_second(self) -> float:
-        """Random requests of 4 KiB that it answers when several wait."""
-        if self.model == "spinning":
-            return 1.0 / (self.access_seconds + 4096 / self.rate)
-        by_bus = self.rate / 4096
-        return min(by_bus, self.channels / self.access_seconds) if self.access_seconds else by_bus
 
 
 class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,6 +51,9 @@ class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     dirty: Size = "16MiB"
     """More than this may not wait to be written to the device, else a temporary file ends in memory."""
 
+    read_ahead: Size | None = None
+    """How far the kernel reads ahead of a sequential reader, while the volume is slow; None: as it is."""
+
     @property
     def size_bytes(self) -> int:
         """Bytes of the device."""
@@ -121,6 +63,11 @@ class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def dirty_bytes(self) -> int:
         """Bytes that may wait to be written."""
         return parse_size(self.dirty)
+
+    @property
+    def read_ahead_bytes(self) -> int | None:
+        """Bytes read ahead; None where the bed leaves that as it is."""
+        return None if self.read_ahead is None else parse_size(self.read_ahead)
 
 
 class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,6 +110,8 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     memory_limit: Size | None = None
     cores: str | None = None
     options: dict[str, int | str | bool] = {}
+    repeats: int = 1
+    """So often every arm runs, there and back (one, two, two, one), so that drift is in both alike."""
     fabric: FabricSpec | None = None
     volumes: list[VolumeSpec]
     arms: list[ArmSpec]
@@ -171,6 +120,7 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     series: list[SeriesSpec] = []
     findings: list[FindingSpec] = []
     savings: list[SavingSpec] = []
+    programs: list[ProgramsSpec] = []
 
     def at_speed(self, factor: float) -> BedSpec:
         """The bed with every cap and every disk's rate at a factor of what it says; seeks take as long."""
@@ -242,6 +192,7 @@ def _size_problem(bed: BedSpec) -> str | None:
     for number, volume in enumerate(bed.volumes):
         key = f"volumes[{number}]"
         sizes += [(f"{key}.size", volume.size), (f"{key}.dirty", volume.dirty)]
+        sizes.append((f"{key}.read_ahead", volume.read_ahead))
         if volume.cap is not None:
             sizes.append((f"{key}.cap.bytes_per_second", volume.cap.bytes_per_second))
         if volume.disk is not None:
@@ -278,6 +229,8 @@ def _run_problem(bed: BedSpec) -> str | None:
 def _problem(bed: BedSpec) -> str | None:
     """What is wrong with a bed beyond its schema, or None."""
     arms, volumes = [arm.name for arm in bed.arms], [volume.name for volume in bed.volumes]
+    if not 1 <= bed.repeats <= MOST_REPEATS:
+        return f"key repeats: expected 1 to {MOST_REPEATS}, found {bed.repeats}"
     for key, names in (("name", [bed.name]), ("arms", arms), ("volumes", volumes)):
         if not names:
             return f"key {key}: expected at least one, found none"
@@ -293,11 +246,13 @@ def _problem(bed: BedSpec) -> str | None:
                 return f"arm {arm.name}: {role}: expected names of volumes, found {sorted(unknown)}"
     named = [claim.reference for claim in bed.claims] + [claim.candidate for claim in bed.claims]
     named += [name for finding in bed.findings for name in (finding.reference, finding.candidate)]
+    named += [name for pair in bed.programs for name in (pair.reference, pair.candidate)]
     named += [name for series in bed.series for name in series.arms]
     named += [verdict.arm for verdict in bed.verdicts] + [saving.arm for saving in bed.savings]
     unknown = set(named) - set(arms)
     if unknown:
-        return f"claims, findings, series, savings and verdicts: no arm is called {sorted(unknown)[0]!r}"
+        keys = "claims, findings, programs, series, savings and verdicts"
+        return f"{keys}: no arm is called {sorted(unknown)[0]!r}"
     found = next((found for volume in bed.volumes if (found := _volume_problem(volume))), None)
     return found or _links_problem(bed) or _run_problem(bed)
 
@@ -331,6 +286,8 @@ def _volume_problem(volume: VolumeSpec) -> str | None:
             return f"{where}: expected at least 1 MB/s, found {rated.bytes_per_second}"
     if volume.dirty_bytes < 2**20:
         return f"{where}: expected at least 1 MiB of dirty pages, found {volume.dirty}"
+    if volume.read_ahead_bytes is not None and volume.read_ahead_bytes % 4096:
+        return f"{where}: expected a read-ahead in steps of 4 KiB, found {volume.read_ahead}"
     if volume.disk is not None and volume.disk.reach_bytes > MOST_REACH_BYTES:
         return f"{where}: expected a reach of at most 16 MiB, found {volume.disk.reach}"
     if volume.disk is not None and not 0.0 <= volume.disk.access_seconds <= 1.0:

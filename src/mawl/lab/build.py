@@ -87,6 +87,8 @@ class Bed:
         state.cap_rules = throttle.cap_rules(spec.cap) if spec.cap is not None else {}
         self._write()
         throttle.limit_writeback(state.writeback_name, spec.dirty_bytes)
+        if spec.read_ahead_bytes is not None:
+            throttle.set_read_ahead(state.writeback_name, spec.read_ahead_bytes)
         throttle.set_rules(number, state.cap_rules)
 
     def hasten(self, name: str) -> None:

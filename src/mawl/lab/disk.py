@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.bed import DiskModel
 from mawl.lab.command import attempt, command, environment, find
 from mawl.lab.devices import mounts_in
+from mawl.lab.speed import DiskModel
 from mawl.measure.preload.build import cache, find_compiler
 from mawl.measure.processes import is_alive, signal_all
 

@@ -12,9 +12,10 @@ import msgspec
 
 from mawl.errors import MawlError
 from mawl.lab import devices, disk, throttle
-from mawl.lab.bed import BedSpec, Cap, DiskModel, FileSystemKind, VolumeSpec
+from mawl.lab.bed import BedSpec, FileSystemKind, VolumeSpec
 from mawl.lab.command import command, find
 from mawl.lab.fabric import remove_namespace
+from mawl.lab.speed import Cap, DiskModel
 from mawl.lab.state import (
     TRIAL,
     BedState,

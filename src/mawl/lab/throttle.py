@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.bed import Cap
+from mawl.lab.speed import Cap
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 BDI = Path("/sys/class/bdi")
 BLOCK = Path("/sys/class/block")
 DIRECTIONS = ("read", "write")
 BTRFS = Path("/sys/fs/btrfs")
-_LIMITS = ("strict_limit", "max_ratio")
+_LIMITS = ("strict_limit", "max_ratio", "read_ahead_kb")
 
 
 def device_number(device: str) -> str:
@@ -64,14 +64,23 @@ def rules_of(number: str) -> list[str]:
 
 
 def writeback_limits(writeback: str) -> dict[str, str]:
-    """The limits as they stand, for :func:`restore_writeback`; ``writeback`` is of :func:`writeback_name`."""
-    return {name: (BDI / writeback / name).read_text().strip() for name in _LIMITS}
+    """Limits and read-ahead as they stand, for :func:`restore_writeback`.
+
+    ``writeback`` is of :func:`writeback_name`.
+    """
+    files = {name: BDI / writeback / name for name in _LIMITS}
+    return {name: file.read_text().strip() for name, file in files.items() if file.exists()}
 
 
 def limit_writeback(writeback: str, dirty_bytes: int) -> None:
     """Hold writers back as soon as so many bytes wait to be written to the device."""
     _write(BDI / writeback / "strict_limit", "1")
     _write(BDI / writeback / "max_bytes", str(dirty_bytes))
+
+
+def set_read_ahead(writeback: str, read_ahead_bytes: int) -> None:
+    """How far the kernel reads on ahead of a sequential reader; files opened from now on have it."""
+    _write(BDI / writeback / "read_ahead_kb", str(read_ahead_bytes // 1024))
 
 
 def restore_writeback(writeback: str, before: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.model.lab_savings import RoleKept, SavingFound
-from mawl.model.lab_series import ArmFigures, FindingFound, SeriesFound
+from mawl.model.lab_series import ArmFigures, FindingFound, ProgramsFound, SeriesFound
 
 LAB_FORMAT_VERSION = "1.0"
 
@@ -175,3 +175,4 @@ class LabFound(msgspec.Struct, frozen=True, kw_only=True):
     series: list[SeriesFound] = []
     findings: list[FindingFound] = []
     savings: list[SavingFound] = []
+    programs: list[ProgramsFound] = []

@@ -16,6 +16,7 @@ PAGE = "docs/design/lab-beds.md"
 ARMS = f"{PAGE}, Figures of the arms"
 KNEE = f"{PAGE}, The knee"
 WORDS = f"{PAGE}, What papers say in words"
+PROGRAMS = f"{PAGE}, As found against profile"
 SAVINGS = f"{PAGE}, Savings"
 
 
@@ -63,6 +64,23 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
         "Whether the direction is what the paper's words say; null where a figure is missing.",
         WORDS,
     ),
+    Metric("programs.*.runs", "-", "list", "Runs of the reference, and of the candidate.", PROGRAMS),
+    flag_metric("programs.*.judged", "Whether both arms have five runs or more.", PROGRAMS),
+    ratio_metric(
+        "programs.*.change_ratio", "Real time per job, candidate over reference, less 1, all jobs.", PROGRAMS
+    ),
+    ratio_metric("programs.*.low_ratio", "Lower end of its 95 % interval.", PROGRAMS),
+    ratio_metric("programs.*.high_ratio", "Upper end.", PROGRAMS),
+    count_metric("programs.*.faster", "Programs judged faster in the candidate.", PROGRAMS),
+    count_metric("programs.*.slower", "Programs judged slower.", PROGRAMS),
+    count_metric("programs.*.not_told_apart", "Programs of which neither is known.", PROGRAMS),
+    count_metric("programs.*.ran_shorter", "Programs that took less time, judged or not.", PROGRAMS),
+    count_metric("programs.*.ran_longer", "Programs that took more.", PROGRAMS),
+    ratio_metric("programs.*.changes.*.change_ratio", "The same change of one program.", PROGRAMS),
+    ratio_metric(
+        "programs.*.changes.*.low_ratio", "Lower end of its interval, among all programs.", PROGRAMS
+    ),
+    ratio_metric("programs.*.changes.*.high_ratio", "Upper end.", PROGRAMS),
     bytes_metric("savings.*.original_bytes", "Bytes of the role before compression.", SAVINGS),
     bytes_metric("savings.*.stored_bytes", "What the storage keeps for them.", SAVINGS),
     bytes_metric("savings.*.volumes.*.original_bytes", "Before compression, on this volume.", SAVINGS),

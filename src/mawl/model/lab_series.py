@@ -34,6 +34,48 @@ class FindingSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """What the words say of the candidate's figure beside the reference's."""
 
 
+class ProgramsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Two arms that are held against each other program by program, as `mawl compare` does."""
+
+    reference: str
+    candidate: str
+
+
+class ProgramsFound(msgspec.Struct, frozen=True, kw_only=True):
+    """What `mawl compare` says of the programs of two arms, and of all their jobs.
+
+    ``faster``, ``slower`` and ``not_told_apart`` are judged and need five runs an arm; ``ran_shorter`` and
+    ``ran_longer`` count plain changes, whatever they are worth.
+    """
+
+    reference: str
+    candidate: str
+    runs: list[int]
+    """Of the reference, and of the candidate."""
+    judged: bool
+    verdict: str
+    """On all jobs: slower, faster, not told apart, not judged."""
+    change_ratio: float | None
+    low_ratio: float | None
+    high_ratio: float | None
+    faster: int
+    slower: int
+    not_told_apart: int
+    ran_shorter: int
+    ran_longer: int
+    changes: list[ProgramFound]
+
+
+class ProgramFound(msgspec.Struct, frozen=True, kw_only=True):
+    """One program: its real time per job in the candidate over the reference, less 1."""
+
+    program: str
+    verdict: str
+    change_ratio: float
+    low_ratio: float | None
+    high_ratio: float | None
+
+
 class ArmFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures of an arm's run, each as the summary of a run defines it; None where that has none."""
 

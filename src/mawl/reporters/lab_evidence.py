@@ -6,8 +6,15 @@ from collections.abc import Callable
 
 from mawl.model.lab import LabFound
 from mawl.model.lab_savings import SavingFound
-from mawl.model.lab_series import ArmFigures, FindingFound, SeriesFound, StepFound
-from mawl.units import format_bytes, format_change, format_latency, format_rate, format_seconds
+from mawl.model.lab_series import (
+    ArmFigures,
+    FindingFound,
+    ProgramFound,
+    ProgramsFound,
+    SeriesFound,
+    StepFound,
+)
+from mawl.units import counted_noun, format_bytes, format_change, format_latency, format_rate, format_seconds
 
 NOT_KNOWN = "not known"
 AGREES = {True: "agrees", False: "does not agree", None: NOT_KNOWN}
@@ -21,6 +28,8 @@ def evidence(found: LabFound, value: Callable[[str, float], str]) -> list[str]:
     if found.findings:
         lines += ["", "What the papers say, and what was found here"]
         lines += [line for one in found.findings for line in _finding(one, value)]
+    for pair in found.programs:
+        lines += ["", f"Programs, {pair.reference} -> {pair.candidate}", *_programs(pair)]
     if found.savings:
         lines += ["", "What compression saved: real, estimated, published"]
         lines += [line for one in found.savings for line in _saving(one)]
@@ -77,6 +86,31 @@ def _finding(found: FindingFound, value: Callable[[str, float], str]) -> list[st
         f"{found.expected}, found {found.found or NOT_KNOWN}: {AGREES[found.agrees]}",
         *(f"    why: {reason}" for reason in found.reasons),
     ]
+
+
+def _programs(found: ProgramsFound) -> list[str]:
+    """The counts, the change of all jobs, and a line for each program, those that gained most first."""
+    one, other = found.runs
+    counts = (
+        f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
+        f"{found.not_told_apart} not told apart"
+        if found.judged
+        else f"{found.ran_shorter} took less time, {found.ran_longer} more; none is judged"
+    )
+    return [
+        f"  {counts} ({one} against {counted_noun(other, 'run')})",
+        f"  all jobs: {_change(found)}, {found.verdict}",
+        *(f"    {change.program}: {_change(change)}, {change.verdict}" for change in found.changes),
+    ]
+
+
+def _change(found: ProgramsFound | ProgramFound) -> str:
+    between = (
+        ""
+        if found.low_ratio is None or found.high_ratio is None
+        else f" ({format_change(found.low_ratio)} to {format_change(found.high_ratio)})"
+    )
+    return _or(found.change_ratio, format_change) + between
 
 
 def _saving(found: SavingFound) -> list[str]:

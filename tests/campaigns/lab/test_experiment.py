@@ -71,7 +71,7 @@ class Ran(Experiment):
 
     error: BaseException | None = None
 
-    def _mawl(self, *words: str) -> None:
+    def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
         self.words: list[Sequence[str]] = [*getattr(self, "words", []), words]
         if words[0] == "run":
             if self.error is not None:
@@ -81,11 +81,12 @@ class Ran(Experiment):
             write_facts(folder, facts(run_id=folder.name, outcome="completed"))
 
 
-def experiment(directory: Path, *found: Busy) -> tuple[Ran, StillBed, list[str]]:
+def experiment(directory: Path, *found: Busy, repeats: int = 1) -> tuple[Ran, StillBed, list[str]]:
     """An experiment whose rounds find the processors so; two arms a round."""
     said: list[str] = []
     readings: Iterator[Busy] = (one for busy in found for one in (IDLE, busy))
     bed = StillBed(directory)
+    bed.spec = msgspec.structs.replace(bed.spec, repeats=repeats)
     return Ran(bed, ARMS, Choices(), directory / "runs", lambda _: next(readings), said.append), bed, said
 
 
@@ -106,6 +107,14 @@ def test_arms_run_once_where_the_processors_were_free(tmp_path: Path) -> None:
     assert [words[0] for words in made.words] == ["generate", "generate", "run", "run"]
     assert bed.state.run_folders == [str((made.folder / arm.folder).resolve()) for arm in record.arms]
     assert on_disk(made) == json.loads(msgspec.json.encode(record))
+
+
+def test_arms_run_there_and_back_where_the_bed_repeats_them(tmp_path: Path) -> None:
+    made, _, _ = experiment(tmp_path, IDLE, IDLE, IDLE, repeats=3)
+    record = made.carry_out()
+    assert [arm.arm for arm in record.arms] == ["slow", "fast", "fast", "slow", "slow", "fast"]
+    assert len({arm.folder for arm in record.arms}) == 6
+    assert not any(arm.repeated for arm in record.arms), "each of them counts"
 
 
 def test_all_arms_run_again_slower_where_the_run_itself_was_too_much(tmp_path: Path) -> None:

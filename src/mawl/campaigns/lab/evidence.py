@@ -8,6 +8,7 @@ import msgspec
 
 from mawl.analysis.comparison.sides import Side
 from mawl.analysis.lab_findings import figures_of, finding_found
+from mawl.analysis.lab_programs import programs_found
 from mawl.analysis.lab_savings import saving_found
 from mawl.analysis.lab_series import series_found
 from mawl.config.published import paper_of, papers, published_result
@@ -31,6 +32,11 @@ def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) 
         figures=[figures_of(side) for side in arms.values()],
         series=[series_found(spec, arms, runs, _caps(bed, spec, record)) for spec in bed.series],
         findings=[finding_found(spec, arms, _citation(spec)) for spec in bed.findings],
+        programs=[
+            programs_found(arms[one.reference], arms[one.candidate])
+            for one in bed.programs
+            if one.reference in arms and one.candidate in arms
+        ],
         savings=[
             saving_found(
                 kept,

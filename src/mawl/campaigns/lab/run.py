@@ -176,7 +176,11 @@ class Experiment:
             self.bed.hasten(name)
             self.bed.slow(name)
         self._note(calibration=list(calibrate_all(self.bed, self._say, self._arms)), savings=[])
-        busy = [self._arm(arm, factor) for arm in self._arms]
+        busy = [
+            self._arm(arm, factor)
+            for turn in range(self.bed.spec.repeats)
+            for arm in (reversed(self._arms) if turn % 2 else self._arms)
+        ]
         return max(busy, key=Busy.severity)
 
     def _arm(self, arm: ArmSpec, factor: float) -> Busy:
