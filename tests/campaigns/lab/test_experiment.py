@@ -71,7 +71,7 @@ class Ran(Experiment):
 
     error: BaseException | None = None
 
-    def _mawl(self, *words: str) -> None:
+    def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
         self.words: list[Sequence[str]] = [*getattr(self, "words", []), words]
         if words[0] == "run":
             if self.error is not None:
