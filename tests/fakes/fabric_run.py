@@ -93,8 +93,8 @@ def fabric_summary(rates: Mapping[str, Mapping[str, Rate]], **changes: Any) -> d
 def fabric_compared(
     rates: Mapping[str, Mapping[str, Rate]], *, slower: float = 1.0, **changes: Any
 ) -> ComparedRun:
-    """The same as a comparison reads it; jobs were blocked ``slower`` times as long for the same bytes."""
+    """The same as a comparison reads it; jobs were blocked in data ``slower`` times half of their time."""
     summary = fabric_summary(rates, **changes)
-    blocked = summary["wait"]["blocked_seconds"]
-    summary["wait"]["blocked_seconds"] = {role: slower * seconds for role, seconds in blocked.items()}
+    half = summary["time"]["real_time_seconds"] / 2.0
+    summary["wait"]["blocked_seconds"] = {"data": slower * half, "work": 0.0, "util": 0.0, "other": 0.0}
     return ComparedRun(facts=fabric_facts(**changes), summary=summary, jobs={})

@@ -22,9 +22,7 @@ OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
 
 
-def campaign(
-    name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO, patience_seconds: float = 400
-) -> dict[str, Any]:
+def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
     Skips, with the figure, where others keep the machine busy before or during a judged run, or just after a
@@ -42,7 +40,7 @@ def campaign(
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=patience_seconds,
+        timeout=400,
     )
     sys.stdout.write(ended.stdout + ended.stderr)
     if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
@@ -81,7 +79,7 @@ FABRIC_OTHERS_RATIO = 0.55
 
 
 def test_wider_links_move_the_limit_from_the_network_to_the_storage(tmp_path: Path) -> None:
-    found = campaign("fabric", tmp_path, others_at_most=FABRIC_OTHERS_RATIO, patience_seconds=900)
+    found = campaign("fabric", tmp_path, others_at_most=FABRIC_OTHERS_RATIO)
     changes = {one["figure"]: one["change_ratio"] for one in found["claims"]}
     assert -0.20 < changes["time.elapsed_seconds"] < -0.08
     assert changes["cluster.storage.storage.device.peak.total_bytes_per_second"] > 0.05

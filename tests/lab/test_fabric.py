@@ -137,7 +137,7 @@ def namespaces() -> list[str]:
 
 
 def assert_gone(folder: Path) -> None:
-    assert leftovers(folder / "state", folder / "images", cap=CAP, zram_bytes=0) == []
+    assert leftovers(folder / "state", folder / "images", cap=CAP, zram_bytes=-1) == []
     assert namespaces() == []
     assert not list(Path("/sys/fs/cgroup").glob("**/mawl-lab-mortal-fabric"))
 

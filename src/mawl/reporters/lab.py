@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.analysis.missing import generalised
 from mawl.model.lab import ArmRun, Calibration, ClaimFound, LabFound, PairFound, VerdictFound
 from mawl.model.metrics import METRICS
 from mawl.reporters.lab_evidence import evidence
@@ -63,7 +64,10 @@ def _claim(claim: ClaimFound) -> list[str]:
     ]
     if claim.published_figure != claim.figure:
         for side, name in (("published", claim.published_figure), ("here", claim.figure)):
-            lines.append(f"    {side:<9}  is {name}: {_DEFINITIONS[name]}")
+            known = ".".join(
+                generalised(tuple(name.split(".")))
+            )  # of a member of a collection, such as a server
+            lines.append(f"    {side:<9}  is {name}: {_DEFINITIONS[known]}")
     return lines
 
 
