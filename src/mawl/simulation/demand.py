@@ -87,7 +87,8 @@ def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
     for step in run.step_records():
         if step.kind != "view":
             steps[step.job].append(step)
-    jobs, lacks = {}, set()
+    jobs: dict[str, JobDemand] = {}
+    lacks: set[str] = set()
     for job in run.job_records():
         if job.outcome != "finished" or job.usage.real_time_seconds is None:
             continue

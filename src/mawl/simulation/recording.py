@@ -83,7 +83,7 @@ class Recording:
             idle = np.zeros((len(self._groups), moved.shape[1]))
             self._append(at, idle, np.zeros(len(self._groups)), np.zeros(self._width))
         member = (group == self._groups).astype(float)
-        waits = np.bincount(
+        waits: Floats = np.bincount(
             np.maximum(bound, 0), weights=waiting * self._counts[group], minlength=self._width
         )
         self._append(at + seconds, member @ moved * seconds, member.sum(axis=1), waits * seconds)

@@ -81,7 +81,7 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
             memory_bytes=round(demand.memory_bytes),
             os_memory_bytes=round(demand.memory_bytes),
             cancelled_written_bytes=0,
-            **moved,  # type: ignore[arg-type]
+            **moved,
         ),
         io=_io(asked.flows, blocked),
         waits=Waits(
