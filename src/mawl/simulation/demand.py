@@ -53,6 +53,8 @@ class StepDemand:
     flows: tuple[Flow, ...] = ()
     blocked_seconds: Mapping[Role, float]
     other_seconds: float = 0.0
+    io_known: bool = True
+    """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +156,7 @@ def _step(
         flows=_flows(usage, io, lacks),
         blocked_seconds=blocked,
         other_seconds=other,
+        io_known=io is not None,
     )
 
 
