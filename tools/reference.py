@@ -17,18 +17,7 @@ import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
-from mawl.model.campaign_metrics import CAMPAIGN_METRICS
-from mawl.model.inventory_metrics import INVENTORY_METRICS
-from mawl.model.lab_evidence_metrics import LAB_EVIDENCE_METRICS
-from mawl.model.lab_metrics import LAB_METRICS
-from mawl.model.metrics import METRICS
 from mawl.model.options import ROLES, Options
-from mawl.model.placement_metrics import PLACEMENT_METRICS
-from mawl.model.probe_metrics import PROBE_METRICS
-from mawl.model.search_metrics import SEARCH_METRICS
-from mawl.model.series_metrics import SERIES_METRICS
-from mawl.model.simulation_metrics import SIMULATION_METRICS
-from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -39,12 +28,11 @@ from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.markdown import plain, table
+from tools.metrics import metrics_page
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
-
-_LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)
 
 
 def commands_page() -> list[str]:
@@ -84,62 +72,6 @@ def _arguments(parser: argparse.ArgumentParser) -> list[str]:
         names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
         rows.append((", ".join(names), (action.help or "").replace("%%", "%")))
     return table(("argument", "meaning"), rows) if rows else ["No arguments.", ""]
-
-
-def metrics_page() -> list[str]:
-    """The metric registry."""
-    fields = type(METRICS[0]).__struct_fields__
-    parts = (
-        (
-            "# Metrics",
-            "Every figure has one definition. What could not be measured is null with a reason.",
-            METRICS,
-        ),
-        (
-            "## Series of the host",
-            "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
-            SERIES_METRICS,
-        ),
-        ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
-        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),
-        (
-            "## Placement",
-            "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
-            PLACEMENT_METRICS,
-        ),
-        (
-            "## Simulation",
-            "What `mawl simulate --json` has under `simulate`; `*` stands for a row or a name.",
-            SIMULATION_METRICS,
-        ),
-        ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
-        (
-            "## Search",
-            "What `mawl tune search --json` prints; `*` stands for a look or a trial.",
-            SEARCH_METRICS,
-        ),
-        (
-            "## Inventory",
-            "Settings of each node in run.json: `inventories.NODE.families.FAMILY.SUBJECT.NAME`.",
-            INVENTORY_METRICS,
-        ),
-        (
-            "## probe.json",
-            "Names in what `mawl probe` keeps; `gate`, by target, is in what its `--json` prints.",
-            PROBE_METRICS,
-        ),
-    )
-    lines = []
-    for head, sentence, metrics in parts:
-        rows = [[_cell(name, getattr(metric, name)) for name in fields] for metric in metrics]
-        lines += [head, "", sentence, "", *table(fields, rows)]
-    return lines
-
-
-def _cell(field: str, value: object) -> str:
-    if isinstance(value, type):
-        return value.__name__
-    return f"`{value}`" if field == "name" else "" if value is None else str(value)
 
 
 def options_page() -> list[str]:
