@@ -120,12 +120,10 @@ def _job(name: str, session: str, stage: int) -> JobPlan:
 
 
 def _step(draw: random.Random) -> StepDemand:
+    read, written = draw.uniform(1e9, 2e10), draw.uniform(1e9, 2e10)
     flows = [
-        Flow(role=role, direction=direction, application_bytes=size, device_bytes=size)
-        for role, direction, size in (
-            ("data", "read", draw.uniform(1e9, 2e10)),
-            ("work", "write", draw.uniform(1e9, 2e10)),
-        )
+        Flow(role="data", direction="read", application_bytes=read, device_bytes=read),
+        Flow(role="work", direction="write", application_bytes=written, device_bytes=written),
     ]
     return StepDemand(
         name="step",

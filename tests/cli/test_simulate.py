@@ -12,6 +12,20 @@ from tests.cli.conftest import Command
 NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]
 
 
+OWN = """
+name = "own"
+[[nodes]]
+count = 1
+cores = 2
+memory_bytes = "16GiB"
+roles = { data = ["disk"], work = ["disk"], util = ["disk"] }
+[devices.disk]
+read_bytes_per_second = "500MB"
+write_bytes_per_second = "500MB"
+local = true
+"""
+
+
 def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Paths of all figures; the simulated system is one."""
     records = isinstance(value, list) and any(isinstance(member, dict) for member in value)
@@ -48,7 +62,20 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
     summary = json.loads(report.stdout)
     assert summary["kind"] == "simulated"
     assert summary["jobs"]["total"] == block["prediction"]["jobs"]
-    assert mawl("compare", "measured", "kept").returncode == 0
+    assert mawl("compare", "measured", "kept", "--anyway").returncode == 0
+
+
+def test_a_run_without_io_by_role_says_what_it_lacks(mawl: Command) -> None:
+    """Logs tell of CPU and real time alone: the forecast has no bytes, not none."""
+    assert mawl("run", "nano", "--output", "measured").returncode == 0
+    assert mawl("import", "measured/logs", "--output", "imported").returncode == 0
+    (mawl.directory / "own.toml").write_text(OWN)
+    found = mawl("simulate", "imported", "--measured-on", "own.toml", "--json")
+    assert found.returncode == 0, found.stderr
+    block = json.loads(found.stdout)
+    assert any("by role" in lack for lack in block["validity"]["lacks"])
+    assert block["prediction"]["device_peak_bytes_per_second"] is None
+    assert block["validity"]["range"]["low_seconds"] is None
 
 
 def test_wrong_use_is_told_by_name(mawl: Command) -> None:

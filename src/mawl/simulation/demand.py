@@ -53,6 +53,8 @@ class StepDemand:
     flows: tuple[Flow, ...] = ()
     blocked_seconds: Mapping[Role, float]
     other_seconds: float = 0.0
+    io_known: bool = True
+    """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,8 @@ def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
     for step in run.step_records():
         if step.kind != "view":
             steps[step.job].append(step)
-    jobs, lacks = {}, set()
+    jobs: dict[str, JobDemand] = {}
+    lacks: set[str] = set()
     for job in run.job_records():
         if job.outcome != "finished" or job.usage.real_time_seconds is None:
             continue
@@ -153,6 +156,7 @@ def _step(
         flows=_flows(usage, io, lacks),
         blocked_seconds=blocked,
         other_seconds=other,
+        io_known=io is not None,
     )
 
 

@@ -214,6 +214,8 @@ def _series(outcome: Outcome, group: int) -> dict[str, NDArray[np.float64]]:
         "host.cpu_user_seconds": busy,
         "host.cpu_idle_seconds": kind.cores * times - busy,
     }
+    if not all(step.activity.step.io_known for job in outcome.jobs for step in job.steps):
+        return found
     for direction, word in (("read", "read"), ("write", "written")):
         for side in ("application", "device"):
             found[f"{side}_{word}_bytes"] = recording.cumulative(group, f"{side}.{direction}")

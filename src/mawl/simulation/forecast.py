@@ -97,8 +97,11 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
 
 def _blocked(summary: Mapping[str, Any]) -> float | None:
     wait = summary["wait"]
-    parts = [None] if wait is None else [wait["blocked_seconds"][role] for role in ROLES]
-    return None if None in parts else sum(parts)
+    if wait is None:
+        return None
+    parts: list[float | None] = [wait["blocked_seconds"][role] for role in ROLES]
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def scenario_of(base: Base, question: Question) -> Scenario:

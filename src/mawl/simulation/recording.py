@@ -83,9 +83,8 @@ class Recording:
             idle = np.zeros((len(self._groups), moved.shape[1]))
             self._append(at, idle, np.zeros(len(self._groups)), np.zeros(self._width))
         member = (group == self._groups).astype(float)
-        waits = np.bincount(
-            np.maximum(bound, 0), weights=waiting * self._counts[group], minlength=self._width
-        )
+        held = np.maximum(bound, 0)
+        waits = np.bincount(held, waiting * self._counts[group], self._width).astype(np.float64)
         self._append(at + seconds, member @ moved * seconds, member.sum(axis=1), waits * seconds)
 
     def _append(self, at: float, moved: Floats, running: Floats, waited: Floats) -> None:

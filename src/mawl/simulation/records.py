@@ -50,7 +50,7 @@ def records_of(
         verify=parts["verify"],
         total=total([usage, *parts.values()]),
         steps=len(steps),
-        io=sum_by_role(step.io for step in own if step.io is not None),
+        io=sum_by_role(step.io for step in own if step.io is not None) if _all_io(own) else None,
         waits=_summed([step.waits for step in own]),
     )
     return record, steps
@@ -81,15 +81,17 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
             memory_bytes=round(demand.memory_bytes),
             os_memory_bytes=round(demand.memory_bytes),
             cancelled_written_bytes=0,
-            **moved,  # type: ignore[arg-type]
+            **(moved if asked.io_known else {}),
         ),
-        io=_io(asked.flows, blocked),
+        io=_io(asked.flows, blocked) if asked.io_known else None,
         waits=Waits(
             on_cpu_seconds=asked.cpu_seconds,
             run_queue_seconds=queue,
             **{f"blocked_{role}_seconds": seconds for role, seconds in blocked.items()},
             blocked_other_seconds=asked.other_seconds,
-        ),
+        )
+        if asked.io_known
+        else Waits(on_cpu_seconds=asked.cpu_seconds, run_queue_seconds=queue),
     )
 
 
@@ -119,7 +121,12 @@ def _io(flows: Sequence[Flow], blocked: Mapping[Role, float]) -> dict[FileRole, 
 
 def _summed(waits: Sequence[Waits]) -> Waits:
     fields = Waits.__struct_fields__
-    return Waits(**{name: sum(getattr(one, name) or 0.0 for one in waits) for name in fields})
+    columns = {name: [getattr(one, name) for one in waits] for name in fields}
+    return Waits(**{name: None if None in column else sum(column) for name, column in columns.items()})
+
+
+def _all_io(steps: Sequence[StepRecord]) -> bool:
+    return all(step.io is not None for step in steps)
 
 
 def on_node(record: JobRecord, node: str) -> JobRecord:

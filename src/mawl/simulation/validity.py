@@ -18,6 +18,9 @@ differed and by no more than :data:`MOST_STORAGE_FACTOR` (docs/reference/forecas
 MOST_STORAGE_FACTOR = 8.0
 """Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
 
+MOST_CALIBRATION_ERROR_RATIO = 0.10
+"""A run that its own simulation misses by more is not understood, and has no range on another system."""
+
 SAME_RATIO = 0.01
 """A factor this near to 1 changes nothing."""
 
@@ -43,6 +46,10 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
             reasons.append(
                 f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"
             )
+    error = base.error_ratio
+    if error is None or abs(error) > MOST_CALIBRATION_ERROR_RATIO:
+        missed = "by an unknown part" if error is None else f"by {error:+.0%}"
+        reasons.append(f"the run itself, simulated, misses its elapsed time {missed}")
     if any(lack for lack in base.demand.lacks):
         reasons.append("the run does not tell all of its demand")
     if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
