@@ -9,6 +9,7 @@ from mawl.model.lab_metrics import LAB_METRICS
 from mawl.model.metrics import METRICS
 from mawl.model.placement_metrics import PLACEMENT_METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
+from mawl.model.published_forecast_metrics import PUBLISHED_FORECAST_METRICS
 from mawl.model.search_metrics import SEARCH_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.model.simulation_metrics import SIMULATION_METRICS
@@ -43,6 +44,11 @@ def metrics_page() -> list[str]:
             "## Simulation",
             "What `mawl simulate --json` has under `simulate`; `*` stands for a row or a name.",
             SIMULATION_METRICS,
+        ),
+        (
+            "## Forecasts of published systems",
+            "What `mawl simulate --published --json` prints; `*` stands for one of a list.",
+            PUBLISHED_FORECAST_METRICS,
         ),
         ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
         (

@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_published_number_is_in_the_words_beside_it(name: str) -> None:
     found = dict(SYSTEMS[name].quoted())
-    assert len(found) >= 6
+    assert len(found) >= 5
     for key, one in found.items():
         options = (
             [one.printed]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mawl.analysis.timeline import SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO
 from mawl.analysis.windows import window_seconds
@@ -33,6 +34,8 @@ from mawl.simulation.published_system import (
 from mawl.simulation.recording import Recording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run
+
+Floats = NDArray[np.float64]
 
 FULL_SCALE = 1.0
 NO_LIMIT_RATIO = 0.1
@@ -273,7 +276,7 @@ def _throughput(one: PublishedSystem, outcome: Outcome, counts: list[int], activ
     }
 
 
-def _moved(recording: Recording, counts: list[int], name: str) -> np.ndarray:
+def _moved(recording: Recording, counts: list[int], name: str) -> Floats:
     return np.asarray(sum(recording.cumulative(group, name) * count for group, count in enumerate(counts)))
 
 

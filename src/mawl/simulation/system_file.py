@@ -111,7 +111,8 @@ def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, Any
 
 
 def _system(spec: SystemSpec, where: str) -> System:
-    tree = {"": spec, **{f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}}
+    tree: dict[str, msgspec.Struct] = {"": spec}
+    tree |= {f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}
     tree |= {f"devices.{name}": one for name, one in spec.devices.items()}
     amounts = {key: _amounts(one, key, where) for key, one in tree.items()}
     try:
