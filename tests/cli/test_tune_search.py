@@ -34,7 +34,8 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     record = read_campaign(folder)
     assert record.outcome == "completed" and len(record.slots) == found["runs"]
     trial = next(slot for slot in record.slots if slot.arm == "trial-1")
-    assert open_run(folder / str(trial.folder)).facts.workload.options.cpucount == 2
+    options = open_run(folder / str(trial.folder)).facts.workload.options
+    assert options is not None and options.cpucount == 2
     again = mawl("tune", "search", "--continue", str(folder), "--json")
     assert json.loads(again.stdout) == found
     assert len(read_campaign(folder).slots) == found["runs"]
@@ -48,6 +49,7 @@ def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:
     done = mawl("run", "one.toml", "--profile", "fast.toml", "--option", "cpucount=1")
     assert done.returncode == 0, done.stderr
     facts = open_run(mawl.directory / "runs" / "latest").facts
+    assert facts.workload.options is not None
     assert facts.workload.options.sortsize_bytes == 64 * 2**20
     assert facts.workload.options.cpucount == 1
     assert facts.roles["work"] == [str(mawl.directory / "fast-work")]
