@@ -29,6 +29,9 @@ from mawl.runner.interrupts import Interrupts
 from mawl.store import Run, open_run
 from tests.fakes.local_nodes import LocalLink, Watcher
 
+RUN = f"c{os.getpid()}"
+"""Of this process alone: a test that ends its run does not end one of another worker."""
+
 SLEEPERS = """
 name = "sleepers"
 [[sessions]]
@@ -54,22 +57,22 @@ class Lab:
         self.watcher = Watcher()
         self.tasks = [
             NodeTask(
-                run_id=f"c1-{name}",
+                run_id=f"{RUN}-{name}",
                 node=name,
                 plan=plan,
                 roles={
                     role: [str(directory / (role if role == "data" else f"{role}-{name}"))] for role in ROLES
                 },
-                folder=str(directory / "there" / f"c1-{name}"),
+                folder=str(directory / "there" / f"{RUN}-{name}"),
                 lease_seconds=lease_seconds,
             )
             for name, plan in plans.items()
         ]
-        self.folder = directory / "runs" / "c1"
+        self.folder = directory / "runs" / RUN
 
     def conduct(self, on_lost_node: OnLostNode = "continue", **options: Any) -> RunFacts:
         request = ClusterRequest(
-            run_id="c1",
+            run_id=RUN,
             folder=self.folder,
             tasks=self.tasks,
             on_lost_node=on_lost_node,
@@ -175,8 +178,8 @@ def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp
 def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers: Lab) -> None:
     def lose() -> None:
         sleepers.link.gone.add("node2")
-        agent._CHILDREN["c1-node2"].end()  # what the end of its worker means for it
-        agent._CHILDREN["c1-node1"].tell([(10**6, b'{"type":"halt","level":2}')])
+        agent._CHILDREN[f"{RUN}-node2"].end()  # what the end of its worker means for it
+        agent._CHILDREN[f"{RUN}-node1"].tell([(10**6, b'{"type":"halt","level":2}')])
 
     once_running(sleepers, 4, lose)
     facts = sleepers.conduct()
@@ -188,7 +191,7 @@ def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers
     assert sleepers.node("node2").facts.outcome == "interrupted"
     assert [run.outcome for run in facts.node_runs] == ["interrupted", "lost"]
     assert any("node2 was lost" in remark for remark in facts.remarks)
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
 
 
 def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_asked(sleepers: Lab) -> None:
@@ -197,16 +200,16 @@ def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_
     runs = {run.node: run for run in facts.node_runs}
     assert runs["node2"].outcome == "lost" and "no answer for" in (runs["node2"].reason or "")
     assert runs["node1"].outcome == "interrupted"
-    until_gone(["c1-node1", "c1-node2"])
-    there = open_run(sleepers.directory / "there" / "c1-node2")
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
+    there = open_run(sleepers.directory / "there" / f"{RUN}-node2")
     assert there.facts.outcome == "interrupted", "what the node itself kept says how it ended"
-    agent.finish("c1-node2", False)
+    agent.finish(f"{RUN}-node2", False)
 
 
 def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab) -> None:
     def kill() -> None:
-        os.kill(agent._CHILDREN["c1-node1"]._process.pid, signal.SIGKILL)
-        agent._CHILDREN["c1-node2"].tell([(10**6, b'{"type":"halt","level":2}')])
+        os.kill(agent._CHILDREN[f"{RUN}-node1"]._process.pid, signal.SIGKILL)
+        agent._CHILDREN[f"{RUN}-node2"].tell([(10**6, b'{"type":"halt","level":2}')])
 
     once_running(sleepers, 4, kill)
     facts = sleepers.conduct()
@@ -214,7 +217,7 @@ def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab)
     assert runs["node1"].outcome == "failed" and "killed by signal 9" in (runs["node1"].reason or "")
     jobs = {job.job: job.outcome for job in sleepers.node("node1").job_records()}
     assert jobs["b.1.sleep"] == "lost"
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
 
 
 def test_the_end_of_the_controller_stops_the_agents(sleepers: Lab) -> None:
@@ -224,7 +227,7 @@ def test_the_end_of_the_controller_stops_the_agents(sleepers: Lab) -> None:
     once_running(sleepers, 4, fail)
     with pytest.raises(MawlError, match="met something"):
         sleepers.conduct()
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
     assert sleepers.run().facts.outcome == "interrupted"
     assert sleepers.run().jobs.num_rows == 8
 
@@ -234,13 +237,13 @@ def test_an_interrupt_reaches_every_node(sleepers: Lab) -> None:
     facts = sleepers.conduct()
     assert (facts.outcome, facts.outcome_reason) == ("interrupted", "stopped by SIGTERM")
     assert {job.outcome for job in sleepers.run().job_records()} == {"finished", "stopped", "not_started"}
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
 
 
 def test_a_role_that_is_not_shared_is_refused_where_it_must_be(sleepers: Lab) -> None:
     with pytest.raises(MawlError, match="node1 does not see what node2 wrote there, so work is not one"):
         sleepers.conduct(shared=("work",))
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
     assert not list(sleepers.directory.glob("*/.mawl-node-*"))
 
 
@@ -248,4 +251,4 @@ def test_a_node_that_cannot_write_is_named(sleepers: Lab) -> None:
     (sleepers.directory / "util-node2").write_text("in the way")
     with pytest.raises(MawlError, match=r"node2: .*util-node2: the util directory cannot be written"):
         sleepers.conduct()
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])

@@ -16,7 +16,7 @@ from mawl.errors import MawlError, UsageError
 from mawl.plan.workload import Plan
 from mawl.reporters.cluster import cluster
 from mawl.store import open_run
-from tests.cluster.test_controller import Lab, plan_of, until_gone
+from tests.cluster.test_controller import RUN, Lab, plan_of, until_gone
 
 SHORT = """
 name = "short"
@@ -36,9 +36,9 @@ def short(tmp_path: Path) -> Lab:
 
 def watching(lab: Lab, name: str, devices: list[str]) -> NodeTask:
     plan: Plan = msgspec.structs.replace(lab.tasks[0].plan, workload="storage", title="", sessions=())
-    folder = str(lab.directory / "there" / f"c1-{name}")
+    folder = str(lab.directory / "there" / f"{RUN}-{name}")
     return msgspec.structs.replace(
-        lab.tasks[0], run_id=f"c1-{name}", node=name, plan=plan, folder=folder, watch=devices
+        lab.tasks[0], run_id=f"{RUN}-{name}", node=name, plan=plan, folder=folder, watch=devices
     )
 
 
@@ -64,7 +64,7 @@ def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(shor
     assert any(line.split()[:2] == ["storage", "watched"] for line in cluster(summary))
     assert open_run(short.folder / "nodes" / "sto").facts.outcome == "completed"
     assert judged(short.node("sto"))["jobs"]["total"] == 0
-    until_gone(["c1-node1", "c1-node2", "c1-sto"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2", f"{RUN}-sto"])
 
 
 def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> None:
@@ -85,7 +85,7 @@ def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> 
 def test_a_device_that_is_not_there_is_refused_before_the_start(short: Lab) -> None:
     with pytest.raises(MawlError, match="sto: has no block device /dev/none9"):
         short.conduct(storage=[watching(short, "sto", ["/dev/none9"])])
-    until_gone(["c1-node1", "c1-node2"])
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
     assert not short.folder.exists()
 
 
