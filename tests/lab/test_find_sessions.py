@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from mawl.lab.bed import load_bed
-from mawl.lab.needs import check, needs_of
 from tests.lab.quiet import quiet_machine
+from tests.lab.standing import Bed, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
 
@@ -54,55 +51,15 @@ for number in range({BLOCKS}):
 """
 
 
-class Bed:
-    """The bed while it stands, and ``mawl`` over it."""
-
-    def __init__(self, directory: Path, images: Path) -> None:
-        self.directory = directory
-        self.environment = {
-            **os.environ,
-            "MAWL_LAB_STATE": str(directory / "state"),
-            "MAWL_LAB_IMAGES": str(images),
-            "MAWL_HTML": "no",
-        }
-        (directory / "paced.toml").write_text(BED)
-
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "mawl", *words],
-            cwd=self.directory,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=380,
-            check=False,
-        )
-
-
 @pytest.fixture
 def bed(tmp_path: Path) -> Iterator[Bed]:
-    images = Path("/dev/shm") / f"mawl-test-{tmp_path.name}-{tmp_path.parent.name}"
-    made = Bed(tmp_path, images)
-    spec = load_bed(str(tmp_path / "paced.toml"))
-    for need in check(needs_of(spec, spec.volumes), tmp_path / "state"):
-        if need.reason is not None:
-            pytest.skip(f"{need.name}: {need.reason}")
-    images.mkdir()
-    try:
+    with standing(tmp_path, "paced", BED) as made:
         yield made
-    finally:
-        done = made("lab", "down", "paced")
-        assert done.returncode == 0, done.stderr
-        images.rmdir()
 
 
 def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed: Bed) -> None:
     quiet_machine()
-    up = bed("lab", "up", "paced.toml")
-    assert up.returncode == 0, up.stderr
-    line = next(line for line in up.stdout.splitlines() if line.startswith("arm one: "))
-    roles = shlex.split(line.removeprefix("arm one: mawl run "))
+    roles = bed.up("paced")["one"]
     place = Path(roles[1]).parent
     (place / "bytes").write_bytes(os.urandom(BLOCK * BLOCKS))
     (bed.directory / "reader.py").write_text(READER)

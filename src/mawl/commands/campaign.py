@@ -36,7 +36,7 @@ def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int | None:
     kind = kind_of(arguments)
     if kind is None:
         return None
-    if not on_nodes(arguments):
+    if not on_nodes(arguments, campaign=True):
         require_programs()
     chosen = settings()
     html = chosen.choice("html", arguments.html, ("yes", "no")) == "yes"

@@ -115,10 +115,15 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"TLS: the {what}, in PEM form")
 
 
-def on_nodes(arguments: argparse.Namespace) -> bool:
-    """Whether a run is meant for several nodes; UsageError for arguments that do not go together."""
+def on_nodes(arguments: argparse.Namespace, *, campaign: bool = False) -> bool:
+    """Whether a run is meant for several nodes; UsageError for arguments that do not go together.
+
+    ``campaign``: they are those of several runs, whose report may be JSON.
+    """
     several = arguments.cluster is not None or arguments.ssh is not None
     for name in ONLY_ON_ONE if several else ONLY_ON_NODES:
+        if campaign and name == "json":
+            continue
         if getattr(arguments, name) not in (None, False):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(

@@ -1,0 +1,67 @@
+"""A bed of a test's own that stands while the test runs ``mawl`` over it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mawl.lab.bed import load_bed
+from mawl.lab.needs import check, needs_of
+
+
+class Bed:
+    """``mawl`` in a directory that holds the bed's file, its state and the runs over it."""
+
+    def __init__(self, directory: Path, images: Path) -> None:
+        self.directory = directory
+        self._environment = {
+            **os.environ,
+            "MAWL_LAB_STATE": str(directory / "state"),
+            "MAWL_LAB_IMAGES": str(images),
+            "MAWL_HTML": "no",
+        }
+
+    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "mawl", *words],
+            cwd=self.directory,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=380,
+            check=False,
+        )
+
+    def up(self, name: str) -> dict[str, list[str]]:
+        """Build it; of each arm, the roles as words of ``mawl run``."""
+        done = self("lab", "up", f"{name}.toml")
+        assert done.returncode == 0, done.stderr
+        lines = [line.partition(": mawl run ") for line in done.stdout.splitlines()]
+        return {arm.removeprefix("arm "): shlex.split(roles) for arm, found, roles in lines if found}
+
+
+@contextmanager
+def standing(directory: Path, name: str, text: str) -> Iterator[Bed]:
+    """The bed of ``text``, not yet built; taken down at the end.  Skips where the machine lacks a need."""
+    images = Path("/dev/shm") / f"mawl-test-{directory.name}-{directory.parent.name}"
+    (directory / f"{name}.toml").write_text(text)
+    spec = load_bed(str(directory / f"{name}.toml"))
+    for need in check(needs_of(spec, spec.volumes), directory / "state"):
+        if need.reason is not None:
+            pytest.skip(f"{need.name}: {need.reason}")
+    made = Bed(directory, images)
+    images.mkdir()
+    try:
+        yield made
+    finally:
+        done = made("lab", "down", name)
+        assert done.returncode == 0, done.stderr
+        images.rmdir()
