@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns
 
 CALIBRATIONS = 3
 """So often a bed is built and calibrated that is refused, as it should be: a virtual machine's buffered
-writes are 3 to 6 % slow from one minute to the next, where 5 % are the bound.  None is run over before."""
+writes are 3 to 6 % slow from one minute to the next, where 5 % are the bound.  No run is made over one."""
 
 OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
