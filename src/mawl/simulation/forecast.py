@@ -114,12 +114,10 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     if question.sessions is not None:
         plans = tuple(at_sessions(plan, question.sessions) for plan in plans)
     jobs: dict[str, Any] = {}
-    for plan in plans:
-        jobs |= demands_for(plan, base.demand, base.plan, question.scale_factor, question.seed)
-    memory = system.nodes[0].memory_bytes
-    if memory != base.own.nodes[0].memory_bytes:
-        cached = other_cache(jobs, base.facts, base.summary, memory)
-        jobs = jobs if cached is None else cached
+    before, memory = base.own.nodes[0].memory_bytes, system.nodes[0].memory_bytes
+    for own, plan in zip(base.plans, plans, strict=True):
+        made = demands_for(plan, base.demand, base.plan, question.scale_factor, question.seed)
+        jobs |= made if memory == before else other_cache(made, (own, before), (plan, memory))
     return Scenario(system=system, plans=plans, jobs=jobs)
 
 

@@ -1,41 +1,33 @@
-"""Which reads reach the devices when nodes have other memory: the page cache against the working set."""
+"""Which bytes reach the devices at other memory: the measured reach, as the page cache moves it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from mawl.model.run import RunFacts
-from mawl.simulation.demand import Flow, JobDemand
+from mawl.plan.workload import Plan
+from mawl.simulation.demand import Direction, Flow, JobDemand
+from mawl.simulation.reach import reach_of
 
 
 def other_cache(
-    jobs: Mapping[str, JobDemand], facts: RunFacts, summary: Mapping[str, Any], memory: float
-) -> dict[str, JobDemand] | None:
-    """The jobs on nodes with ``memory`` bytes, by the page cache's size against the working set.
+    jobs: Mapping[str, JobDemand], measured: tuple[Plan, float], asked: tuple[Plan, float]
+) -> dict[str, JobDemand]:
+    """The jobs, measured as a plan on a node's bytes of memory, as of another plan or memory.
 
-    After the page cache of WRENCH (Do et al.): what fits in memory that no job holds is served from it.
-    Hits are taken in proportion to the part of the working set that fits, so that reads reach the
-    devices with 1 - (1 - reach) * min(new, set) / min(old, set).  The working set is the input tables
-    and the most that work and util held.  None where one of these figures was not measured.
+    Hits change with those of the page-cache model (:func:`~mawl.simulation.reach.reach_of`): of what was
+    asked for, ``(1 - reach) * (1 - model of asked) / (1 - model of measured)`` stays in memory, at most all
+    of it.  A direction of which the model cannot tell, or where it has no hits to begin with, stays.
     """
-    total = sum(node.memory_bytes or 0 for node in facts.machines())
-    inputs = facts.cache.input_bytes if facts.cache is not None else None
-    held = [summary["roles"][role]["peak_used_bytes"] for role in ("work", "util")]
-    concurrent = summary["jobs"]["mean_concurrent"]
-    if not total or inputs is None or None in held or concurrent is None:
-        return None
-    taken = concurrent * sum(job.memory_bytes for job in jobs.values()) / len(jobs)
-    working = inputs + sum(held)
-    old, new = (max(size - taken, 0.0) for size in (total, memory))
-    before, after = min(old, working), min(new, working)
-    if not working or not before:
-        return None
-    ratio = after / before
+    before, after = (reach_of(*each) for each in (measured, asked))
+    ratios: dict[Direction, float | None] = {
+        "read": _hits(before.read_ratio, after.read_ratio),
+        "write": _hits(before.write_ratio, after.write_ratio),
+    }
 
     def reached(flow: Flow) -> Flow:
-        if flow.direction == "write" or flow.device_bytes >= flow.application_bytes:
+        ratio = ratios[flow.direction]
+        if ratio is None or flow.device_bytes >= flow.application_bytes:
             return flow
         hits = (flow.application_bytes - flow.device_bytes) * ratio
         return replace(flow, device_bytes=max(flow.application_bytes - hits, 0.0))
@@ -46,3 +38,10 @@ def other_cache(
         )
         for name, job in jobs.items()
     }
+
+
+def _hits(before: float | None, after: float | None) -> float | None:
+    """How many times the hits there are; None where it cannot be told."""
+    if before is None or after is None or before >= 1.0:
+        return None
+    return (1.0 - after) / (1.0 - before)
