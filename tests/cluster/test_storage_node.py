@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.cluster import agent
 from mawl.cluster.words import NodeTask
 from mawl.commands.cluster import parse_link, storage_nodes
 from mawl.commands.run import add_arguments
@@ -80,6 +83,24 @@ def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> 
     assert any("storage sto was not watched to the end (lost)" in remark for remark in facts.remarks)
     summary = judged(short.run())
     assert summary["cluster"]["storage"]["sto"]["reason"] == "the worker of sto is gone"
+
+
+def test_a_watch_that_a_signal_cut_short_is_not_completed(short: Lab) -> None:
+    ended: list[int] = []
+
+    def before(node: str, function: str) -> None:
+        journal = short.folder / "journal" / "events.jsonl"
+        if not ended and journal.exists() and "gate_released" in journal.read_text():
+            ended.append(agent._CHILDREN[f"{RUN}-sto"]._process.pid)
+            os.kill(ended[0], signal.SIGTERM)
+
+    short.link.before = before
+    facts = short.conduct(storage=[watching(short, "sto", [])])
+    assert facts.outcome == "completed"
+    assert facts.storage_runs[0].outcome == "interrupted"
+    assert any("storage sto was not watched to the end (interrupted)" in remark for remark in facts.remarks)
+    there = open_run(Path(watching(short, "sto", []).folder)).facts
+    assert (there.outcome, there.outcome_reason) == ("interrupted", "stopped by SIGTERM")
 
 
 def test_a_device_that_is_not_there_is_refused_before_the_start(short: Lab) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.evidence import Reading
-from mawl.analysis.throughput import CHARGED, WRITTEN_ONLY, device_counters
+from mawl.analysis.throughput import CHARGED, device_counters
 from mawl.units import format_rate
 
 MOST_FOREIGN_BYTES_RATIO = 0.25
@@ -45,7 +45,7 @@ def device_use(reading: Reading) -> DeviceUse | None:
     if reading.samples is None or reading.windows is None:
         return None
     device = device_counters(reading.facts, reading.samples)
-    if device in (CHARGED, WRITTEN_ONLY):
+    if device.of_jobs:
         return None
     edges = (reading.windows.edges[0], reading.windows.edges[-1])
     moved, own = (side.flow(reading.samples, edges)["total"][0] for side in (device, CHARGED))

@@ -6,7 +6,6 @@ The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel thread
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from mawl.advice.evidence import Finding, Reading
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.missing import NOT_MEASURED
-from mawl.analysis.threads import is_aix, threads_per_core
+from mawl.analysis.threads import is_aix, power_model, threads_per_core
 from mawl.model.run import NodeFacts
 from mawl.units import counted_noun, format_ratio
 
@@ -79,8 +78,7 @@ def _finding(reading: Reading, node: NodeFacts, block: Block) -> Finding | None:
 
 def _aix_next(node: NodeFacts, block: Block) -> tuple[str, str] | None:
     threads = block["threads_per_core"]
-    model = re.search(r"POWER[0-9]{1,2}", (node.cpu_model or "").upper())
-    most = MOST_THREADS.get(model[0], 8) if model else 8
+    most = MOST_THREADS.get(power_model(node) or "", 8)
     if threads is None or threads >= most:
         return None
     return f"SMT-{2 * threads}", f"smtctl -t {2 * threads} -w now"

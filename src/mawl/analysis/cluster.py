@@ -24,8 +24,8 @@ def cluster_block(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     samples: Samples | None,
-    windows: Windows | None = None,
-    missing: Missing | None = None,
+    windows: Windows | None,
+    missing: Missing,
 ) -> Block | None:
     """The block; None for a run on one node.  Times are seconds from the moment the first gate opened.
 
@@ -66,7 +66,7 @@ def cluster_block(
         "lost": [run.node for run in facts.node_runs if run.outcome == "lost"],
         **{figure: _total(values) for figure, values in rates.items()},
         "link_bytes_per_second": facts.link_bytes_per_second,
-        "storage": storage_servers(facts, samples, windows, {} if missing is None else missing),
+        "storage": storage_servers(facts, samples, windows, missing),
     }
 
 

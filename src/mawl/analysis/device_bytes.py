@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mawl.analysis.gains import Span, gain
 from mawl.analysis.series import Change, Samples
-from mawl.analysis.throughput import CHARGED, WRITTEN_ONLY, Counters
+from mawl.analysis.throughput import Counters
 from mawl.model.run import RunFacts
 
 COMPRESSED = (
@@ -27,7 +27,7 @@ def device_bytes(
     facts: RunFacts, samples: Samples | None, counters: Counters, span: Span | None
 ) -> DeviceBytes | None:
     """The sums of the devices behind the windows of ``io.device``; None where these are the jobs' own."""
-    if samples is None or span is None or counters in (CHARGED, WRITTEN_ONLY):
+    if samples is None or span is None or counters.of_jobs:
         return None
     return DeviceBytes(
         counters.source,

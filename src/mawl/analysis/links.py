@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.analysis.series import Samples
-from mawl.analysis.storage_servers import WAYS, device_rates, network_rates, server_devices
+from mawl.analysis.storage_servers import device_rates, network_rates, server_devices
 from mawl.analysis.windows import Rates
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
@@ -36,13 +36,16 @@ throttled below its queue looks idle, so less says nothing."""
 
 
 class LinkWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """One window.  ``used_ratio`` is the mean over nodes of the busier direction's share of the link;
-    the other two are shares of the time that jobs were inside I/O calls: on nodes whose link was full, and
-    on others while the server's device was at its top.  The rest is not told."""
+    """One window.  ``used_ratio`` is the mean over nodes of the busier direction's share of the link.
+
+    ``waited`` is the time that jobs were inside I/O calls, in job-seconds a second; ``full`` is the part of
+    it on nodes whose link was full, ``server`` that on others while the server's device was at its top.  The
+    rest is not told."""
 
     used_ratio: float
-    full_ratio: float
-    server_ratio: float
+    waited: float
+    full: float
+    server: float
 
 
 def link_windows(facts: RunFacts, samples: Samples | None, edges: Sequence[float]) -> list[LinkWindow | None]:
@@ -76,8 +79,9 @@ def _window(
     full = sum(wait for share, wait in known if share is not None and share >= FULL_RATIO)
     return LinkWindow(
         used_ratio=sum(share for share, _ in known if share is not None) / len(known),
-        full_ratio=full / whole if whole else 0.0,
-        server_ratio=(whole - full) / whole if whole and at_top else 0.0,
+        waited=whole,
+        full=full,
+        server=whole - full if at_top else 0.0,
     )
 
 
@@ -101,8 +105,7 @@ def _at_top(facts: RunFacts, samples: Samples, links: float, edges: Sequence[flo
     found: list[bool | None] = [None] * (len(edges) - 1)
     for run in facts.storage_runs:
         in_use = _in_use(samples, run.node, server_devices(run, samples), edges)
-        for way, rates in device_rates(run, samples, edges).items():
-            assert way in WAYS
+        for rates in device_rates(run, samples, edges).values():
             highest = max((rate for rate in rates if rate is not None), default=0.0)
             least = max(TOP_RATIO * highest, CARRYING_RATIO * links)
             if sum(rate is not None and rate >= least for rate in rates) < FEWEST_TOP_WINDOWS:

@@ -12,6 +12,7 @@ from mawl.analysis.blocks import Block, Missing, total
 from mawl.analysis.gains import Span, gain
 from mawl.analysis.published import undone
 from mawl.analysis.series import Change, Samples
+from mawl.analysis.windows import added
 from mawl.config.published import thread_shares
 from mawl.model.inventory_metrics import MACHINE
 from mawl.model.published import Span as Range
@@ -70,10 +71,10 @@ def core_busy_block(facts: RunFacts, samples: Samples, span: Span, missing: Miss
     if not rows or len(rows) < len(sampled):
         missing.update({f"host.core_busy_{name}": NO_CORES for name in (*names, "basis")})
         return dict.fromkeys((*(f"core_busy_{name}" for name in (*names, "ratio")), "core_busy_basis"))
-    sums = {name: _sum([row[0][name] for row in rows]) for name in names}
+    sums = {name: added([row[0][name] for row in rows]) for name in names}
     if sums["seconds"] is not None and sums["least_seconds"] is None:
         missing.update({f"host.core_busy_{name}": NO_BOUNDS for name in names[1:]})
-    whole = _sum([row[1] for row in rows])
+    whole = added([row[1] for row in rows])
     return {
         **{f"core_busy_{name}": value for name, value in sums.items()},
         "core_busy_ratio": sums["seconds"] / whole if sums["seconds"] is not None and whole else None,
@@ -140,23 +141,24 @@ def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Miss
     return None
 
 
+def power_model(node: NodeFacts) -> str | None:
+    """The generation of a node's POWER processor, such as ``POWER8``; None for others."""
+    found = _POWER.search((node.cpu_model or "").upper())
+    return None if found is None else found[0]
+
+
 def _share(facts: RunFacts, node: NodeFacts) -> Range | str:
     """The published share of a core for the node's processor and mode, or why there is none."""
     threads = threads_per_core(facts, node)
     if threads is None:
         return f"no file tells the SMT mode of {node.name}"
-    model = _POWER.search((node.cpu_model or "").upper())
+    model = power_model(node)
     if model is None:
         return f"no file tells the processor of {node.name}"
-    published = thread_shares().get(model[0])
+    published = thread_shares().get(model)
     span = None if published is None else published.smt.get(str(threads))
-    return span or f"no share of a core is published for a thread of {model[0]} with SMT-{threads}"
+    return span or f"no share of a core is published for a thread of {model} with SMT-{threads}"
 
 
 def _is_host(name: str) -> bool:
     return name.startswith("host.cpu_")
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None

@@ -22,10 +22,13 @@ Flow = dict[str, Rates]
 
 
 class Counters:
-    """Which series of the samples are one side's counters, by direction."""
+    """Which series of the samples are one side's counters, by direction; ``of_jobs``: their own account."""
 
-    def __init__(self, source: str, read: Sequence[str], write: Sequence[str]) -> None:
+    def __init__(
+        self, source: str, read: Sequence[str], write: Sequence[str], *, of_jobs: bool = False
+    ) -> None:
         self.source, self.read, self.write = source, tuple(read), tuple(write)
+        self.of_jobs = of_jobs
 
     def flow(self, samples: Samples, edges: Sequence[float]) -> Flow:
         """Bytes per second in each window, read, written and together."""
@@ -38,9 +41,13 @@ class Counters:
 
 
 APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
-CHARGED = Counters("jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",))
+CHARGED = Counters(
+    "jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",), of_jobs=True
+)
 
-WRITTEN_ONLY = Counters(f"{CHARGED.source}; what FUSE reads is charged to nobody", (), CHARGED.write)
+WRITTEN_ONLY = Counters(
+    f"{CHARGED.source}; what FUSE reads is charged to nobody", (), CHARGED.write, of_jobs=True
+)
 """Roles on FUSE: the kernel charges a process what it writes there, and not what it reads."""
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import signal
 import sys
 import time
@@ -34,7 +33,6 @@ from mawl.cluster.words import (
     Refused,
     Seek,
     Seen,
-    ToNode,
 )
 from mawl.errors import InterruptedRunError, MawlError
 from mawl.launch.sweep import kill_run
@@ -94,22 +92,18 @@ class Node:
         """Do as told until the run is over; raises MawlError where it cannot go on."""
         with self._tokens():
             self._look()
-            while not isinstance(word := self._next(), Carry):
+            while not isinstance(word := self.line.word(), Carry):
                 if isinstance(word, Seek):
                     self.line.say(self._seen())
                 elif isinstance(word, Make):
                     self._make(word)
         self._run()
 
-    def _next(self) -> ToNode:
-        while True:
-            with contextlib.suppress(queue.Empty):
-                return self.line.words.get(timeout=0.5)
-
     def _look(self) -> None:
         self.volumes.ensure()
+        content = own_token()
         for token in self._token_paths():
-            token.write_bytes(own_token())
+            token.write_bytes(content)
             token.chmod(0o600)
         machine = read_machine()
         self.line.say(

@@ -54,6 +54,12 @@ class Line:
         """Begin to read words, and to keep the lease."""
         threading.Thread(target=self._listen, args=(lease_seconds,), daemon=True).start()
 
+    def word(self) -> ToNode:
+        """The next word but gates and halts; waits for it, and lets signals in."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self.words.get(timeout=0.5)
+
     def say(self, word: FromNode) -> None:
         """Say a word; a status that finds the pipe full is dropped, since the next is as good."""
         line = memoryview(msgspec.json.encode(word) + b"\n")

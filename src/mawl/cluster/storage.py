@@ -6,7 +6,6 @@ It hears the same words as any node (:mod:`mawl.cluster.words`), claims nothing 
 from __future__ import annotations
 
 import contextlib
-import queue
 import select
 import time
 from collections.abc import Callable
@@ -16,10 +15,11 @@ import msgspec
 
 from mawl import __version__
 from mawl.cluster.line import AgreedOpening, Line
-from mawl.cluster.words import Carry, Ended, Looked, NodeTask, Ready, ToNode
+from mawl.cluster.words import Carry, Ended, Looked, NodeTask, Ready
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine
+from mawl.model.records import RunOutcome
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
@@ -55,7 +55,7 @@ class StorageNode:
             devices=self.devices,
         )
         self.line.say(looked)
-        while not isinstance(self._next(), Carry):
+        while not isinstance(self.line.word(), Carry):
             continue
         facts = RunFacts(
             run_id=self.task.run_id,
@@ -79,13 +79,9 @@ class StorageNode:
         )
         self._watch(RunWriter(self.folder, facts), facts)
 
-    def _next(self) -> ToNode:
-        while True:
-            with contextlib.suppress(queue.Empty):
-                return self.line.words.get(timeout=0.5)
-
     def _watch(self, writer: RunWriter, facts: RunFacts) -> None:
-        """A look each second from the opening of the gates until a stop, which is how every run ends here."""
+        """A look each second from the opening of the gates until the controller halts it, which ends the run
+        well; any other end (a lost controller, a signal) cuts the watch short."""
         with contextlib.closing(writer), Interrupts() as interrupts:
             collector = HostCollector(self.devices)
             sampling = HostSampling(self.task.node, collector, writer)
@@ -100,12 +96,19 @@ class StorageNode:
                     break
                 due += LOOK_SECONDS
                 _wait(interrupts, max(due - time.monotonic(), 0.0))
+            # The controller's word is level 1; SIGTERM, as of a lost lease, is 2 at once.
+            outcome: RunOutcome = "completed" if interrupts.level == 1 else "interrupted"
+            reason = None if outcome == "completed" else f"stopped by {interrupts.name}"
             facts = msgspec.structs.replace(
-                facts, outcome="completed", ended_at=self.now(), missing=collector.reasons()
+                facts,
+                outcome=outcome,
+                outcome_reason=reason,
+                ended_at=self.now(),
+                missing=collector.reasons(),
             )
             collector.close()
             writer.finish(facts)
-        self.line.say(Ended("completed", None))
+        self.line.say(Ended(outcome, reason))
 
 
 def kernel_name(given: str) -> str:

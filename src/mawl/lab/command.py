@@ -27,6 +27,15 @@ def environment(mark: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "LC_ALL": "C", BED_VARIABLE: mark}
 
 
+def own_environment(mark: str) -> dict[str, str]:
+    """The same for ``mawl`` itself: without the user's own settings of it, which are not the bed's."""
+    return {
+        name: value
+        for name, value in environment(mark).items()
+        if not name.startswith("MAWL_") or name.startswith("MAWL_LAB_")
+    }
+
+
 def command(words: Sequence[str], mark: str, patience: float = PATIENCE_SECONDS) -> str:
     """What a program printed; :class:`~mawl.errors.UnsuitableMachineError` where it did not end well."""
     said = attempt(words, mark, patience)

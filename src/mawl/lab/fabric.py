@@ -16,6 +16,7 @@ from pathlib import Path
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.command import attempt, command, environment
 from mawl.lab.fabric_spec import FabricSpec
+from mawl.lab.groups import make_memory_group
 
 PREFIX = "mawl-"
 SERVER = "storage"
@@ -24,7 +25,6 @@ SERVER_ADDRESS = f"{SUBNET}.0.1"
 PORT = 24900
 PATIENCE_SECONDS = 20.0
 BURST_BYTES, QUEUE_MILLISECONDS, FRAME_BYTES = 128 * 1024, 20, 9000
-GROUPS = Path("/sys/fs/cgroup")
 
 _SERVER_VOLUME = """volume posix
   type storage/posix
@@ -117,16 +117,15 @@ class Fabric:
         except (OSError, ValueError, UnsuitableMachineError):
             return False
 
-    def set_rate(self, bytes_per_second: float | None) -> None:
-        """Give every link a rate in each direction; None takes it away."""
+    def set_rate(self, bytes_per_second: float) -> None:
+        """Give every link a rate in each direction."""
         for number, name in enumerate(self.clients, start=1):
             for space, device in ((SERVER, f"link{number}"), (name, "eth0")):
                 words = ["tc", "-netns", self.namespace(space), "qdisc"]
                 attempt([*words, "delete", "dev", device, "root"], self.mark)
-                if bytes_per_second is not None:
-                    shape = ["tbf", "rate", f"{round(8 * bytes_per_second)}bit"]
-                    shape += ["burst", str(BURST_BYTES), "latency", f"{QUEUE_MILLISECONDS}ms"]
-                    command([*words, "add", "dev", device, "root", *shape], self.mark)
+                shape = ["tbf", "rate", f"{round(8 * bytes_per_second)}bit"]
+                shape += ["burst", str(BURST_BYTES), "latency", f"{QUEUE_MILLISECONDS}ms"]
+                command([*words, "add", "dev", device, "root", *shape], self.mark)
 
     def make_roles(self, roles: Sequence[str]) -> None:
         """Directories of the roles, by one client."""
@@ -166,18 +165,13 @@ class Fabric:
         volume = self.directory / "server.vol"
         volume.write_text(_SERVER_VOLUME.format(directory=self.brick, address=SERVER_ADDRESS, port=PORT))
         start = [*self.inside(SERVER), *self._daemon("glusterfsd", SERVER, volume)]
-        group = memory_group(self.bed)
-        group.mkdir(exist_ok=True)
-        limit = next(
-            (group / name for name in ("memory.limit_in_bytes", "memory.max") if (group / name).exists()),
-            None,
-        )
+        limit = make_memory_group(self.bed)
         if limit is None:
             raise UnsuitableMachineError(
                 "the storage server cannot be held to its memory", cure="mawl lab up --check"
             )
         limit.write_text(str(self.spec.memory_bytes))
-        join = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)]
+        join = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(limit.parent)]
         self._start([*join, *start], SERVER)
         self._until(f"the storage server listens ({self._log(SERVER)})", self._listens)
 
@@ -191,8 +185,7 @@ class Fabric:
         self._until(f"{name} sees the file system ({self._log(name)})", lambda: self._mounted(name))
 
     def _daemon(self, program: str, name: str, volume: Path) -> list[str]:
-        return [program, "--no-daemon", "-f", str(volume), "-p", str(self._pid_file(name)),
-                "-l", str(self._log(name))]  # fmt: skip
+        return [program, "--no-daemon", "-f", str(volume), "-l", str(self._log(name))]
 
     def _start(self, words: Sequence[str], name: str) -> None:
         """Start what stays; it bears the bed's mark, by which `mawl lab down` ends it."""
@@ -236,12 +229,6 @@ class Fabric:
             if time.monotonic() > deadline:
                 raise UnsuitableMachineError(f"it did not come to this in {PATIENCE_SECONDS:g} s: {what}")
             time.sleep(0.1)
-
-
-def memory_group(bed: str) -> Path:
-    """The control group that holds a bed's storage server (of version 1 where there is one)."""
-    base = GROUPS / "memory"
-    return (base if base.is_dir() else GROUPS) / f"mawl-lab-{bed}"
 
 
 def remove_namespace(name: str, mark: str) -> None:

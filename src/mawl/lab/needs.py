@@ -15,6 +15,7 @@ from mawl.lab import devices, disk, throttle
 from mawl.lab.bed import BedSpec, FileSystemKind, VolumeSpec
 from mawl.lab.command import command, find
 from mawl.lab.fabric import remove_namespace
+from mawl.lab.groups import make_memory_group
 from mawl.lab.speed import Cap, DiskModel
 from mawl.lab.state import (
     TRIAL,
@@ -26,7 +27,7 @@ from mawl.lab.state import (
     state_file,
     write_state,
 )
-from mawl.lab.teardown import tear_down, trial_groups
+from mawl.lab.teardown import tear_down
 from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20
@@ -247,17 +248,11 @@ def _try_writeback_limit(scratch: Scratch) -> str | None:
 
 def _try_memory_group(scratch: Scratch) -> str | None:
     """A group that can hold memory, where ``mawl run --memory-limit`` makes its own."""
-    for group in trial_groups(scratch.folder.name):
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        try:
-            if any((group / name).exists() for name in ("memory.limit_in_bytes", "memory.max")):
-                return None
-        finally:
-            group.rmdir()
-    return "no control group with a memory limit can be made"
+    limit = make_memory_group(scratch.folder.name)
+    if limit is None:
+        return "no control group with a memory limit can be made"
+    limit.parent.rmdir()
+    return None
 
 
 def _try_disk_model(scratch: Scratch) -> str | None:

@@ -16,10 +16,10 @@ from mawl.lab import devices, throttle
 from mawl.lab.command import BED_VARIABLE
 from mawl.lab.disk import MODELLED
 from mawl.lab.fabric import remove_namespace
+from mawl.lab.groups import memory_groups
 from mawl.lab.state import BedState, VolumeState, boot_id, forget, state_file
 from mawl.measure.processes import kill_marked
 
-CONTROL_GROUPS = Path("/sys/fs/cgroup")
 NAMESPACES = Path("/run/netns")
 
 
@@ -81,7 +81,7 @@ def _from_the_kernel(removal: Removal, state: BedState, mark: str) -> None:
     for volume in state.volumes:
         _without_zram(removal, volume)
     _without_namespaces(removal, state.namespaces, mark)
-    for group in trial_groups(state.bed):
+    for group in memory_groups(state.bed):
         if group.exists():
             removal.tried(f"control group {group}", group.rmdir)
 
@@ -90,11 +90,6 @@ def _without_namespaces(removal: Removal, names: list[str], mark: str) -> None:
     for name in names:
         if (NAMESPACES / name).exists():
             removal.tried(f"network namespace {name}", functools.partial(remove_namespace, name, mark))
-
-
-def trial_groups(name: str) -> list[Path]:
-    """Where a trial of this name may make its memory group: version 1, version 2."""
-    return [base / f"mawl-lab-{name}" for base in (CONTROL_GROUPS / "memory", CONTROL_GROUPS)]
 
 
 def _without_limits(removal: Removal, volume: VolumeState) -> None:

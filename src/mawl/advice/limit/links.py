@@ -14,7 +14,8 @@ def server_part(moment: Moment) -> float:
 
     0 where nothing tells: the fabric and the server behind it then are one, the network.
     """
-    return moment.links.server_ratio if moment.links is not None else 0.0
+    links = moment.links
+    return links.server / links.waited if links is not None and links.waited else 0.0
 
 
 def told(reading: Reading) -> bool:
@@ -25,18 +26,22 @@ def told(reading: Reading) -> bool:
 def link_lines(reading: Reading) -> list[Line]:
     """The links as evidence, each storage server as support; nothing where a run does not tell."""
     link = reading.facts.link_bytes_per_second
-    used, full, server = (
+    used, waited, full, server = (
         reading.mean(lambda moment, name=name: getattr(moment.links, name, None))  # type: ignore[misc]
-        for name in ("used_ratio", "full_ratio", "server_ratio")
+        for name in ("used_ratio", "waited", "full", "server")
     )
-    if link is None or used is None or full is None or server is None:
+    if link is None or used is None or waited is None or full is None or server is None:
         return []
     sentence = (
         f"the nodes used {format_ratio(used)} of their links ({format_rate(link)} each way, as declared; "
-        f"the busier way, mean over nodes); of the time inside I/O calls {format_ratio(full)} was on nodes "
-        f"whose link was full (at least {format_ratio(FULL_RATIO)}), {format_ratio(server)} on others while "
-        "the storage server's devices were at their top"
+        "the busier way, mean over nodes)"
     )
+    if waited:
+        sentence += (
+            f"; of the time inside I/O calls {format_ratio(full / waited)} was on nodes whose link was full "
+            f"(at least {format_ratio(FULL_RATIO)}), {format_ratio(server / waited)} on others while the "
+            "storage server's devices were at their top"
+        )
     return [Line(kind="evidence", sentence=sentence), *_servers(reading)]
 
 

@@ -13,16 +13,8 @@ from mawl.units import format_rate, format_ratio
 
 def _loss(moment: Moment, reading: Reading) -> float | None:
     """Time blocked in I/O of roles on network file systems, less what a watched server took of it."""
-    if moment.jobs_blocked is None:
-        return None
-    return moment.share(
-        sum(
-            moment.jobs_blocked[role]
-            * (1.0 - memory_part(moment, reading, role))
-            * (1.0 - server_part(moment))
-            for role in reading.network_roles()
-        )
-    )
+    blocked = _blocked(moment, reading)
+    return None if blocked is None else blocked * (1.0 - server_part(moment))
 
 
 def _blocked(moment: Moment, reading: Reading) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.analysis.comparison.sides import Side, centre
+from mawl.analysis.windows import added
 from mawl.model.options import ROLES
 from mawl.units import format_rate, format_ratio
 
@@ -48,9 +49,11 @@ def link_finding(reference: Side, candidate: Side) -> LinkFinding | None:
     moved = _ratio(*networks)
     service = _ratio(*(_blocked_per_byte(side) for side in (reference, candidate)))
     blocked, real = _blocked(candidate), centre(candidate.values("time.real_time_seconds"))
-    if link is None or link < LEAST_WIDER_RATIO or moved is None or service is None or blocked is None:
+    if link is None or link < LEAST_WIDER_RATIO or moved is None or service is None:
         return None
-    share = blocked / real if real else 0.0
+    if blocked is None or not real:
+        return None
+    share = blocked / real
     storage = (
         moved - 1.0 < FOLLOWED_RATIO * (link - 1.0)
         and service > LONGER_RATIO / link
@@ -81,14 +84,12 @@ def _ratio(reference: float | None, candidate: float | None) -> float | None:
 
 def _blocked(side: Side) -> float | None:
     """Job-seconds blocked in I/O of all roles."""
-    parts = [centre(side.values(f"wait.blocked_seconds.{role}")) for role in ROLES]
-    return None if None in parts else sum(part or 0.0 for part in parts)
+    return added([centre(side.values(f"wait.blocked_seconds.{role}")) for role in ROLES])
 
 
 def _blocked_per_byte(side: Side) -> float | None:
     blocked = _blocked(side)
-    asked = [centre(side.values(f"io.application.{way}_bytes")) for way in ("read", "written")]
-    whole = None if None in asked else sum(part or 0.0 for part in asked)
+    whole = added([centre(side.values(f"io.application.{way}_bytes")) for way in ("read", "written")])
     return blocked / whole if blocked is not None and whole else None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
-from mawl.lab.command import environment
+from mawl.lab.command import own_environment
 from mawl.lab.fabric import SERVER, Fabric
 from mawl.model.options import ROLES, Role
 
@@ -90,7 +90,7 @@ class Clients:
             return subprocess.Popen(
                 [*inside, sys.executable, "-m", "dask", *words],
                 cwd=self._folder,
-                env={**_without_settings(environment(self._bed.mark)), **tuned},
+                env={**own_environment(self._bed.mark), **tuned},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -111,15 +111,6 @@ class Clients:
 
     def _output(self, name: str) -> Path:
         return self._folder / f"{name}.log"
-
-
-def _without_settings(variables: dict[str, str]) -> dict[str, str]:
-    """Without the user's own settings of mawl, which are not the bed's."""
-    return {
-        name: value
-        for name, value in variables.items()
-        if not name.startswith("MAWL_") or name.startswith("MAWL_LAB_")
-    }
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

@@ -22,7 +22,7 @@ from mawl.campaigns.lab.savings import SavingsReader
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
-from mawl.lab.command import environment
+from mawl.lab.command import own_environment
 from mawl.lab.together import calibrate_all
 from mawl.model.lab import ArmRun, LabRecord
 from mawl.model.options import ROLES, Role
@@ -250,13 +250,12 @@ class Experiment:
 
     def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
         """``mawl`` in the campaign folder, where no settings of the user's are; it must end well."""
-        own = {name: value for name, value in environment(self.bed.mark).items() if not _is_setting(name)}
         log = self.folder / "mawl.log"
         with log.open("ab") as file:
             process = subprocess.Popen(
                 [*inside, sys.executable, "-m", "mawl", *words],
                 cwd=self.folder,
-                env=own,
+                env=own_environment(self.bed.mark),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
@@ -292,7 +291,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _is_setting(name: str) -> bool:
-    return name.startswith("MAWL_") and not name.startswith("MAWL_LAB_")
