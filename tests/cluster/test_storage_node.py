@@ -99,7 +99,7 @@ def test_a_watch_that_a_signal_cut_short_is_not_completed(short: Lab) -> None:
     assert facts.outcome == "completed"
     assert facts.storage_runs[0].outcome == "interrupted"
     assert any("storage sto was not watched to the end (interrupted)" in remark for remark in facts.remarks)
-    there = open_run(Path(watching(short, "sto", []).folder)).facts
+    there = open_run(short.folder / "nodes" / "sto").facts
     assert (there.outcome, there.outcome_reason) == ("interrupted", "stopped by SIGTERM")
 
 
