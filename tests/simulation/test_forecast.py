@@ -100,6 +100,14 @@ def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str,
     assert any(said in reason for reason in block["reasons"])
 
 
+def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:
+    """As on the lab's bed of a disk and flash, whose forecast was held against its run."""
+    disk = system(device(spinning_streams=4.0), cores=2)
+    found = base(tmp_path / "run", own=disk, of=replace(scene(), system=disk))
+    assert validity(found, Question(system=OWN))["range"]["low_seconds"] is not None
+    assert validity(found, asked("disk.spinning_streams=2"))["range"]["low_seconds"] is None
+
+
 def test_several_kinds_of_nodes_have_no_range(tmp_path: Path) -> None:
     kinds = replace(OWN, nodes=(OWN.nodes[0], replace(OWN.nodes[0], cores=4.0)))
     block = validity(base(tmp_path / "run"), Question(system=kinds))
