@@ -15,16 +15,17 @@ import msgspec
 
 from mawl.advice.judge import judged
 from mawl.model.lab import LabRecord
+from mawl.model.options import Options
 from mawl.simulation.against import COMPARED, beside
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
-from mawl.simulation.system import Device, NodeKind, System
+from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
 from mawl.store import open_run
 from mawl.units import format_bytes, format_rate, format_seconds
 
-REQUEST_BYTES = 256 * 1024
-"""What moves between two seeks: the bufsize of the options."""
+REQUEST_BYTES = Options().bufsize_bytes
+"""What moves between two seeks."""
 
 
 def arm_system(record: LabRecord, arm: str, cores: float, memory_bytes: float) -> System:
@@ -50,7 +51,7 @@ def _device(record: LabRecord, volume: Mapping[str, Any]) -> Device:
         shared = max(read, write)
         if disk.get("model") == "spinning":
             seeks = REQUEST_BYTES / read and (1.0 / measured["direct random read"]) / (REQUEST_BYTES / read)
-            streams = seeks / (seeks - 1.0) if seeks > 1.0 else None
+            streams = spinning_streams_of(seeks)
     return Device(
         name=volume["name"],
         read_bytes_per_second=read,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mawl.model.simulation_metrics import SIMULATION_METRICS
+from mawl.store import open_run
 from tests.cli.conftest import Command
 
 NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]
@@ -37,12 +38,14 @@ def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield from leaves(member, (*path, str(name)))
 
 
+def named(name: list[str], path: tuple[str, ...]) -> bool:
+    """Whether that is the name of the path."""
+    return len(name) == len(path) and all(a in ("*", b) for a, b in zip(name, path, strict=True))
+
+
 def defined(path: tuple[str, ...]) -> bool:
     """Whether a metric has that name."""
-    return any(
-        len(name) == len(path) and all(a in ("*", b) for a, b in zip(name, path, strict=True))
-        for name in NAMES
-    )
+    return any(named(name, path) for name in NAMES)
 
 
 def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
@@ -57,6 +60,9 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
     block = json.loads(found.stdout)
     unknown = [".".join(path) for path in leaves(block, ("simulate",)) if not defined(path)]
     assert unknown == []
+    present = {path[:length] for path in leaves(block, ("simulate",)) for length in range(1, len(path) + 1)}
+    assert [name for name in NAMES if not any(named(name, path) for path in present)] == []
+    assert open_run(mawl.directory / "kept").facts.command[1:] == [*asked, "--output", "kept", "--json"]
     assert block["system"]["nodes"][0]["cores"] == 8.0
     report = mawl("report", "kept", "--format", "json")
     summary = json.loads(report.stdout)

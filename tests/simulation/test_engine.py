@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.simulation.activity import Calibration, activity
 from mawl.simulation.demand import Flow, StepDemand
-from mawl.simulation.resources import CORES, FABRIC, LINK
+from mawl.simulation.resources import CORES, FABRIC, LINK, Group, Resources
 from tests.simulation.scenes import (
     MB,
     demands,
@@ -195,3 +196,19 @@ def test_the_same_scenario_gives_the_same_to_the_last_bit() -> None:
     jobs = side_by_side([[step(1.0, flow(70)), step(0.3, flow(13))]] * 7)
     first, second = (simulated(system(cores=2), *jobs) for _ in range(2))
     assert [job.ended for job in first.jobs] == [job.ended for job in second.jobs]
+
+
+def test_a_role_on_unlike_devices_takes_turns_in_bytes_and_in_time() -> None:
+    own = system(device())
+    unlike = system(
+        device("quick", 200.0),
+        device("slow", 50.0),
+        roles={"data": ("quick",), "work": ("quick", "slow"), "util": ("quick",)},
+    )
+    resources = Resources(unlike, [Group(unlike.nodes[0], 1)])
+    for turn, name, seconds in ((0, "quick", 0.5), (1, "slow", 2.0), (2, "quick", 0.5)):
+        found = activity(step(0.0, flow(100), blocked=1.0), resources, 0, turn, Calibration(own, 1.0))
+        column = resources.column(0, name, "write")
+        assert column is not None
+        assert found.uses[column] == 100e6
+        assert found.blocked_seconds["work"] == pytest.approx(seconds)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.model.options import ROLES
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
@@ -14,7 +16,7 @@ from mawl.simulation.answer import answer
 from mawl.simulation.engine import Outcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
@@ -27,7 +29,7 @@ def stored(folder: Path, of: Scenario) -> tuple[Run, Outcome]:
     """The scenario, simulated and written."""
     outcome = run(of, Calibration(of.system, 1.0))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(folder, of, outcome, Label(run_id="simulated", source=source))
+    write_folder(folder, of, outcome, Label(run_id="second", source=source))
     return open_run(folder), outcome
 
 
@@ -89,7 +91,18 @@ def base(folder: Path) -> Base:
 def test_a_run_simulated_on_its_own_system_takes_as_long_as_it_did(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
-    assert 0.0 <= found.calibration.alone_ratio <= 1.0
+    measured = found.summary["wait"]["blocked_seconds"]
+    waited = sum(measured[role] for role in ROLES)
+    assert blocked_in_roles(found.outcome) == pytest.approx(waited, rel=CLOSE_RATIO)
+
+
+def test_waits_that_come_from_no_sharing_are_found_to_be_those_of_steps_alone(tmp_path: Path) -> None:
+    """The folder is made with all of the blocked time alone, on a disk that nobody waits for."""
+    fast = system(device(rate=1e6), cores=8)
+    simulated, _ = stored(tmp_path / "run", replace(scene(), system=fast))
+    found = base_of(simulated, judged(simulated), fast)
+    assert found.calibration.alone_ratio == pytest.approx(1.0, abs=0.01)
+    assert found.own == fast
 
 
 def test_the_answer_ranks_what_twice_of_each_resource_would_gain(tmp_path: Path) -> None:

@@ -32,16 +32,17 @@ def device_bytes(jobs: dict[str, JobDemand]) -> float:
 
 def test_hits_change_as_those_of_the_model() -> None:
     small, large = 8 * GIB, 32 * GIB
-    found = other_cache(asked(80.0), (plan(), small), (plan(), large))
+    found, remarks = other_cache(asked(80.0), (plan(), small), (plan(), large))
+    assert remarks == ()
     old, new = (reach_of(plan(), memory).read_ratio for memory in (small, large))
     assert old is not None and new is not None and new < old < 1.0
     assert device_bytes(found) == pytest.approx(max(100.0 - 20.0 * (1.0 - new) / (1.0 - old), 0.0))
-    assert device_bytes(other_cache(asked(80.0), (plan(), large), (plan(), small))) > 80.0
+    assert device_bytes(other_cache(asked(80.0), (plan(), large), (plan(), small))[0]) > 80.0
 
 
 def test_the_same_memory_and_a_job_without_hits_stay() -> None:
-    assert other_cache(asked(80.0), (plan(), GIB), (plan(), GIB)) == asked(80.0)
-    assert other_cache(asked(100.0), (plan(), 8 * GIB), (plan(), 32 * GIB)) == asked(100.0)
+    assert other_cache(asked(80.0), (plan(), GIB), (plan(), GIB)) == (asked(80.0), ())
+    assert other_cache(asked(100.0), (plan(), 8 * GIB), (plan(), 32 * GIB)) == (asked(100.0), ())
 
 
 def test_programs_that_declare_no_bytes_keep_their_reach() -> None:
@@ -51,4 +52,6 @@ def test_programs_that_declare_no_bytes_keep_their_reach() -> None:
     sessions = (msgspec.structs.replace(session, stages=((own,),)),)
     undeclared = msgspec.structs.replace(plan(), sessions=sessions)
     assert reach_of(undeclared, GIB).read_ratio is None
-    assert other_cache(asked(80.0), (undeclared, GIB), (undeclared, 8 * GIB)) == asked(80.0)
+    found, (remark,) = other_cache(asked(80.0), (undeclared, GIB), (undeclared, 8 * GIB))
+    assert found == asked(80.0)
+    assert remark.endswith("the bytes of of_their_own are not declared")

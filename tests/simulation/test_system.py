@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mawl.errors import UsageError
 from mawl.simulation.changes import changed, parse_change
-from mawl.simulation.system import NodeKind, System
+from mawl.simulation.system import NodeKind, System, faster, seeks_of, spinning_streams_of
+from mawl.simulation.system_file import loads_system, system_toml
 from tests.simulation.scenes import device, system
 
 
@@ -57,12 +59,47 @@ def test_changes_set_one_figure_and_mark_it_assumed() -> None:
     assert set(after.sources.values()) == {"assumed"}
 
 
+def test_a_changed_system_is_written_with_its_sources_and_reads_back() -> None:
+    paths = {
+        "cores=32": "nodes.0.cores",
+        "memory=1GiB": "nodes.0.memory_bytes",
+        "link=7GB": "nodes.0.link_bytes_per_second",
+        "fabric=16GB": "fabric_bytes_per_second",
+        "disk.read=1GB": "devices.disk.read_bytes_per_second",
+        "disk.spinning_streams=4": "devices.disk.spinning_streams",
+        "work=flash": "nodes.0.roles",
+    }
+    kept = "devices.disk.write_bytes_per_second"
+    before = replace(system(cores=4), sources=dict.fromkeys((*paths.values(), kept), "measured"))
+    after = changed(before, [parse_change(text) for text in paths])
+    assert loads_system(system_toml(after), where="here") == after
+    assert {after.sources[path] for path in paths.values()} == {"assumed"}
+    assert after.sources[kept] == "measured"
+    assert after.sources["devices.flash.read_bytes_per_second"] == "assumed"
+
+
+def test_a_faster_device_has_all_its_rates_times_the_factor() -> None:
+    before = device(shared_bytes_per_second=150e6, requests_per_second=1000.0, latency_seconds=0.01)
+    after = faster(before, 3.0)
+    assert (after.read_bytes_per_second, after.write_bytes_per_second) == (3e8, 3e8)
+    assert (after.shared_bytes_per_second, after.requests_per_second) == (4.5e8, 3000.0)
+    assert after.latency_seconds == before.latency_seconds
+    assert faster(device(), 2.0).requests_per_second is None
+
+
+def test_streams_at_half_and_what_seeks_cost_are_each_other_turned_round() -> None:
+    assert seeks_of(2.0) == 2.0
+    assert spinning_streams_of(seeks_of(8.0)) == pytest.approx(8.0)
+    assert spinning_streams_of(1.0) is None
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("cores", "expected KEY=VALUE"),
         ("cores=many", "is no number"),
         ("cores=0", "cores is 0"),
+        ("threads_per_core=4", "nothing to set is called so"),
         ("tape.read=1GB", "nothing to set is called so"),
         ("work=tape", "role work lies on device tape, which is not described"),
         ("disk.read=0", "read_bytes_per_second is 0"),

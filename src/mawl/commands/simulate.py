@@ -1,20 +1,22 @@
 """What would change it?  A measured run on another system, with more sessions, nodes or rows: simulated.
 
-Prints the prediction with what it rests on, what limits it, and what twice of each resource would gain; the
-simulated run is a run folder that report and compare read.  docs/guides/simulate.md shows it,
-docs/design/simulation.md has the model.
+Prints the prediction with what it rests on, what limits it, and what twice of cores, core speed, links,
+fabric and each device would gain; the simulated run is a run folder that report and compare read.
+docs/guides/simulate.md shows it, docs/design/simulation.md has the model.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
@@ -87,21 +89,24 @@ def run(arguments: argparse.Namespace) -> int:
     )
     grow = _numbers(arguments.grow)
     against = open_run(arguments.against, runs) if arguments.against else None
-    base = base_of(stored, judged(stored, bounds_of(chosen)), own)
+    bounds = bounds_of(chosen)
+    base = base_of(stored, judged(stored, bounds), own)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
     block = answer(
         base,
         question,
         simulated,
-        _stored(simulated, base, arguments.output, _command(arguments)),
+        _stored(simulated, base, arguments.output, bounds),
         grow=grow,
-        against=None if against is None else judged(against, bounds_of(chosen)),
+        against=None if against is None else judged(against, bounds),
     )
-    print(json.dumps(block, indent=2) if arguments.json else simulation.render(block), end="")
-    if arguments.json:
-        print()
+    _print(block, simulation.render, arguments.json)
     return 0
+
+
+def _print(block: dict[str, Any], render: Callable[[dict[str, Any]], str], as_json: bool) -> None:
+    print(f"{json.dumps(block, indent=2)}\n" if as_json else render(block), end="")
 
 
 def _published(arguments: argparse.Namespace) -> int:
@@ -113,10 +118,7 @@ def _published(arguments: argparse.Namespace) -> int:
         if name not in unasked and getattr(arguments, name) != usual:
             given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
-    block = as_block()
-    print(json.dumps(block, indent=2) if arguments.json else f"{published_forecasts.render(block)}", end="")
-    if arguments.json:
-        print()
+    _print(as_block(), published_forecasts.render, arguments.json)
     return 0
 
 
@@ -135,16 +137,12 @@ def _numbers(text: str | None) -> list[int]:
         ) from None
 
 
-def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
-    return ("simulate", arguments.run, *(f"--set={change}" for change in arguments.set))
-
-
 def _stored(
-    simulated: tuple[Scenario, Outcome], base: Base, output: str | None, command: tuple[str, ...]
+    simulated: tuple[Scenario, Outcome], base: Base, output: str | None, bounds: Bounds
 ) -> Mapping[str, Any]:
     """The judged summary of the simulated run, whose folder is kept where ``output`` names one."""
     with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
         folder = Path(output) if output else Path(temporary) / "run"
-        label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=command)
+        label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=tuple(sys.argv))
         write_folder(folder, *simulated, label)
-        return judged(open_run(folder))
+        return judged(open_run(folder), bounds)

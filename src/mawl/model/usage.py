@@ -22,7 +22,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     (``read_bytes``, ``write_bytes``), ``cancelled_written_bytes`` those never written because the
     file was removed first.
     ``unsplit_cpu_seconds`` is user plus system CPU time where only the sum is known (SAS logs with
-    STIMER, imported); None everywhere else.
+    STIMER, imported, and simulations of these); None everywhere else.
     """
 
     real_time_seconds: float | None = None

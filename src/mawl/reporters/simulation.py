@@ -8,7 +8,7 @@ from mawl.analysis.blocks import Block
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure
-from mawl.units import format_rate, format_ratio, format_seconds
+from mawl.units import format_change, format_rate, format_ratio, format_seconds
 
 LIMITS = {
     "cpu": "computing",
@@ -53,10 +53,9 @@ def _validity(block: Block) -> list[str]:
     low, high = block["range"]["low_seconds"], block["range"]["high_seconds"]
     lines = [f"elapsed between {format_seconds(low)} and {format_seconds(high)}"] if low is not None else []
     lines += [f"no range: {one_line(reason)}" for reason in block["reasons"]]
-    if block["calibration_error_ratio"] is not None:
-        lines.append(
-            f"the run itself, simulated: {block['calibration_error_ratio']:+.1%} of its elapsed time"
-        )
+    missed = block["calibration_error_ratio"]
+    if missed is not None:
+        lines.append(f"the run itself, simulated: {format_change(missed)} of its elapsed time")
     lines += [f"the run lacks {one_line(lack)}" for lack in block["lacks"]]
     return lines
 
@@ -77,7 +76,7 @@ def _phases(phases: Sequence[Block]) -> list[str]:
 def _sensitivity(rows: Sequence[Block]) -> list[str]:
     cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
     cells += [
-        (one_line(row["resource"]), format_seconds(row["elapsed_seconds"]), f"{row['gain_ratio']:+.1%}")
+        (one_line(row["resource"]), format_seconds(row["elapsed_seconds"]), format_change(row["gain_ratio"]))
         for row in rows
     ]
     return aligned(cells)
@@ -107,6 +106,6 @@ def _against(rows: Sequence[Block]) -> list[str]:
             right = {True: "right", False: "wrong", None: ABSENT}[row["agrees"]]
             cells.append((row["figure"], row["predicted"] or ABSENT, row["measured"] or ABSENT, right))
             continue
-        error = ABSENT if row["error_ratio"] is None else f"{row['error_ratio']:+.1%}"
+        error = ABSENT if row["error_ratio"] is None else format_change(row["error_ratio"])
         cells.append((row["figure"], figure(row["predicted"], form), figure(row["measured"], form), error))
     return aligned(cells)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mawl.model.options import ROLES, Role
+from mawl.model.options import ROLES, Options, Role
 from mawl.simulation.demand import Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
 from mawl.simulation.system import Device, System
 
-USUAL_REQUEST_BYTES = 256 * 1024
-"""Where request sizes were not measured: the bufsize of the options."""
-
+USUAL_REQUEST_BYTES = Options().bufsize_bytes
+"""Where request sizes were not measured."""
 
 LEAST_SECONDS = 1e-9
 LEAST_BYTES = 1.0
@@ -74,8 +73,7 @@ def activity(
     if step.cpu_seconds > LEAST_SECONDS:
         uses[cores] = step.cpu_seconds
     for flow in step.flows:
-        names = kind.roles[flow.role]
-        device = resources.system.device(names[turn % len(names)])
+        device = resources.system.holder(kind, flow.role, turn)
         use(device.name, flow.direction, flow.device_bytes, flow.role)
         use(device.name, "shared", flow.device_bytes, flow.role)
         use(
@@ -91,7 +89,7 @@ def activity(
     blocked = {
         role: step.blocked_seconds[role]
         * calibration.alone_ratio
-        * _slower(step, role, resources, group, calibration)
+        * _slower(step, role, resources.system.holder(kind, role, turn), turn, calibration)
         for role in ROLES
     }
     threads = min(step.threads, kind.cores)
@@ -105,15 +103,13 @@ def activity(
     )
 
 
-def _slower(
-    step: StepDemand, role: Role, resources: Resources, group: int, calibration: Calibration
-) -> float:
-    """How many times as long the role's bytes take alone as where they were measured."""
+def _slower(step: StepDemand, role: Role, now: Device, turn: int, calibration: Calibration) -> float:
+    """How many times as long the role's bytes take alone on ``now`` as where they were measured."""
     flows = [flow for flow in step.flows if flow.role == role and flow.device_bytes > 0.0]
     if not flows:
         return 1.0
-    now = resources.system.device(resources.groups[group].kind.roles[role][0])
-    before = calibration.own.device(calibration.own.nodes[0].roles[role][0])
+    own = calibration.own
+    before = own.holder(own.nodes[0], role, turn)
     return service_seconds(now, flows) / service_seconds(before, flows)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mawl.analysis.comparison.sides import at
+
 COMPARED: dict[str, str] = {
     "time.elapsed_seconds": "seconds",
     "time.real_time_seconds": "seconds",
@@ -22,7 +24,7 @@ def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[di
     """
     rows = []
     for figure, kind in COMPARED.items():
-        ours, theirs = _at(predicted, figure), _at(measured, figure)
+        ours, theirs = at(predicted, figure), at(measured, figure)
         known = ours is not None and theirs is not None
         rows.append(
             {
@@ -34,10 +36,3 @@ def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[di
             }
         )
     return rows
-
-
-def _at(summary: Mapping[str, Any], path: str) -> Any:
-    value: Any = summary
-    for word in path.split("."):
-        value = None if value is None else value.get(word)
-    return value

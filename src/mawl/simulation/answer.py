@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from mawl.simulation.against import beside
@@ -33,7 +33,7 @@ def answer(
     phases = {"active": outcome.recording.limits(0.0, turn), "tail": outcome.recording.limits(turn, elapsed)}
     if elapsed - turn <= 1e-6:
         del phases["tail"]
-    rows = grown(base, replace(question, sessions=None), grow) if grow else None
+    rows = grown(base, question, grow) if grow else None
     knee = [row["sessions"] for row in rows or () if row["pays"]]
     return {
         "run_id": base.facts.run_id,
@@ -53,7 +53,7 @@ def answer(
         },
         "validity": validity_of(base, question, scenario, elapsed),
         "phases": phases_of(phases),
-        "sensitivity": doubled(base, question, elapsed),
+        "sensitivity": doubled(base, scenario, elapsed),
         "grow": rows,
         "knee_sessions": knee[-1] if knee and len(knee) < len(rows or ()) else None,
         "against": None if against is None else beside(summary, against),

@@ -17,7 +17,6 @@ OF_NODES = {
     "core_speed": "core_speed",
     "memory": "memory_bytes",
     "link": "link_bytes_per_second",
-    "threads_per_core": "threads_per_core",
 }
 OF_DEVICES = {
     "read": "read_bytes_per_second",
@@ -74,43 +73,52 @@ def changed(system: System, changes: Sequence[Change]) -> System:
 
 def _changed(system: System, change: Change) -> System:
     key, where = change.key, f"--set {change.key}={change.value}"
-    sources = {**system.sources, key: "assumed"}
     if key in ROLES:
-        return _moved(system, key, change.value, sources)
+        return _moved(system, key, change.value)
     if key == "fabric":
-        return replace(system, fabric_bytes_per_second=_figure(key, change.value, where), sources=sources)
+        rate = _figure(key, change.value, where)
+        return replace(_assumed(system, "fabric_bytes_per_second"), fabric_bytes_per_second=rate)
     if key in OF_NODES:
-        value: Any = _figure(key, change.value, where)
-        if key == "threads_per_core":
-            value = int(value)
+        figure: dict[str, Any] = {OF_NODES[key]: _figure(key, change.value, where)}
         return replace(
-            system,
-            nodes=tuple(replace(kind, **{OF_NODES[key]: value}) for kind in system.nodes),
-            sources=sources,
+            _assumed(system, *_of_nodes(system, OF_NODES[key])),
+            nodes=tuple(replace(kind, **figure) for kind in system.nodes),
         )
-    name, dot, figure = key.rpartition(".")
+    name, dot, word = key.rpartition(".")
     names = [device.name for device in system.devices]
-    if not dot or figure not in OF_DEVICES or name not in names:
+    if not dot or word not in OF_DEVICES or name not in names:
         raise UsageError(
             "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
         )
-    set_to: dict[str, Any] = {OF_DEVICES[figure]: _figure(figure, change.value, where)}
-    devices = tuple(replace(device, **set_to) if device.name == name else device for device in system.devices)
-    return replace(system, devices=devices, sources=sources)
-
-
-def _moved(system: System, role: str, value: str, sources: dict[str, str]) -> System:
-    names = tuple(name for name in re.split(r"[,+]", value) if name)
-    known = {device.name for device in system.devices}
-    devices = system.devices
-    if FLASH.name in names and FLASH.name not in known:
-        devices = (*devices, FLASH)
-        sources[f"devices.{FLASH.name}"] = "assumed"
+    set_to: dict[str, Any] = {OF_DEVICES[word]: _figure(word, change.value, where)}
     return replace(
-        system,
+        _assumed(system, f"devices.{name}.{OF_DEVICES[word]}"),
+        devices=tuple(
+            replace(device, **set_to) if device.name == name else device for device in system.devices
+        ),
+    )
+
+
+def _assumed(system: System, *paths: str) -> System:
+    """The system with the figures of these key paths marked as assumed."""
+    return replace(system, sources={**system.sources, **dict.fromkeys(paths, "assumed")})
+
+
+def _of_nodes(system: System, field: str) -> list[str]:
+    """Key paths of a figure of all kinds of nodes."""
+    return [f"nodes.{number}.{field}" for number in range(len(system.nodes))]
+
+
+def _moved(system: System, role: str, value: str) -> System:
+    names = tuple(name for name in re.split(r"[,+]", value) if name)
+    paths, devices = _of_nodes(system, "roles"), system.devices
+    if FLASH.name in names and FLASH.name not in {device.name for device in devices}:
+        devices = (*devices, FLASH)
+        paths += [f"devices.{FLASH.name}.{field}" for field in OF_DEVICES.values() if getattr(FLASH, field)]
+    return replace(
+        _assumed(system, *paths),
         devices=devices,
         nodes=tuple(replace(kind, roles={**kind.roles, role: names}) for kind in system.nodes),
-        sources=sources,
     )
 
 

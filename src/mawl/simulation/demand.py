@@ -16,6 +16,7 @@ from mawl.store import Run
 
 Direction = Literal["read", "write"]
 
+NO_CPU = "CPU seconds of every step: a step without them is taken to compute nothing"
 NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was, whatever the devices"
 NO_STEPS = "steps: each job is one step"
 NO_REACH = "reach by job: application bytes stand for device bytes"
@@ -48,7 +49,10 @@ class StepDemand:
     name: str
     kind: str
     cpu_seconds: float
-    user_ratio: float = 1.0
+    user_ratio: float | None = 1.0
+    """User's part of the CPU seconds; None: only their sum is known."""
+    cpu_known: bool = True
+    """False: ``cpu_seconds`` is 0 because nobody measured it."""
     threads: float = 1.0
     flows: tuple[Flow, ...] = ()
     blocked_seconds: Mapping[Role, float]
@@ -59,14 +63,13 @@ class StepDemand:
 
 @dataclass(frozen=True, kw_only=True)
 class JobDemand:
-    """A job's steps in order; ``memory_bytes`` is its peak; ``real_time_seconds`` None: unknown."""
+    """A job's steps in order; ``memory_bytes`` is its peak, None: unknown."""
 
     job: str
     program: str
     program_class: str
     steps: tuple[StepDemand, ...]
-    memory_bytes: float = 0.0
-    real_time_seconds: float | None = None
+    memory_bytes: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +125,15 @@ def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDem
         program=job.program,
         program_class=job.program_class,
         steps=kept,
-        memory_bytes=job.usage.memory_bytes or job.usage.os_memory_bytes or 0.0,
-        real_time_seconds=job.usage.real_time_seconds,
+        memory_bytes=job.usage.os_memory_bytes if job.usage.memory_bytes is None else job.usage.memory_bytes,
     )
 
 
 def _step(
     name: str, kind: str, usage: Usage, io: Mapping[Any, RoleIo] | None, waits: Any, lacks: set[str]
 ) -> StepDemand:
+    if usage.cpu_seconds is None:
+        lacks.add(NO_CPU)
     cpu = usage.cpu_seconds or 0.0
     real = usage.real_time_seconds or 0.0
     threads = max(1.0, cpu / real if real else 1.0)
@@ -149,15 +153,21 @@ def _step(
         name=name,
         kind=kind,
         cpu_seconds=cpu,
-        user_ratio=(usage.user_cpu_seconds or 0.0) / cpu
-        if cpu and usage.user_cpu_seconds is not None
-        else 1.0,
+        user_ratio=_user_ratio(usage),
+        cpu_known=usage.cpu_seconds is not None,
         threads=threads,
         flows=_flows(usage, io, lacks),
         blocked_seconds=blocked,
         other_seconds=other,
         io_known=io is not None,
     )
+
+
+def _user_ratio(usage: Usage) -> float | None:
+    if usage.user_cpu_seconds is None or usage.system_cpu_seconds is None:
+        return None
+    cpu = usage.user_cpu_seconds + usage.system_cpu_seconds
+    return usage.user_cpu_seconds / cpu if cpu else 1.0
 
 
 def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tuple[Flow, ...]:
@@ -241,8 +251,7 @@ def scaled(job: JobDemand, factor: float) -> JobDemand:
     """
     return replace(
         job,
-        memory_bytes=job.memory_bytes * factor,
-        real_time_seconds=None,
+        memory_bytes=None if job.memory_bytes is None else job.memory_bytes * factor,
         steps=tuple(step if step.kind == "startup" else _scaled(step, factor) for step in job.steps),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,19 +16,21 @@ from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.write import plan_toml
 from mawl.simulation.engine import Outcome
+from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.records import records_of
 from mawl.simulation.scenario import Scenario
+from mawl.simulation.system import NodeKind, System
 from mawl.store.columns import INSTANT, SCHEMAS, to_table
 from mawl.store.facts import write_facts
-from mawl.store.files import replace_file, replace_link, sync_directory
+from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
-from mawl.store.layout import LATEST, LOGS, PLAN
+from mawl.store.layout import LOGS, PLAN
 from mawl.store.parquet import write_parquet
 
 MOST_SAMPLES = 2_000_000
 """Rows of samples of a folder at most: they lie further apart than a second where there would be more."""
 
-UNTOLD = "a simulation knows no such figure"
+NO_FIGURE = "a simulation knows no such figure"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +40,9 @@ class Label:
     run_id: str
     source: RunFacts
     command: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
-def write_folder(
-    path: Path, scenario: Scenario, outcome: Outcome, label: Label, runs: Path | None = None
-) -> RunFacts:
+def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label) -> RunFacts:
     """Write the run folder; its facts.
 
     Alike nodes get alike rows under their own names.  Raises :class:`~mawl.errors.UsageError` where the
@@ -65,9 +63,6 @@ def write_folder(
     replace_file(path / PLAN, plan_toml(scenario.plans[0]).encode())
     write_facts(path, facts)
     sync_directory(path)
-    if runs is not None:
-        with contextlib.suppress(OSError):
-            replace_link(runs / LATEST, path)
     return facts
 
 
@@ -119,7 +114,7 @@ def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[S
             name=name,
             cores=round(group.kind.cores) or 1,
             core_basis=source.nodes[0].core_basis if source.nodes else None,
-            memory_bytes=round(group.kind.memory_bytes),
+            memory_bytes=_memory_of(scenario.system, group.kind),
             physical_cores=round(group.kind.cores) or 1,
             logical_cpus=round(group.kind.cores * group.kind.threads_per_core) or 1,
         )
@@ -151,9 +146,14 @@ def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[S
         nodes=nodes,
         roles={role: [f"/{role}"] for role in ROLES},
         volumes=_volumes(outcome, names),
-        remarks=list(label.remarks),
-        missing={"software": UNTOLD},
+        missing={"software": NO_FIGURE},
     )
+
+
+def _memory_of(system: System, kind: NodeKind) -> int | None:
+    """None where the measured run does not tell it and nobody set it."""
+    path = f"nodes.{system.nodes.index(kind)}.memory_bytes"
+    return None if system.sources.get(path) == UNTOLD else round(kind.memory_bytes)
 
 
 def _volumes(outcome: Outcome, names: Sequence[Sequence[str]]) -> list[VolumeFacts]:

@@ -15,19 +15,22 @@ from mawl.model.run import RunFacts
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import Change, changed
-from mawl.simulation.demand import Demand, demand_of
+from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.memory import other_cache
-from mawl.simulation.own_system import own_system
-from mawl.simulation.plans import at_sessions, by_node, demands_for, plan_of
+from mawl.simulation.own_system import MEMORY_PATH, is_assumed, own_system
+from mawl.simulation.plans import at_scale, at_sessions, by_node, demands_for, plan_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
-from mawl.simulation.system import System
+from mawl.simulation.system import System, faster
 from mawl.store import Run
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """A run made ready for forecasts: its demand, plans, system, and the calibration that fits it."""
+    """A run made ready for forecasts: its demand, plans, system, and the calibration that fits it.
+
+    ``seen`` is the system as the run or a file describes it, ``own`` the same as calibration found it.
+    """
 
     facts: RunFacts
     summary: Mapping[str, Any]
@@ -36,6 +39,7 @@ class Base:
     plans: tuple[Plan, ...]
     calibration: Calibration
     described: bool
+    seen: System
     outcome: Outcome
 
     @property
@@ -91,6 +95,7 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
         plans=plans,
         calibration=calibration,
         described=own is not None,
+        seen=system,
         outcome=outcome,
     )
 
@@ -106,25 +111,30 @@ def _blocked(summary: Mapping[str, Any]) -> float | None:
 
 def scenario_of(base: Base, question: Question) -> Scenario:
     """What a question asks to simulate."""
-    system = base.own if question.system is None else _as_calibrated(question.system, base.own)
+    system = base.own if question.system is None else _as_calibrated(question.system, base)
     if question.nodes is not None:
         system = with_nodes(system, question.nodes)
     system = changed(system, question.changes)
     plans = base.plans
     if question.sessions is not None:
         plans = tuple(at_sessions(plan, question.sessions) for plan in plans)
-    jobs: dict[str, Any] = {}
+    plans = tuple(at_scale(plan, question.scale_factor) for plan in plans)
+    jobs: dict[str, JobDemand] = {}
+    remarks: dict[str, None] = {}
     before, memory = base.own.nodes[0].memory_bytes, system.nodes[0].memory_bytes
     for own, plan in zip(base.plans, plans, strict=True):
-        made = demands_for(plan, base.demand, base.plan, question.scale_factor, question.seed)
-        jobs |= made if memory == before else other_cache(made, (own, before), (plan, memory))
-    return Scenario(system=system, plans=plans, jobs=jobs)
+        made = demands_for(plan, base.demand, base.plan, question.seed)
+        if memory != before and not is_assumed(base.own, MEMORY_PATH):
+            made, told = other_cache(made, (own, before), (plan, memory))
+            remarks |= dict.fromkeys(told)
+        jobs |= made
+    return Scenario(system=system, plans=plans, jobs=jobs, remarks=tuple(remarks))
 
 
-def _as_calibrated(system: System, own: System) -> System:
-    """The system with the devices that are the run's own (same name) as calibration found them."""
-    known = {device.name: device for device in own.devices}
-    return replace(system, devices=tuple(known.get(device.name, device) for device in system.devices))
+def _as_calibrated(system: System, base: Base) -> System:
+    """The system with the devices that are described as the run's own were as calibration found those."""
+    own = dict(zip(base.seen.devices, base.own.devices, strict=True))
+    return replace(system, devices=tuple(own.get(device, device) for device in system.devices))
 
 
 def predict(base: Base, question: Question) -> tuple[Scenario, Outcome]:
@@ -133,9 +143,8 @@ def predict(base: Base, question: Question) -> tuple[Scenario, Outcome]:
     return scenario, run(scenario, base.calibration)
 
 
-def doubled(base: Base, question: Question, elapsed_seconds: float) -> list[dict[str, Any]]:
-    """What doubling each resource would gain of the elapsed time, the most first."""
-    scenario = scenario_of(base, question)
+def doubled(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[dict[str, Any]]:
+    """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
     found = []
     for name, system in _doubled(scenario.system):
         elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
@@ -162,14 +171,7 @@ def _doubled(system: System) -> list[tuple[str, System]]:
     used = {name for kind in system.nodes for names in kind.roles.values() for name in names}
     for device in system.devices:
         if device.name in used:
-            faster = replace(
-                device,
-                read_bytes_per_second=device.read_bytes_per_second * 2,
-                write_bytes_per_second=device.write_bytes_per_second * 2,
-                shared_bytes_per_second=device.shared_bytes_per_second and device.shared_bytes_per_second * 2,
-                requests_per_second=device.requests_per_second and device.requests_per_second * 2,
-            )
-            devices = tuple(faster if one.name == device.name else one for one in system.devices)
+            devices = tuple(faster(one, 2.0) if one.name == device.name else one for one in system.devices)
             found.append((device.name, replace(system, devices=devices)))
     return found
 
@@ -177,7 +179,7 @@ def _doubled(system: System) -> list[tuple[str, System]]:
 def grown(base: Base, question: Question, sessions: Sequence[int]) -> list[dict[str, Any]]:
     """Elapsed time and jobs per hour at each number of sessions, and whether growth still pays there.
 
-    It pays (``carried``) while the throughput grows by at least half of what the sessions grew since the
+    It ``pays`` while the throughput grows by at least half of what the sessions grew since the
     number before: the last that does is the knee.
     """
     if sorted(set(sessions)) != list(sessions):

@@ -12,14 +12,17 @@ from mawl.simulation.reach import reach_of
 
 def other_cache(
     jobs: Mapping[str, JobDemand], measured: tuple[Plan, float], asked: tuple[Plan, float]
-) -> dict[str, JobDemand]:
+) -> tuple[dict[str, JobDemand], tuple[str, ...]]:
     """The jobs, measured as a plan on a node's bytes of memory, as of another plan or memory.
+
+    With them, in sentences, what of them stays as it was because the model cannot tell it.
 
     Hits change with those of the page-cache model (:func:`~mawl.simulation.reach.reach_of`): of what was
     asked for, ``(1 - reach) * (1 - model of asked) / (1 - model of measured)`` stays in memory, at most all
     of it.  A direction of which the model cannot tell, or where it has no hits to begin with, stays.
     """
     before, after = (reach_of(*each) for each in (measured, asked))
+    untold = dict.fromkeys(one.reason for one in (before, after) if one.reason)
     ratios: dict[Direction, float | None] = {
         "read": _hits(before.read_ratio, after.read_ratio),
         "write": _hits(before.write_ratio, after.write_ratio),
@@ -32,12 +35,20 @@ def other_cache(
         hits = (flow.application_bytes - flow.device_bytes) * ratio
         return replace(flow, device_bytes=max(flow.application_bytes - hits, 0.0))
 
-    return {
+    moved = {
         name: replace(
             job, steps=tuple(replace(step, flows=tuple(map(reached, step.flows))) for step in job.steps)
         )
         for name, job in jobs.items()
     }
+    remarks = [f"no job's reach changes with memory: {reason}" for reason in untold]
+    for word, old, new in (
+        ("read", before.read_ratio, after.read_ratio),
+        ("written", before.write_ratio, after.write_ratio),
+    ):
+        if old is not None and new is not None and old >= 1.0 > new:
+            remarks.append(f"{word} bytes keep their reach: the model has no hits on the measured memory")
+    return moved, tuple(remarks)
 
 
 def _hits(before: float | None, after: float | None) -> float | None:

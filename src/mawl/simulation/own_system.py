@@ -17,6 +17,19 @@ UNSEEN_BYTES_PER_SECOND = 1e9
 """For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
 
 
+MEMORY_PATH = "nodes.0.memory_bytes"
+"""Key path of the memory of a system's first kind of node."""
+
+UNTOLD_BYTES = 2.0**34
+UNTOLD = "assumed: the run does not say"
+"""The memory of nodes of which it is not known, and its source: nothing may be concluded from it."""
+
+
+def is_assumed(system: System, path: str) -> bool:
+    """Whether a figure is neither measured nor published."""
+    return system.sources.get(path, "").startswith("assumed")
+
+
 def own_system(facts: RunFacts, samples: Samples | None, windows: Windows | None) -> System:
     """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
 
@@ -49,8 +62,8 @@ def own_system(facts: RunFacts, samples: Samples | None, windows: Windows | None
         roles[role] = tuple(dict.fromkeys(names))
     memory = nodes[0].memory_limit_bytes or nodes[0].memory_bytes
     sources["nodes.0.cores"] = "measured"
-    sources["nodes.0.memory_bytes"] = "measured" if memory else "assumed"
-    kind = NodeKind(count=len(nodes), cores=used[0], memory_bytes=float(memory or 2**34), roles=roles)
+    sources[MEMORY_PATH] = "measured" if memory else UNTOLD
+    kind = NodeKind(count=len(nodes), cores=used[0], memory_bytes=float(memory or UNTOLD_BYTES), roles=roles)
     return System(name=facts.run_id, nodes=(kind,), devices=tuple(devices.values()), sources=sources)
 
 

@@ -59,6 +59,7 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
     """Sessions of the jobs as they began: each after the one before it, the first when it did."""
     begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
     first = min((at for at, _ in begun), default=0.0)
+    scale = facts.workload.scale or 1.0
     of_session: dict[str, list[tuple[float, JobRecord]]] = defaultdict(list)
     for at, job in sorted(begun, key=lambda pair: pair[0]):
         of_session[job.session].append((at, job))
@@ -69,14 +70,14 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
         SessionPlan(
             name=name,
             start_delay_seconds=members[0][0] - first,
-            stages=tuple((_job(job, stage),) for stage, (_, job) in enumerate(members, start=1)),
+            stages=tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1)),
         )
         for name, members in sorted(of_session.items())
     ]
     return Plan(
         workload=facts.workload.name,
         title=facts.workload.title,
-        scale=facts.workload.scale or 1.0,
+        scale=scale,
         seed=facts.workload.seed or 1,
         saving=0.9,
         options=facts.workload.options or Options(),
@@ -84,14 +85,14 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
     )
 
 
-def _job(job: JobRecord, stage: int) -> JobPlan:
+def _job(job: JobRecord, stage: int, scale: float) -> JobPlan:
     return JobPlan(
         job=job.job,
         program=job.program,
         session=job.session,
         stage=stage,
         replica=job.replica,
-        scale=1.0,
+        scale=scale,
         options=Options(),
         trail_out=job.trail_out,
         program_class=job.program_class,
@@ -143,8 +144,28 @@ def _again(session: SessionPlan, suffix: str, plan: Plan) -> SessionPlan:
     )
 
 
-def demands_for(plan: Plan, demand: Demand, measured: Plan, scale: float, seed: int) -> dict[str, JobDemand]:
-    """The demand of every job of a plan, at ``scale`` times the measured scale.
+def at_scale(plan: Plan, factor: float) -> Plan:
+    """The plan and all its jobs at ``factor`` times their scale; options stay."""
+    if factor == 1.0:
+        return plan
+
+    def times(job: JobPlan) -> JobPlan:
+        return msgspec.structs.replace(job, scale=job.scale * factor)
+
+    return msgspec.structs.replace(
+        plan,
+        scale=plan.scale * factor,
+        sessions=tuple(
+            msgspec.structs.replace(
+                session, stages=tuple(tuple(map(times, stage)) for stage in session.stages)
+            )
+            for session in plan.sessions
+        ),
+    )
+
+
+def demands_for(plan: Plan, demand: Demand, measured: Plan, seed: int) -> dict[str, JobDemand]:
+    """The demand of every job of a plan, in proportion to its scale over that of the measured job.
 
     A job that was measured has its own; any other (more sessions) that of a measured job of its program,
     drawn with ``seed``.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
@@ -165,8 +186,7 @@ def demands_for(plan: Plan, demand: Demand, measured: Plan, scale: float, seed: 
                     cure="simulate from a run that has all programs of the plan",
                 )
             own = draw.choice(by_program[planned.program])
-        size = planned.scale / sizes[own.job] if sizes.get(own.job) else 1.0
-        factor = scale * size
+        factor = planned.scale / sizes.get(own.job, measured.scale)
         found[planned.job] = own if factor == 1.0 else scaled(own, factor)
     return found
 

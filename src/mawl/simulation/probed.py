@@ -9,7 +9,7 @@ from mawl.analysis.capability import comparable, figures_of
 from mawl.errors import UsageError
 from mawl.model.options import ROLES
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
-from mawl.simulation.system import RESERVED, Device, NodeKind, System
+from mawl.simulation.system import RESERVED, Device, NodeKind, System, spinning_streams_of
 
 SHARED_RATIO = 0.9
 """Directions share a bound where mixed requests get less than this part of what two separate ones allow."""
@@ -154,5 +154,4 @@ def _half_streams(targets: list[ProbeTarget]) -> float | None:
     most = max(rates, default=1)
     if 1 not in rates or most == 1 or not rates[most]:
         return None
-    seeks = (rates[1] / rates[most] - 1.0) / (1.0 - 1.0 / most)
-    return seeks / (seeks - 1.0) if seeks > 1.0 else None
+    return spinning_streams_of((rates[1] / rates[most] - 1.0) / (1.0 - 1.0 / most))

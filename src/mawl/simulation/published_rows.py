@@ -138,7 +138,7 @@ def _rows(result: PublishedResult) -> Iterator[Row]:
             predicted=value,
             fitted=result.id in FITTED_ON,
             error_ratio=_error(printed, value),
-            reason=_reason(figure) if value is None else None,
+            reason=_reason(figure) or "not in the model" if value is None else None,
         )
 
 
@@ -153,8 +153,8 @@ def _changes(result: PublishedResult) -> dict[str, float]:
     }
 
 
-def _reason(figure: str) -> str:
-    return next((reason for begin, reason in REASONS.items() if figure.startswith(begin)), "not in the model")
+def _reason(figure: str) -> str | None:
+    return next((reason for begin, reason in REASONS.items() if figure.startswith(begin)), None)
 
 
 def _error(printed: Printed, value: float | bool | str | None) -> float | None:
@@ -197,16 +197,12 @@ def pairs() -> list[Pair]:
         both = [published_figures(published_result(name)) for name in (reference, candidate)]
         for figure, before in both[0].items():
             after = both[1].get(figure)
-            if isinstance(before, float) and isinstance(after, float) and _reason_of(figure) is None:
+            if isinstance(before, float) and isinstance(after, float) and _reason(figure) is None:
                 found.append(_pair(reference, candidate, figure, after / before - 1.0))
         change = published_result(candidate).change
         if change is not None and change.real_time_ratio is not None:
             found.append(_pair(reference, candidate, "time.real_time_seconds", change.real_time_ratio))
     return [*found, _pair(*DOUBLED, 0.0)]
-
-
-def _reason_of(figure: str) -> str | None:
-    return next((reason for begin, reason in REASONS.items() if figure.startswith(begin)), None)
 
 
 def _pair(reference: str, candidate: str, figure: str, change: float) -> Pair:

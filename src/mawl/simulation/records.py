@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-import msgspec
+from typing import Any
 
 from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord, StepKind, StepRecord
 from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
 from mawl.model.usage import Usage, total
 from mawl.simulation.activity import USUAL_REQUEST_BYTES
-from mawl.simulation.demand import Flow, JobDemand
+from mawl.simulation.demand import Flow, JobDemand, StepDemand
 from mawl.simulation.engine import JobRun, StepRun
 
 KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": "data"}
@@ -60,6 +59,7 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
     asked = step.activity.step
     blocked, queue = step.blocked(), step.run_queue()
     real = step.ended - step.started
+    on_cpu = asked.cpu_seconds if asked.cpu_known else None
     moved = {
         f"{side}_{word}_bytes": round(
             sum(getattr(flow, f"{side}_bytes") for flow in asked.flows if flow.direction == direction)
@@ -76,23 +76,30 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
         ended_at=started_at + step.ended,
         usage=Usage(
             real_time_seconds=real,
-            user_cpu_seconds=asked.cpu_seconds * asked.user_ratio,
-            system_cpu_seconds=asked.cpu_seconds * (1.0 - asked.user_ratio),
-            memory_bytes=round(demand.memory_bytes),
-            os_memory_bytes=round(demand.memory_bytes),
-            cancelled_written_bytes=0,
-            **(moved if asked.io_known else {}),
+            **_cpu(asked),
+            memory_bytes=None if demand.memory_bytes is None else round(demand.memory_bytes),
+            **({**moved, "cancelled_written_bytes": 0} if asked.io_known else {}),
         ),
         io=_io(asked.flows, blocked) if asked.io_known else None,
         waits=Waits(
-            on_cpu_seconds=asked.cpu_seconds,
+            on_cpu_seconds=on_cpu,
             run_queue_seconds=queue,
             **{f"blocked_{role}_seconds": seconds for role, seconds in blocked.items()},
             blocked_other_seconds=asked.other_seconds,
         )
         if asked.io_known
-        else Waits(on_cpu_seconds=asked.cpu_seconds, run_queue_seconds=queue),
+        else Waits(on_cpu_seconds=on_cpu, run_queue_seconds=queue),
     )
+
+
+def _cpu(asked: StepDemand) -> dict[str, Any]:
+    """CPU seconds, split where the demand is."""
+    if not asked.cpu_known:
+        return {}
+    if asked.user_ratio is None:
+        return {"unsplit_cpu_seconds": asked.cpu_seconds}
+    user = asked.cpu_seconds * asked.user_ratio
+    return {"user_cpu_seconds": user, "system_cpu_seconds": asked.cpu_seconds - user}
 
 
 def _io(flows: Sequence[Flow], blocked: Mapping[Role, float]) -> dict[FileRole, RoleIo]:
@@ -127,8 +134,3 @@ def _summed(waits: Sequence[Waits]) -> Waits:
 
 def _all_io(steps: Sequence[StepRecord]) -> bool:
     return all(step.io is not None for step in steps)
-
-
-def on_node(record: JobRecord, node: str) -> JobRecord:
-    """The record of the same job on another, alike node."""
-    return msgspec.structs.replace(record, node=node)

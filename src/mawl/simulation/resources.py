@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.simulation.system import Device, NodeKind, System
+from mawl.simulation.system import Device, NodeKind, System, seeks_of
 
 CORES, LINK, FABRIC = "cores", "link", "fabric"
 
@@ -102,6 +102,5 @@ class Resources:
         capacity = self.capacity.copy()
         for column, columns, half in self._spinning:
             streams = max(float(users[columns].sum()), 1.0)
-            seeks = 1.0 / (1.0 - 1.0 / half)
-            capacity[column] /= 1.0 + seeks * (1.0 - 1.0 / streams)
+            capacity[column] /= 1.0 + seeks_of(half) * (1.0 - 1.0 / streams)
         return capacity

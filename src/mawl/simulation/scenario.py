@@ -12,7 +12,7 @@ from mawl.simulation.activity import Activity, Calibration, activity
 from mawl.simulation.demand import JobDemand
 from mawl.simulation.engine import Outcome, simulate
 from mawl.simulation.resources import Group, Resources
-from mawl.simulation.system import System
+from mawl.simulation.system import System, faster
 
 CLOSE_RATIO = 0.001
 MOST_HALVINGS = 12
@@ -22,11 +22,15 @@ MOST_FASTER = 2.0**12
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """Each node of ``system`` runs one of ``plans``, in turn; ``jobs`` are the demands by job."""
+    """Each node of ``system`` runs one of ``plans``, in turn; ``jobs`` are the demands by job.
+
+    ``remarks`` say what was asked that the demands could not follow, in sentences.
+    """
 
     system: System
     plans: tuple[Plan, ...]
     jobs: Mapping[str, JobDemand]
+    remarks: tuple[str, ...] = ()
 
     def groups(self) -> tuple[list[Group], list[Plan]]:
         """Nodes that are alike and do the same are one group."""
@@ -72,7 +76,7 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
         calibration = Calibration(scenario.system, ratio)
         return calibration, run(scenario, calibration)
 
-    def faster(factor: float) -> Tried:
+    def quicker(factor: float) -> Tried:
         system = with_faster_devices(scenario.system, factor)
         return Calibration(system, 0.0), run(replace(scenario, system=system), Calibration(system, 0.0))
 
@@ -81,7 +85,7 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
         return plain
     if blocked_in_roles(plain[1]) < blocked_seconds:
         return _halved(blocked, blocked_seconds, 0.0, 1.0, lambda low, high: (low + high) / 2.0)
-    return _halved(faster, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+    return _halved(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
 
 
 def blocked_in_roles(outcome: Outcome) -> float:
@@ -121,20 +125,8 @@ def _halved(
 
 
 def with_faster_devices(system: System, factor: float) -> System:
-    """The system with the rates of all devices times ``factor``."""
-    return replace(
-        system,
-        devices=tuple(
-            replace(
-                device,
-                read_bytes_per_second=device.read_bytes_per_second * factor,
-                write_bytes_per_second=device.write_bytes_per_second * factor,
-                shared_bytes_per_second=device.shared_bytes_per_second
-                and device.shared_bytes_per_second * factor,
-            )
-            for device in system.devices
-        ),
-    )
+    """The system with all devices ``factor`` times as fast."""
+    return replace(system, devices=tuple(faster(device, factor) for device in system.devices))
 
 
 def with_nodes(system: System, count: int) -> System:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 from mawl.errors import UsageError
-from mawl.model.options import ROLES
-
-Source = Literal["measured", "published", "assumed"]
+from mawl.model.options import ROLES, Role
 
 RESERVED = frozenset(
     {"cores", "core_speed", "memory", "link", "fabric", "nodes", "sessions", "threads_per_core"}
@@ -73,8 +70,8 @@ class NodeKind:
 
     ``core_speed`` is relative to the core that the demand was measured on (1.0: the same).
     ``link_bytes_per_second`` is what one node moves over its link to shared devices, in each direction;
-    None: no bound.  ``roles`` maps each role to the names of the devices that hold it; its bytes are
-    spread over them evenly.
+    None: no bound.  ``roles`` maps each role to the names of the devices that hold it: jobs use them in
+    turns, a step at a time.
     """
 
     count: int
@@ -152,6 +149,39 @@ class System:
             if device.name == name:
                 return device
         raise KeyError(name)
+
+    def holder(self, kind: NodeKind, role: Role, turn: int) -> Device:
+        """The one of a role's devices on a node of ``kind`` that a step uses, by its ``turn`` (from 0)."""
+        names = kind.roles[role]
+        return self.device(names[turn % len(names)])
+
+
+def faster(device: Device, factor: float) -> Device:
+    """The device with ``factor`` times its rates of bytes and of requests; the same latency."""
+
+    def times(rate: float | None) -> float | None:
+        return None if rate is None else rate * factor
+
+    return replace(
+        device,
+        read_bytes_per_second=device.read_bytes_per_second * factor,
+        write_bytes_per_second=device.write_bytes_per_second * factor,
+        shared_bytes_per_second=times(device.shared_bytes_per_second),
+        requests_per_second=times(device.requests_per_second),
+    )
+
+
+def seeks_of(spinning_streams: float) -> float:
+    """``k`` of ``1 / (1 + k (1 - 1/n))``, the part of one stream's rate that n streams get together.
+
+    It makes that half at ``spinning_streams``, above 1.
+    """
+    return spinning_streams / (spinning_streams - 1.0)
+
+
+def spinning_streams_of(seeks: float) -> float | None:
+    """The inverse of :func:`seeks_of`; None where ``seeks`` is 1 or less, since it never falls to half."""
+    return seeks / (seeks - 1.0) if seeks > 1.0 else None
 
 
 def positive(where: str, name: str, value: float | None) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 from mawl.model.options import ROLES, Role
 from mawl.simulation.forecast import Base, Question
+from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.units import format_change
 
 LOW_RATIO = 0.85
 HIGH_RATIO = 1.40
@@ -29,7 +31,8 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
     """``factors`` (asked over measured), the ``range`` of the elapsed time or None, ``reasons``, ``lacks``.
 
     The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; it is None, with the reasons, where
-    anything but the devices differs, since no forecast of that kind has been held against a run.
+    anything but the bandwidth of devices differs, since no forecast of that kind has been held against
+    a run; one from a device that loses by streams to one that does not has been.
     """
     factors = factors_of(base, question, scenario)
     reasons = []
@@ -46,11 +49,12 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
             reasons.append(
                 f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"
             )
+    reasons += [*_unlike(base, scenario), *scenario.remarks]
     error = base.error_ratio
     if error is None or abs(error) > MOST_CALIBRATION_ERROR_RATIO:
-        missed = "by an unknown part" if error is None else f"by {error:+.0%}"
+        missed = "by an unknown part" if error is None else f"by {format_change(error)}"
         reasons.append(f"the run itself, simulated, misses its elapsed time {missed}")
-    if any(lack for lack in base.demand.lacks):
+    if base.demand.lacks:
         reasons.append("the run does not tell all of its demand")
     if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
         reasons.append(
@@ -71,7 +75,11 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
-    """Asked over measured; of roles it is the bandwidth of their devices."""
+    """Asked over measured; of roles it is the bandwidth of their devices.
+
+    Cores, their speed, memory and links are those of the first kind of node; None where a side is not
+    known, or has no bound and the other has one.
+    """
     now, own = scenario.system, base.own
     kind, before = now.nodes[0], own.nodes[0]
     sessions = len(scenario.plans[0].sessions) / len(base.plans[0].sessions)
@@ -81,10 +89,40 @@ def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, 
         "scale": question.scale_factor,
         "cores": kind.cores / before.cores,
         "core_speed": kind.core_speed / before.core_speed,
-        "memory": kind.memory_bytes / before.memory_bytes,
+        "memory": None if is_assumed(own, MEMORY_PATH) else kind.memory_bytes / before.memory_bytes,
         "link": _over(kind.link_bytes_per_second, before.link_bytes_per_second),
+        "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second),
         **{f"storage.{role}": _rate(now, kind, role) / _rate(own, before, role) for role in ROLES},
     }
+
+
+OF_DEVICES = {
+    "latency_seconds": "latency",
+    "requests_per_second": "the bound on requests",
+    "spinning_streams": "how throughput falls with streams",
+}
+"""What a device has beside its bandwidth, and how a reason calls it."""
+
+
+def _unlike(base: Base, scenario: Scenario) -> list[str]:
+    """What differs from the measured system that no factor tells."""
+    now, own = scenario.system, base.own
+    found = []
+    kinds = max(len(now.nodes), len(own.nodes))
+    if kinds > 1:
+        found.append(f"there are {kinds} kinds of nodes: no such forecast was held against a run")
+    for role in ROLES:
+        for figure, words in OF_DEVICES.items():
+            asked, measured = (
+                {getattr(system.device(name), figure) for name in system.nodes[0].roles[role]}
+                for system in (now, own)
+            )
+            checked = figure == "spinning_streams" and asked == {None}
+            if asked != measured and not checked:
+                found.append(
+                    f"{words} of the devices of {role} differs: no such forecast was held against a run"
+                )
+    return found
 
 
 def _over(now: float | None, before: float | None) -> float | None:

@@ -1,0 +1,202 @@
+"""What a question changes of a run's system, which of it has a range, and what stays unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.config import toml
+from mawl.model.run import NodeFacts
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import Plan
+from mawl.simulation.activity import Calibration
+from mawl.simulation.changes import parse_change
+from mawl.simulation.demand import NO_CPU
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.forecast import Base, Question, base_of, doubled, predict
+from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
+from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.system import System
+from mawl.simulation.validity import validity_of
+from mawl.store import Run, open_run
+from mawl.store.layout import PLAN
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+
+OWN = system(device(), cores=2)
+
+
+def scene(**more: Any) -> Scenario:
+    """Three sessions of two jobs on one disk; ``more`` is of every step."""
+    jobs = {
+        f"s{number}-{place}": [step(0.5, flow(100), flow(50, direction="read"), blocked=0.2, **more)]
+        for number in range(1, 4)
+        for place in range(1, 3)
+    }
+    sessions = [[[f"s{number}-{place}"] for place in range(1, 3)] for number in range(1, 4)]
+    return scenario(OWN, plan(sessions), demands(jobs))
+
+
+def stored(folder: Path, of: Scenario) -> Run:
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, run(of, Calibration(of.system, 1.0)), Label(run_id="first", source=source))
+    return open_run(folder)
+
+
+def base(folder: Path, own: System | None = OWN, of: Scenario | None = None) -> Base:
+    made = stored(folder, of or scene())
+    return base_of(made, judged(made), own)
+
+
+def elapsed(found: Base, question: Question) -> float:
+    return predict(found, question)[1].elapsed_seconds
+
+
+def validity(found: Base, question: Question) -> dict[str, Any]:
+    made, outcome = predict(found, question)
+    return validity_of(found, question, made, outcome.elapsed_seconds)
+
+
+def asked(*changes: str) -> Question:
+    return Question(changes=[parse_change(text) for text in changes])
+
+
+def test_a_device_of_the_same_name_that_is_described_otherwise_is_another(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    same = elapsed(found, Question(system=OWN))
+    assert same == elapsed(found, Question())
+    assert elapsed(found, Question(system=system(device(rate=800.0), cores=2))) < 0.8 * same
+
+
+def test_an_unchanged_device_stays_as_calibration_found_it(tmp_path: Path) -> None:
+    slow = system(device(rate=60.0), cores=2)
+    found = base(tmp_path / "run", own=slow)
+    assert found.own.device("disk") != found.seen.device("disk") == slow.device("disk")
+    made, _ = predict(found, Question(system=replace(slow, name="again")))
+    assert made.system.device("disk") == found.own.device("disk")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("disk.latency=1", "latency of the devices of work differs"),
+        ("disk.requests=1000", "the bound on requests of the devices of data differs"),
+        ("disk.spinning_streams=4", "how throughput falls with streams of the devices of util differs"),
+        ("fabric=1GB", "how far fabric lies from what was measured is not known"),
+        ("link=1GB", "how far link lies from what was measured is not known"),
+        ("cores=8", "cores is 4 times the measured"),
+    ],
+)
+def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str, said: str) -> None:
+    found = base(tmp_path / "run")
+    assert validity(found, asked("disk.read=150MB"))["range"]["low_seconds"] is not None
+    block = validity(found, asked(change))
+    assert block["range"] == {"low_seconds": None, "high_seconds": None}
+    assert any(said in reason for reason in block["reasons"])
+
+
+def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:
+    """As on the lab's bed of a disk and flash, whose forecast was held against its run."""
+    disk = system(device(spinning_streams=4.0), cores=2)
+    found = base(tmp_path / "run", own=disk, of=replace(scene(), system=disk))
+    assert validity(found, Question(system=OWN))["range"]["low_seconds"] is not None
+    assert validity(found, asked("disk.spinning_streams=2"))["range"]["low_seconds"] is None
+
+
+def test_several_kinds_of_nodes_have_no_range(tmp_path: Path) -> None:
+    kinds = replace(OWN, nodes=(OWN.nodes[0], replace(OWN.nodes[0], cores=4.0)))
+    block = validity(base(tmp_path / "run"), Question(system=kinds))
+    assert block["range"]["low_seconds"] is None
+    assert any("2 kinds of nodes" in reason for reason in block["reasons"])
+
+
+def test_what_memory_cannot_change_is_a_reason(tmp_path: Path) -> None:
+    of = scene()
+    jobs = {name: replace(job, program="of_their_own") for name, job in of.jobs.items()}
+    found = base(tmp_path / "run")
+    assert not [reason for reason in validity(found, asked("memory=1GiB"))["reasons"] if "declared" in reason]
+    own = replace(found, plans=tuple(_of_their_own(one) for one in found.plans))
+    own = replace(own, demand=replace(own.demand, jobs=jobs))
+    reasons = validity(own, asked("memory=1GiB"))["reasons"]
+    assert any("the bytes of of_their_own are not declared" in reason for reason in reasons)
+
+
+def _of_their_own(of: Plan) -> Plan:
+    return msgspec.structs.replace(
+        of,
+        sessions=tuple(
+            msgspec.structs.replace(
+                session,
+                stages=tuple(
+                    tuple(msgspec.structs.replace(job, program="of_their_own") for job in stage)
+                    for stage in session.stages
+                ),
+            )
+            for session in of.sessions
+        ),
+    )
+
+
+def test_the_folder_of_another_scale_says_so(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    made = predict(found, Question(scale_factor=2.0))
+    written = write_folder(tmp_path / "twice", *made, Label(run_id="twice", source=found.facts))
+    assert written.workload.scale == 2.0
+    assert toml.load(tmp_path / "twice" / PLAN, WorkloadSpec).scale == 2.0
+    measured, twice = (
+        sum(one.device_bytes for job in jobs.values() for part in job.steps for one in part.flows)
+        for jobs in (found.demand.jobs, made[0].jobs)
+    )
+    assert twice == pytest.approx(2 * measured)
+
+
+def test_twice_of_a_device_is_twice_its_requests_too(tmp_path: Path) -> None:
+    slow = system(device(requests_per_second=50.0), cores=2)
+    found = base(tmp_path / "run", own=slow, of=replace(scene(), system=slow))
+    made, outcome = predict(found, Question())
+    rows = {row["resource"]: row for row in doubled(found, made, outcome.elapsed_seconds)}
+    assert rows["disk"]["gain_ratio"] > 0.3
+
+
+def test_what_nobody_measured_of_a_step_is_null_and_not_zero(tmp_path: Path) -> None:
+    of = scene(cpu_known=False)
+    jobs = {name: replace(job, memory_bytes=None) for name, job in of.jobs.items()}
+    made = stored(tmp_path / "run", replace(of, jobs=jobs))
+    for record in made.job_records():
+        usage = record.usage
+        assert (usage.cpu_seconds, usage.user_cpu_seconds, usage.system_cpu_seconds) == (None, None, None)
+        assert (usage.memory_bytes, usage.os_memory_bytes) == (None, None)
+    found = base_of(made, judged(made), OWN)
+    assert NO_CPU in found.demand.lacks
+    assert {job.memory_bytes for job in found.demand.jobs.values()} == {None}
+    assert validity(found, Question())["range"]["low_seconds"] is None
+
+
+def test_cpu_seconds_whose_split_is_not_known_stay_a_sum(tmp_path: Path) -> None:
+    made = stored(tmp_path / "run", scene(user_ratio=None))
+    for record in made.job_records():
+        assert (record.usage.user_cpu_seconds, record.usage.system_cpu_seconds) == (None, None)
+        assert record.usage.cpu_seconds == pytest.approx(0.5)
+    found = base_of(made, judged(made), OWN)
+    assert {part.user_ratio for job in found.demand.jobs.values() for part in job.steps} == {None}
+
+
+def test_memory_that_the_run_does_not_tell_stays_unknown(tmp_path: Path) -> None:
+    own = replace(OWN, sources={MEMORY_PATH: UNTOLD})
+    found = base(tmp_path / "run", own=own)
+    made = predict(found, Question())
+    written = write_folder(tmp_path / "again", *made, Label(run_id="again", source=found.facts))
+    assert [node.memory_bytes for node in written.nodes] == [None]
+    again = open_run(tmp_path / "again")
+    assert base_of(again, judged(again)).own.sources[MEMORY_PATH] == UNTOLD
+    block = validity(found, asked("memory=1GiB"))
+    assert block["factors"]["memory"] is None
+    assert block["range"]["low_seconds"] is None
+    told = predict(found, asked("memory=1GiB"))
+    written = write_folder(tmp_path / "told", *told, Label(run_id="told", source=found.facts))
+    assert [node.memory_bytes for node in written.nodes] == [2**30]
