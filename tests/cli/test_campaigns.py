@@ -203,6 +203,7 @@ GARBAGE = {
     "is no campaign": ["--continue", "runs"],
     "--continue does not go with --repeat": ["--continue", "runs", "--repeat", "3"],
     "--ab and --find-sessions do not go together": ["--ab", "a.toml", "foo.toml", "--find-sessions"],
+    "nonexistent.toml: cannot be read": ["one.toml", "--repeat", "2", "--profile", "/nonexistent.toml"],
     "goes with --cluster or --ssh": ["one.toml", "--repeat", "2", "--nodes", "1"],
 }
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from mawl.commands.campaign_place import this_machine
 from mawl.commands.main import main
 from mawl.commands.tune_search import parse_budget
 from mawl.store import open_run
-from mawl.store.campaign import read_campaign
+from mawl.store.campaign import read_campaign, write_campaign
+from mawl.store.search import write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.search_runs import asked, campaign
 
 PROFILE = 'work = ["fast-work"]\nvolume_order = "free-space"\n[options]\nsortsize = "64MiB"\ncpucount = 2\n'
 
@@ -28,7 +36,7 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     found = json.loads(done.stdout)
     assert found["outcome"] in ("open", "nothing better")
     assert [trial["setting"] for trial in found["trials"]] == [{"cpucount": 2}]
-    assert found["points"] == 2 and found["explored_all"] in (True, False)
+    assert found["points"] == 2 and found["explored_all"] is True
     assert found["profile"] is None and found["programs_reason"] == "no gain was established"
     folder = mawl.directory / "runs" / found["campaign"]
     record = read_campaign(folder)
@@ -41,6 +49,54 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     assert len(read_campaign(folder).slots) == found["runs"]
     other = mawl("tune", "search", "one.toml", "--continue", str(folder))
     assert other.returncode == 2 and "WORKLOAD does not go with --continue" in other.stderr
+
+
+def test_an_interrupt_ends_with_130_and_how_to_go_on(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mawl", "tune", "search", "one.toml", "--dimension", "cpucount=1,2"],
+        cwd=mawl.directory,
+        env=mawl.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("run 2, exploring"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, rest
+    folder = next(path.parent for path in (mawl.directory / "runs").glob("*/search.json"))
+    assert re.search(
+        r"interrupted; 1 finished run kept.*mawl tune search --continue " + f"runs/{folder.name} goes on",
+        rest,
+    ), rest
+    assert "Traceback" not in rest
+    assert read_campaign(folder).outcome == "interrupted"
+    said = mawl("report", str(folder)).stdout
+    assert "mawl tune search --continue FOLDER goes on" in " ".join(said.split()), said
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"machine": {"cpu_model": "POWER8"}}, "was begun on another machine: it was"),
+        ({"directory": "/nonexistent"}, "/nonexistent: the directory it was begun in is gone"),
+    ],
+)
+def test_a_search_goes_on_only_where_it_was_begun(
+    changes: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = msgspec.structs.replace(this_machine(), **changes.get("machine", {}))
+    write_campaign(tmp_path, msgspec.structs.replace(campaign(), **{**changes, "machine": machine}))
+    write_search(tmp_path, asked())
+    assert main(["tune", "search", "--continue", str(tmp_path)]) == 2
+    assert reason in capsys.readouterr().err
 
 
 def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:

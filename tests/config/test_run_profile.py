@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.config.run_options import load_run_options
 from mawl.config.run_profile import load_run_profile
 from mawl.errors import InvalidFileError
 
@@ -44,3 +45,32 @@ def test_what_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, text:
         load_run_profile(file)
     assert str(error.value).startswith(str(file))
     assert reason in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('format_version = "9.0"', "key format_version: this mawl reads 1.0, found '9.0'"),
+        ('work = ["/a", "/a"]', "key work: names /a twice"),
+        ("[origin]\ncampain = 3", "key origin.campain: unknown, expected one of campaign"),
+        ("sessions = 0", "key sessions: expected"),
+        ("[options]\nsortsize = 1", "key options: sortsize: expected at least 4 KiB"),
+        ("speed = 3", "key speed: unknown, expected one of format_version"),
+    ],
+)
+def test_a_side_of_two_is_checked_like_a_profile(tmp_path: Path, text: str, reason: str) -> None:
+    file = tmp_path / "side.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidFileError) as error:
+        load_run_options(file)
+    assert str(error.value).startswith(str(file))
+    assert reason in str(error.value)
+
+
+def test_a_side_of_two_may_set_nothing_or_more_than_a_profile(tmp_path: Path) -> None:
+    file = tmp_path / "side.toml"
+    file.write_text("")
+    assert load_run_options(file).options == {}
+    file.write_text('scale = "quick"\ndata = ["/a"]\n')
+    options = load_run_options(file)
+    assert (options.scale, options.directories("data")) == ("quick", ["/a"])

@@ -6,8 +6,11 @@ import math
 import random
 from collections.abc import Mapping
 
-from mawl.campaigns.search.search import Step, Taken
+from mawl.campaigns.search.search import Rules, Step, Taken
+from mawl.campaigns.search.space import space_of
 
+SPACE = space_of(["sortsize=16MiB,64MiB,256MiB", "cpucount=1,2"])
+CONFIDENCE = 0.95
 DRIFTS = ("none", "linear", "wave", "steps", "walk", "heavy")
 """``heavy``: no drift, but every twentieth run is half as long again."""
 
@@ -50,3 +53,16 @@ class SearchMachine:
         if self._drift == "heavy":
             self._level = 0.5 * (self._random.random() < 0.05)
         return self._level
+
+
+def rules(seed: int, **changes: object) -> Rules:
+    """Rules of a search of at most 200 runs of 10 s."""
+    given: dict[str, object] = {
+        "seed": seed,
+        "budget_seconds": 2000.0,
+        "confidence": CONFIDENCE,
+        "least": -math.log(0.95),
+        "clearly_worse": math.log(1.1),
+        "sampler": "random",
+    }
+    return Rules(**{**given, **changes})  # type: ignore[arg-type]

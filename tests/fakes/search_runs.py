@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from itertools import count
 from math import exp, log
 from pathlib import Path
 from random import Random
@@ -15,12 +14,12 @@ from typing import Any
 
 from mawl.campaigns.search.conduct import SearchCampaign
 from mawl.campaigns.search.found import Proposals, as_found
-from mawl.campaigns.search.record import read_search, write_search
 from mawl.campaigns.series import begin, held, resume
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.model.search import SearchFound, SearchRecord
 from mawl.reporters.search import stated
 from mawl.store.campaign import RECORD
+from mawl.store.search import read_search, write_search
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
 
@@ -29,13 +28,17 @@ NOISE = 0.03
 
 
 class SearchRuns:
-    """Makes runs whose figures :meth:`summary_of` reads; costs follow from the run's place and its words."""
+    """Makes runs whose figures :meth:`summary_of` reads; costs follow from the run's place and its words.
+
+    Its clock goes on only while a run is made, for as long as the run's place says.
+    """
 
     def __init__(self, pause_seconds: float = 0.0, effects: dict[str, float] | None = None) -> None:
         self._pause = pause_seconds
         self._effects = EFFECTS if effects is None else effects
         self._words: dict[str, list[str]] = {}
         self.made: list[str] = []
+        self._now = START
 
     def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
         """A run like the synthetic one; the pause is where it is killed."""
@@ -44,7 +47,9 @@ class SearchRuns:
         time.sleep(self._pause)
         (folder / "words").write_text(" ".join(arm.words))
         run_id = f"{folder.parent.name}-{folder.name}"
-        writer.finish(facts(run_id=run_id, started_at=START + 100 * len(self.made), **COMPLETED))
+        began = self._now
+        self._now += Random(f"time of run {folder.name[:3]}").randint(2, 6) / 4  # exact in any sum
+        writer.finish(facts(run_id=run_id, started_at=began, **{**COMPLETED, "ended_at": self._now}))
 
     def summary_of(self, folder: Path) -> dict[str, Any]:
         """The objective's figure, and no other."""
@@ -88,7 +93,7 @@ def campaign() -> Campaign:
 
 
 def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None = None) -> SearchFound:
-    """Begin or go on, whichever fits; each run takes a second by the clock."""
+    """Begin or go on, whichever fits."""
     folder.mkdir(exist_ok=True)
     with held(folder) as lock:
         if (folder / RECORD).exists():
@@ -97,10 +102,7 @@ def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None =
             kept = record or asked()
             write_search(folder, kept)
             series = begin(folder, campaign(), execute, lock)
-        ticks = count()
-        search = SearchCampaign(
-            series, kept, execute.summary_of, lambda _: None, clock=lambda: float(next(ticks))
-        )
+        search = SearchCampaign(series, kept, execute.summary_of, lambda _: None)
         found = search.carry_out()
         return stated(as_found(search, found, None, Proposals(rows=[])))
 

@@ -17,13 +17,15 @@ from typing import Protocol
 import msgspec
 
 from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignPart, Slot
-from mawl.model.run import RunFacts
+from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, Slot
 from mawl.store import open_run
 from mawl.store.campaign import LOCK, read_campaign, write_campaign
 from mawl.store.facts import read_facts, write_facts
 from mawl.store.files import try_lock
 from mawl.store.layout import FACTS
+
+ANSWERED_BY_FAILURES: tuple[CampaignKind, ...] = ("find-sessions", "search")
+"""Kinds in which a run that fails is an answer, and no failure of the campaign."""
 
 LOCK_PATIENCE_SECONDS = 60.0
 """How long to wait for the run of a campaign that was killed: it holds the lock until it has ended."""
@@ -128,7 +130,7 @@ class Series:
             if facts.repeats != repeats:
                 write_facts(self.path(slot), msgspec.structs.replace(facts, repeats=repeats))
         bad = [slot for slot in done if slot.outcome != "completed"]
-        failed = bool(bad) and self.record.kind != "find-sessions"
+        failed = bool(bad) and self.record.kind not in ANSWERED_BY_FAILURES
         self.note(
             outcome="failed" if failed else "completed",
             reason=f"{len(bad)} of {len(done)} runs did not complete" if failed else None,
@@ -154,13 +156,9 @@ Following = Callable[[Series], Arm | None]
 
 
 def conduct(series: Series, following: Following | None = None) -> Campaign:
-    """Make every run that is planned, then those that ``following`` asks for; the finished record.
-
-    An interrupt leaves the record ``interrupted``, any other error ``failed``; both can be continued.
-    """
+    """Make every run that is planned, then those that ``following`` asks for; the finished record."""
     refusable = following is not None
-    series.note(outcome="running", reason=None, ended_at=None)
-    try:
+    with noted(series):
         position = 1
         while True:
             if position > len(series.record.slots):
@@ -170,6 +168,17 @@ def conduct(series: Series, following: Following | None = None) -> Campaign:
                 series.plan(arm)
             series.run(position, may_refuse=refusable)
             position += 1
+
+
+@contextlib.contextmanager
+def noted(series: Series) -> Iterator[None]:
+    """The campaign is conducted in the block, as its record says meanwhile.
+
+    An interrupt leaves the record ``interrupted``, any other error ``failed``; both can be continued.
+    """
+    series.note(outcome="running", reason=None, ended_at=None)
+    try:
+        yield
     except (KeyboardInterrupt, InterruptedRunError):
         series.note(outcome="interrupted", reason="stopped by the user", ended_at=time.time())
         raise
@@ -208,8 +217,3 @@ def begin(folder: Path, record: Campaign, execute: Execute, lock: int) -> Series
 def resume(folder: Path, execute: Execute, lock: int) -> Series:
     """A campaign that was cut short, as its record says; the caller holds its lock."""
     return Series(folder, read_campaign(folder), execute, lock)
-
-
-def facts_of(series: Series, slot: Slot) -> RunFacts:
-    """The facts of a finished slot's run."""
-    return open_run(series.path(slot)).facts

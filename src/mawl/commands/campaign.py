@@ -14,14 +14,15 @@ from mawl.campaigns.series import Execute, Following, Series, begin, conduct, he
 from mawl.campaigns.sessions import following
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.campaign_arguments import kind_of, only_continues
-from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm, this_machine
+from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm
+from mawl.commands.campaign_place import check_place, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
 from mawl.commands.cluster import on_nodes
 from mawl.commands.extras import require_programs
 from mawl.commands.html import named
 from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, MawlError, UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignMachine
+from mawl.model.campaign import Arm, Campaign
 from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
 from mawl.store.files import replace_link
 from mawl.store.folder import make_folder
@@ -75,16 +76,7 @@ def _check_continues(record: Campaign, folder: Path) -> None:
     if is_over(record):
         cure = f"mawl report {shlex.quote(named(folder))} shows it"
         raise UsageError("is finished: there is nothing to continue", where=str(folder), cure=cure)
-    here = this_machine()
-    if here != record.machine:
-        raise UsageError(
-            "was begun on another machine",
-            where=str(folder),
-            why=f"it was {_words(record.machine)}, this is {_words(here)}",
-            cure="continue it there, or begin a new one here",
-        )
-    if not Path(record.directory).is_dir():
-        raise UsageError("the directory it was begun in is gone", where=record.directory)
+    check_place(record, folder)
 
 
 def is_over(record: Campaign) -> bool:
@@ -97,17 +89,14 @@ def is_over(record: Campaign) -> bool:
 
 def _conducted(series: Series, chosen: Settings, *, html: bool, as_json: bool) -> int:
     """Make the runs, report; an error or an interrupt says how to go on."""
-    again = f"mawl run --continue {shlex.quote(named(series.folder))}"
-    try:
-        record = conduct(series, _following(series, chosen))
-    except (KeyboardInterrupt, InterruptedRunError) as error:
-        why = str(error) if isinstance(error, InterruptedRunError) else None
-        done = sum(slot.state == "finished" for slot in series.record.slots)
-        kept = f"interrupted; {done} finished run{'' if done == 1 else 's'} kept"
-        raise InterruptedRunError(kept, why=why, cure=f"{again} goes on") from None
-    except MawlError:
-        _say(f"the campaign stopped; once that is mended, {again} goes on")
-        raise
+    with saying_how_to_go_on(series, "mawl run") as again:
+        try:
+            record = conduct(series, _following(series, chosen))
+        except InterruptedRunError:
+            raise
+        except MawlError:
+            _say(f"the campaign stopped; once that is mended, {again} goes on")
+            raise
     found = campaign_found(series.folder, bounds_of(chosen))
     page = leave_page(series.folder, found) if html else None
     print(rendered(found, "json" if as_json else "text"))
@@ -142,10 +131,6 @@ def _following(series: Series, chosen: Settings) -> Following | None:
         lambda sessions: sessions_arm(series.folder, sessions),
         lambda own, slot: session_run(own.record.arm(slot.arm).size or 0, read_run(own.path(slot), bounds)),
     )
-
-
-def _words(machine: CampaignMachine) -> str:
-    return f"{machine.name or 'unnamed'} ({machine.cpu_model or 'unknown processor'}, {machine.cores} cores)"
 
 
 def _say(line: str) -> None:

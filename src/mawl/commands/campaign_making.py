@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import secrets
 import time
 import tomllib
@@ -15,12 +14,13 @@ from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.campaigns.order import back_and_forth
 from mawl.commands.arguments import DEFAULT_WORKLOAD, plan_of, settings, volumes_of
 from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts, words_of
+from mawl.commands.campaign_place import kept_settings, this_machine
 from mawl.commands.cluster import on_nodes
+from mawl.commands.run_profile import apply_profile
 from mawl.config.run_options import load_run_options
 from mawl.config.run_options import words_of as option_words
 from mawl.errors import UsageError
-from mawl.measure.machine import read_machine
-from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, SessionSearch
+from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
@@ -28,7 +28,6 @@ from mawl.plan.workload import Plan, load_workload
 Parse = Callable[[Sequence[str]], argparse.Namespace]
 """Arguments of ``mawl run`` from words."""
 
-SETTINGS, NO_SETTINGS = "MAWL_", ("MAWL_RUN_ID", "MAWL_RUNS")
 BASE = "workload.toml"
 """In the folder of a search for sessions: the workload whose sessions are taken by turns."""
 
@@ -54,11 +53,7 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, parse: Parse, 
         mawl_version=__version__,
         machine=this_machine(),
         directory=str(Path.cwd()),
-        environment={
-            name: value
-            for name, value in os.environ.items()
-            if name.startswith(SETTINGS) and name not in NO_SETTINGS
-        },
+        environment=kept_settings(),
         words=words,
         arms=arms,
         slots=back_and_forth(arms, repeats),
@@ -172,6 +167,7 @@ def sessions_arm(folder: Path, sessions: int) -> Arm:
 
 def _planned(arguments: argparse.Namespace) -> Plan:
     """The plan of one arm, with its places, so that what is wrong with them is said before any run."""
+    apply_profile(arguments)
     on_nodes(arguments)
     chosen = settings()
     volumes_of(arguments, chosen)
@@ -187,9 +183,3 @@ def _alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:
             why="no figure of one would say anything about the other",
             cure="let the files differ in options, places or the order of the same jobs",
         )
-
-
-def this_machine() -> CampaignMachine:
-    """What tells this machine from another."""
-    machine = read_machine()
-    return CampaignMachine(name=machine.name, cpu_model=machine.cpu_model, cores=machine.cores)

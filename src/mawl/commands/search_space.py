@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mawl.campaigns.search.objective import OBJECTIVES
 from mawl.campaigns.search.space import Setup, Space, load_space, setup_of, space_of
 from mawl.commands.arguments import plan_of, volume_order_of, volumes_of
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.model.options import ROLES, Role
+from mawl.model.search import OBJECTIVES, ObjectiveName
 
 Values = dict[str, list[int | str]]
 
 
 def checked_space(
-    arguments: argparse.Namespace, chosen: Settings, objective: str
+    arguments: argparse.Namespace, chosen: Settings, objective: ObjectiveName
 ) -> tuple[Space, Values, dict[str, list[str]]]:
     """The space, the values that change nothing, and the baseline's directories by role.
 

@@ -6,7 +6,6 @@ docs/guides/search.md says how to use it, docs/design/search.md what its confide
 from __future__ import annotations
 
 import argparse
-import os
 import secrets
 import sys
 import time
@@ -21,7 +20,6 @@ from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.advice.tuning.check import check
-from mawl.campaigns.search.objective import OBJECTIVES
 from mawl.commands.arguments import (
     DEFAULT_SCALE,
     DEFAULT_WORKLOAD,
@@ -31,15 +29,15 @@ from mawl.commands.arguments import (
     bounds_of,
     settings,
 )
+from mawl.commands.campaign_place import check_place, kept_settings, saying_how_to_go_on, this_machine
 from mawl.commands.extras import missing_package, require_programs
 from mawl.commands.search_space import baseline_words, checked_space
 from mawl.commands.tune_inventory import run_reading
 from mawl.config.settings import Settings
 from mawl.config.tuning import profiles
 from mawl.errors import MawlError, UsageError
-from mawl.measure.machine import read_machine
-from mawl.model.campaign import Campaign, CampaignMachine
-from mawl.model.search import SearchFound, SearchRecord
+from mawl.model.campaign import Campaign
+from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.plan.workload import shipped
 from mawl.reporters import search as reporter
 from mawl.reporters.json import render
@@ -120,8 +118,8 @@ def run_search(arguments: argparse.Namespace) -> int:
     require_programs()
     from mawl.campaigns.command import MawlRun
     from mawl.campaigns.search.conduct import SearchCampaign
-    from mawl.campaigns.search.record import read_search, write_search
     from mawl.campaigns.series import begin, held, resume
+    from mawl.store.search import read_search, write_search
 
     chosen = settings()
     runs = chosen.runs(arguments.runs)
@@ -130,7 +128,7 @@ def run_search(arguments: argparse.Namespace) -> int:
         folder = locate_campaign(arguments.resumed, runs)
         kept = read_search(folder)
         campaign = read_campaign(folder)
-        _same_machine(campaign, folder)
+        check_place(campaign, folder)
     else:
         kept = _asked(arguments, chosen)
         campaign = _campaign(arguments)
@@ -149,7 +147,8 @@ def run_search(arguments: argparse.Namespace) -> int:
         else:
             series = resume(folder, execute, lock)
         search = SearchCampaign(series, kept, lambda path: judged(open_run(path), bounds), _say)
-        found = search.carry_out()
+        with saying_how_to_go_on(series, "mawl tune search"):
+            found = search.carry_out()
         told = _told(search, found, bounds)
     print(render(msgspec.to_builtins(told)) if arguments.json else reporter.render(told))
     return 0
@@ -238,31 +237,19 @@ def parse_budget(text: str) -> float:
 def _campaign(arguments: argparse.Namespace) -> Campaign:
     now = time.time()
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    machine = read_machine()
     return Campaign(
         name=f"{stamp}-search-{secrets.token_hex(2)}",
         kind="search",
         created_at=now,
         outcome="running",
         mawl_version=__version__,
-        machine=CampaignMachine(name=machine.name, cpu_model=machine.cpu_model, cores=machine.cores),
+        machine=this_machine(),
         directory=str(Path.cwd()),
         arms=[],
         slots=[],
         words=baseline_words(arguments),
-        environment={name: value for name, value in os.environ.items() if name.startswith("MAWL_")},
+        environment=kept_settings(),
     )
-
-
-def _same_machine(campaign: Campaign, folder: Path) -> None:
-    machine = read_machine()
-    if campaign.machine.name is not None and machine.name != campaign.machine.name:
-        raise UsageError(
-            f"was begun on {campaign.machine.name}, and this is {machine.name}",
-            where=str(folder),
-            why="runs of two machines are no pairs",
-            cure="continue it there",
-        )
 
 
 def _refuse_others(arguments: argparse.Namespace) -> None:

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from mawl.config import toml
-from mawl.model.options import CacheMode, OnFailure, StartMode, VolumeOrder
+from mawl.config.run_profile import RunProfile, check_profile
+from mawl.model.options import CacheMode, OnFailure, StartMode
 
 
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The keys of the file, each an option of ``mawl run``; what is not set stays as the command line says.
+class RunOptions(RunProfile, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a profile sets, and more options of ``mawl run``; what is not set stays as the command line says.
 
-    ``title``, ``format_version`` and ``origin`` set nothing: a profile has them.
+    ``title``, ``format_version`` and ``origin`` set nothing.
     """
 
-    title: str = ""
-    format_version: str | None = None
-    origin: dict[str, Any] = {}
     workload: str | None = None
-    sessions: int | None = None
     scale: str | float | None = None
     seed: int | None = None
     saving: float | None = None
-    data: list[str] | None = None
-    work: list[str] | None = None
-    util: list[str] | None = None
-    volume_order: VolumeOrder | None = None
     start: StartMode | None = None
     on_failure: OnFailure | None = None
     timeout: float | None = None
@@ -37,7 +27,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     cache: CacheMode | None = None
     drop_caches: bool = False
     compressibility: str | None = None
-    options: dict[str, int | str | bool] = {}
 
 
 NO_WORDS = ("title", "format_version", "origin", "workload", "options")
@@ -45,7 +34,9 @@ NO_WORDS = ("title", "format_version", "origin", "workload", "options")
 
 def load_run_options(path: Path) -> RunOptions:
     """The file, checked; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
-    return toml.load(path, RunOptions)
+    options = toml.load(path, RunOptions)
+    check_profile(options, str(path))
+    return options
 
 
 def words_of(options: RunOptions) -> list[str]:

@@ -65,6 +65,16 @@ def load_run_profile(path: Path) -> RunProfile:
     """A file as a profile; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
     profile = toml.load(path, RunProfile)
     where = str(path)
+    check_profile(profile, where)
+    if not any((profile.options, profile.sessions, profile.volume_order, profile.data, profile.work)) and (
+        profile.util is None
+    ):
+        raise InvalidFileError("sets nothing", where=where, cure="give it options, sessions or directories")
+    return profile
+
+
+def check_profile(profile: RunProfile, where: str) -> None:
+    """Refuse what its schema cannot: another version, options that cannot be, directories twice."""
     if profile.format_version.partition(".")[0] != RUN_PROFILE_VERSION.partition(".")[0]:
         raise InvalidFileError(
             f"key format_version: this mawl reads {RUN_PROFILE_VERSION}, found {profile.format_version!r}",
@@ -73,11 +83,6 @@ def load_run_profile(path: Path) -> RunProfile:
     check_options(profile.options, where=f"{where}: key options")
     for role in ("data", "work", "util"):
         check_directories(getattr(profile, role), f"{where}: key {role}")
-    if not any((profile.options, profile.sessions, profile.volume_order, profile.data, profile.work)) and (
-        profile.util is None
-    ):
-        raise InvalidFileError("sets nothing", where=where, cure="give it options, sessions or directories")
-    return profile
 
 
 def check_options(options: Mapping[str, OptionValue], *, where: str) -> None:

@@ -5,6 +5,7 @@ Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a te
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -12,30 +13,91 @@ import msgspec
 SEARCH_FORMAT_VERSION = "1.0"
 
 SearchOutcome = Literal["gain", "excluded", "open", "nothing better", "failed"]
-Point = dict[str, int | str]
-"""A value of each dimension; directories have ``:`` between them."""
+"""``open``: the budget or the looks ended first; ``nothing better``: no point looked better while exploring;
+``failed``: the chosen point's runs fail or lack the figure."""
+
+Decision = Literal["gain", "excluded", "open"]
+"""Of a look; ``excluded``: a gain of at least the least worth having is; ``open``: neither was shown."""
+
+Value = int | str
+"""A size as it was written, a count, or directories with ``:`` between them."""
+
+Point = dict[str, Value]
+"""A value of each dimension."""
+
+ObjectiveName = Literal["response-time", "elapsed", "sustained", "cpu-real"]
+
+
+class Objective(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search makes better: a figure of the summary (dotted path) with its title."""
+
+    name: ObjectiveName
+    title: str
+    figure: str
+    more_is_better: bool
+    any_sessions: bool
+    """Whether runs of other numbers of sessions, and so of other work, may be held against each other."""
+
+
+OBJECTIVES: dict[ObjectiveName, Objective] = {
+    one.name: one
+    for one in (
+        Objective(
+            name="response-time",
+            title="response time",
+            figure="time.real_time_seconds",
+            more_is_better=False,
+            any_sessions=False,
+        ),
+        Objective(
+            name="elapsed",
+            title="elapsed time",
+            figure="time.elapsed_seconds",
+            more_is_better=False,
+            any_sessions=False,
+        ),
+        Objective(
+            name="sustained",
+            title="sustained throughput",
+            figure="io.application.sustained.total_bytes_per_second",
+            more_is_better=True,
+            any_sessions=True,
+        ),
+        Objective(
+            name="cpu-real",
+            title="CPU/real",
+            figure="cpu_real_ratio.of_sums",
+            more_is_better=True,
+            any_sessions=True,
+        ),
+    )
+}
+
+
+def point_words(point: Mapping[str, Value]) -> str:
+    """``sortsize=64MiB, cpucount=2``."""
+    return ", ".join(f"{name}={value}" for name, value in point.items())
 
 
 class SearchRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked, and how long each run took; the campaign's record has the runs.
+    """What was asked; the campaign's record has the runs.
 
     ``unchanged`` are the values of each dimension that the baseline has, ``directories`` the baseline's
-    by role; ``seconds`` are those of the finished runs in their order.
+    by role.
     """
 
     format_version: str = SEARCH_FORMAT_VERSION
     workload: str
-    objective: str
+    objective: ObjectiveName
     seed: int
     budget_seconds: float
     confidence_ratio: float
     smallest_gain_ratio: float
-    dimensions: dict[str, list[int | str]]
-    unchanged: dict[str, list[int | str]]
+    dimensions: dict[str, list[Value]]
+    unchanged: dict[str, list[Value]]
     directories: dict[str, list[str]]
     profile: str
     """The profile's file."""
-    seconds: list[float] = []
 
 
 class SearchTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +110,14 @@ class SearchTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchLook(msgspec.Struct, frozen=True, kw_only=True):
-    """What the confirming blocks said at a look; ``low_ratio`` to ``high_ratio`` holds at all looks."""
+    """What the confirming blocks said at a look; ``low_ratio`` and ``high_ratio`` each hold at all looks with
+    the search's confidence."""
 
     blocks: int
     change_ratio: float
     low_ratio: float
     high_ratio: float
-    decision: Literal["gain", "excluded", "open"]
+    decision: Decision
 
 
 class ProgramCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +137,7 @@ class SearchFound(msgspec.Struct, frozen=True, kw_only=True):
 
     campaign: str
     workload: str
-    objective: str
+    objective: ObjectiveName
     figure: str
     outcome: SearchOutcome
     statement: str

@@ -32,13 +32,20 @@ SEARCH_METRICS: tuple[Metric, ...] = (
         "Of the figure at the last look: setting over baseline less 1, of geometric means; null without one.",
         TEST,
     ),
-    ratio_metric("search.low_ratio", "Lower end of the interval of change_ratio, good at all looks.", TEST),
-    ratio_metric("search.high_ratio", "Upper end of it.", TEST),
+    ratio_metric(
+        "search.low_ratio",
+        "Lower end of the interval of change_ratio; holds at all looks with confidence_ratio, and together "
+        "with high_ratio with 2*confidence_ratio - 1.",
+        TEST,
+    ),
+    ratio_metric(
+        "search.high_ratio", "Upper end of it; holds at all looks with confidence_ratio, too.", TEST
+    ),
     count_metric("search.blocks", "Confirming blocks, two runs a side each.", TEST),
     count_metric("search.looks.*.blocks", "Blocks at the look.", TEST),
     ratio_metric("search.looks.*.change_ratio", "As search.change_ratio, at the look.", TEST),
-    ratio_metric("search.looks.*.low_ratio", "Lower end of its interval.", TEST),
-    ratio_metric("search.looks.*.high_ratio", "Upper end of it.", TEST),
+    ratio_metric("search.looks.*.low_ratio", "Lower end of its interval, as search.low_ratio.", TEST),
+    ratio_metric("search.looks.*.high_ratio", "Upper end of it, as search.high_ratio.", TEST),
     text_metric("search.looks.*.decision", "gain, excluded or open.", TEST),
     object_metric("search.trials.*.setting", "The point that was tried.", EXPLORING),
     ratio_metric(
@@ -51,7 +58,11 @@ SEARCH_METRICS: tuple[Metric, ...] = (
     count_metric("search.points", "Points of the space.", EXPLORING),
     flag_metric("search.explored_all", "Whether every point was tried or is the baseline.", EXPLORING),
     count_metric("search.runs", "Finished runs of the search.", RECORD),
-    seconds_metric("search.spent_seconds", "Wall time of these runs, from call to end.", RECORD),
+    seconds_metric(
+        "search.spent_seconds",
+        "Wall time of these runs: the sum of ended_at less started_at of each.",
+        RECORD,
+    ),
     seconds_metric("search.budget_seconds", "Wall time that they might take.", RECORD),
     count_metric("search.programs.faster", "Programs that the confirming runs show to be faster.", TEST),
     count_metric("search.programs.slower", "Programs that they show to be slower.", TEST),

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import log
 from textwrap import wrap
 
 import msgspec
 
 from mawl.formats.lines import one_line
-from mawl.model.search import SearchFound, SearchTrial
+from mawl.model.search import OBJECTIVES, SearchFound, SearchTrial, point_words
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.tuning import one_line_each
 from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 
-TITLES = {
-    "response-time": "response time",
-    "elapsed": "elapsed time",
-    "sustained": "sustained throughput",
-    "cpu-real": "CPU/real",
-}
-MORE_IS_BETTER = ("sustained", "cpu-real")
 MOST_TRIALS = 10
 MOST_PROPOSED = 5
 NOT_APPLIED = "proposed, not applied: settings of kernel and devices that differ from what is recommended"
@@ -34,11 +27,11 @@ def stated(found: SearchFound) -> SearchFound:
 
 def statement(found: SearchFound) -> str:
     """What the search says, in one sentence."""
-    title, tried = TITLES[found.objective], counted_noun(len(found.trials), "setting")
+    title, tried = OBJECTIVES[found.objective].title, counted_noun(len(found.trials), "setting")
     confidence = f"{format_ratio(100 * found.confidence_ratio)} % confidence".replace(".0 %", " %")
     if found.outcome == "nothing better":
         return f"no gain: none of the {tried} tried looked better than the baseline"
-    setting = words(found.setting or {})
+    setting = point_words(found.setting or {})
     if found.outcome == "failed":
         return f"no gain: runs of the setting that looked best of {tried}, {setting}, failed"
     pairs = counted_noun(2 * found.blocks, "fresh pair")
@@ -63,11 +56,6 @@ def statement(found: SearchFound) -> str:
         f"no gain was established, and none excluded: {setting} looked best of {tried}: {change}, {pairs} of "
         "runs; a larger budget would tell more"
     )
-
-
-def words(setting: Mapping[str, object]) -> str:
-    """``sortsize=64MiB, cpucount=2``."""
-    return ", ".join(f"{name}={value}" for name, value in setting.items())
 
 
 def render(found: SearchFound) -> str:
@@ -104,17 +92,18 @@ def _trials(found: SearchFound) -> list[str]:
     """The best trials while exploring, whose best looks better than it is."""
     if not found.trials:
         return []
-    sign = -1.0 if found.objective in MORE_IS_BETTER else 1.0
+    objective = OBJECTIVES[found.objective]
+    sign = -1.0 if objective.more_is_better else 1.0
 
     def cost(trial: SearchTrial) -> float:
         known = trial.change_ratio is not None
         return sign * log(1.0 + (trial.change_ratio or 0.0)) if known else float("inf")
 
     best = sorted(found.trials, key=cost)
-    rows = [("while exploring (the best looks better than it is)", TITLES[found.objective], "")]
+    rows = [("while exploring (the best looks better than it is)", objective.title, "")]
     rows += [
         (
-            f"  {words(trial.setting)}",
+            f"  {point_words(trial.setting)}",
             "failed" if trial.change_ratio is None else format_change(trial.change_ratio),
             "given up after one repeat" if trial.pruned else "",
         )

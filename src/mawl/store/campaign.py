@@ -9,8 +9,8 @@ import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
-from mawl.store.files import replace_file, try_lock
-from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST, major
+from mawl.store.files import read_bounded, replace_file, try_lock
+from mawl.store.layout import LATEST, major
 from mawl.store.plain import from_plain, to_plain
 
 RECORD = "campaign.json"
@@ -30,21 +30,7 @@ def read_campaign(folder: Path) -> Campaign:
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
     path = folder / RECORD
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FACTS_BYTES + 1)
-    except OSError as error:
-        raise UnreadableRunError(
-            "cannot be read",
-            where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="name the folder of a campaign",
-        ) from None
-    if len(content) > LARGEST_FACTS_BYTES:
-        raise UnreadableRunError(
-            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
-        )
-    record = _decoded(path, content)
+    record = _decoded(path, read_bounded(path, "name the folder of a campaign"))
     if record.outcome == "running" and not is_conducted(folder):
         return msgspec.structs.replace(record, outcome="interrupted", reason="whoever conducted it was ended")
     return record
@@ -118,6 +104,7 @@ def locate_campaign(name: str, runs: Path) -> Path:
             "is no campaign",
             where=name or "an empty name",
             why=f"it has no {RECORD}",
-            cure="name the folder that mawl run --repeat, --ab, --scaling or --find-sessions made",
+            cure="name the folder that mawl run --repeat, --ab, --scaling or --find-sessions, or mawl tune "
+            "search, made",
         )
     return folder.resolve()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnreadableRunError
 from mawl.model.run import RunFacts
-from mawl.store.files import replace_file
-from mawl.store.layout import FACTS, FORMAT_VERSION, LARGEST_FACTS_BYTES
+from mawl.store.files import read_bounded, replace_file
+from mawl.store.layout import FACTS, FORMAT_VERSION
 from mawl.store.plain import from_plain, to_plain
 from mawl.store.upgrades import Upgrade, steps_from
 
@@ -26,31 +27,26 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file, and the key that is wrong.
     """
     path = folder / FACTS
+    _check_there(path)
+    return _decode(
+        path, read_bounded(path, "check its permissions, or copy the run to where you may read it")
+    )
+
+
+def _check_there(path: Path) -> None:
+    """Refuse what is absent or no file; what cannot be looked at is refused where it is read."""
     try:
-        if path.exists() and not path.is_file():
-            raise UnreadableRunError(
-                "is not a regular file", where=str(path), cure="name the folder of a run"
-            )
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FACTS_BYTES + 1)
+        mode = path.stat().st_mode
     except FileNotFoundError:
         raise UnreadableRunError(
             f"is not a run folder: it has no {FACTS}",
-            where=str(folder),
+            where=str(path.parent),
             cure="name the folder of a run, its id, or latest",
         ) from None
-    except OSError as error:
-        raise UnreadableRunError(
-            "cannot be read",
-            where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="check its permissions, or copy the run to where you may read it",
-        ) from None
-    if len(content) > LARGEST_FACTS_BYTES:
-        raise UnreadableRunError(
-            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
-        )
-    return _decode(path, content)
+    except OSError:
+        return
+    if not stat.S_ISREG(mode):
+        raise UnreadableRunError("is not a regular file", where=str(path), cure="name the folder of a run")
 
 
 def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:

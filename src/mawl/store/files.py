@@ -7,7 +7,8 @@ import os
 import secrets
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnreadableRunError, UnsuitableMachineError
+from mawl.store.layout import LARGEST_FACTS_BYTES
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -26,6 +27,26 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def read_bounded(path: Path, cure: str) -> bytes:
+    """A record's file, of at most :data:`~mawl.store.layout.LARGEST_FACTS_BYTES`.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where it cannot be read (``cure`` says what helps) or is
+    larger.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FACTS_BYTES + 1)
+    except OSError as error:
+        raise UnreadableRunError(
+            "cannot be read", where=str(path), why=(error.strerror or str(error)).lower(), cure=cure
+        ) from None
+    if len(content) > LARGEST_FACTS_BYTES:
+        raise UnreadableRunError(
+            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
+        )
+    return content
 
 
 def sync_directory(path: Path) -> None:

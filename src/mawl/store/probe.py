@@ -9,8 +9,8 @@ import msgspec
 
 from mawl.errors import UnreadableRunError
 from mawl.model.probe import PROBE_FORMAT_VERSION, Probe
-from mawl.store.files import replace_file
-from mawl.store.layout import LARGEST_FACTS_BYTES, PROBE, major
+from mawl.store.files import read_bounded, replace_file
+from mawl.store.layout import PROBE, major
 from mawl.units import format_instant, parse_instant
 
 
@@ -37,20 +37,7 @@ def read_probe(path: Path) -> Probe:
     Raises :class:`~mawl.errors.UnreadableRunError` for a file that is missing, damaged, none, or of a
     newer version.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FACTS_BYTES + 1)
-    except OSError as error:
-        raise UnreadableRunError(
-            "cannot be read",
-            where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="name the file that mawl probe wrote",
-        ) from None
-    if len(content) > LARGEST_FACTS_BYTES:
-        raise UnreadableRunError(
-            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
-        )
+    content = read_bounded(path, "name the file that mawl probe wrote")
     try:
         plain = msgspec.json.decode(content)
         if isinstance(plain, dict) and isinstance(plain.get("created_at"), str):

@@ -13,14 +13,16 @@ import msgspec
 import pytest
 
 from mawl.campaigns.search.found import write_profile
-from mawl.campaigns.search.record import RECORD, read_search, write_search
 from mawl.config.run_options import load_run_options
 from mawl.config.run_profile import load_run_profile
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Arm
 from mawl.model.search import ProgramCounts
 from mawl.model.search_metrics import SEARCH_METRICS
+from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
+from mawl.store.layout import LARGEST_FACTS_BYTES
+from mawl.store.search import RECORD, read_search, write_search
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
 
 
@@ -41,6 +43,8 @@ def test_a_gain_is_established_over_runs_of_a_campaign(whole: Path) -> None:
     record = read_campaign(whole)
     assert record.outcome == "completed"
     assert [slot.state for slot in record.slots] == ["finished"] * found.runs
+    facts = [open_run(whole / str(slot.folder)).facts for slot in record.slots]
+    assert found.spent_seconds == pytest.approx(sum((one.ended_at or 0.0) - one.started_at for one in facts))
     arms = [slot.arm for slot in record.slots]
     assert arms[:3] == ["baseline", "baseline", "trial-1"]
     assert sorted(arms[-4:]) == ["candidate", "candidate", "reference", "reference"]
@@ -70,6 +74,7 @@ def test_a_search_killed_at_random_points_ends_with_the_same_statement(whole: Pa
     process = search_process(folder)
     stdout, _ = process.communicate()
     assert (process.returncode, stdout.strip()) == (0, statement)
+    assert carried_out(folder, SearchRuns()) == carried_out(whole, SearchRuns())
     arms = [[slot.arm for slot in read_campaign(place).slots] for place in (folder, whole)]
     assert arms[0] == arms[1]
 
@@ -93,9 +98,12 @@ def test_a_stop_between_a_run_and_its_note_loses_nothing(whole: Path, tmp_path: 
     with pytest.raises(KeyboardInterrupt):
         carried_out(folder, Stopping())
     assert read_campaign(folder).outcome == "interrupted"
-    assert len(read_search(folder).seconds) == 5
+    assert read_campaign(folder).slots[5].state == "running"
     runs = SearchRuns()
-    assert carried_out(folder, runs).statement == carried_out(whole, SearchRuns()).statement
+    found, expected = carried_out(folder, runs), carried_out(whole, SearchRuns())
+    assert found.statement == expected.statement
+    assert found.spent_seconds == expected.spent_seconds
+    assert found == expected
     assert runs.made[0].startswith("007-")
 
 
@@ -155,6 +163,13 @@ def test_a_changed_record_is_refused(whole: Path, tmp_path: Path) -> None:
         (None, UsageError, "is no search"),
         (b"{", UnreadableRunError, "is no record of a search"),
         (b'{"seed": 1}', UnreadableRunError, "is no record of a search"),
+        (b'{"dimensions": ' + b"[" * 100_000, UnreadableRunError, "is no record of a search"),
+        (b" " * (LARGEST_FACTS_BYTES + 1), UnreadableRunError, "is larger than the"),
+        (
+            msgspec.json.encode(asked(objective="speed")),
+            UnreadableRunError,
+            "is no record of a search",
+        ),
         (
             msgspec.json.encode(asked(format_version="2.0")),
             UnreadableRunError,

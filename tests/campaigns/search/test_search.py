@@ -6,29 +6,15 @@ from math import comb, log
 
 import pytest
 
-from mawl.campaigns.search.search import Found, Rules, Search, Step, Taken
+from mawl.campaigns.search.search import Found, Search, Step, Taken
 from mawl.campaigns.search.sequential import LOOKS, look
-from mawl.campaigns.search.space import Point, space_of
+from mawl.campaigns.search.space import space_of
 from mawl.errors import RunFailedError
-from tests.fakes.search_machine import DRIFTS, SearchMachine
+from mawl.model.search import Point
+from tests.fakes.search_machine import CONFIDENCE, DRIFTS, SPACE, SearchMachine, rules
 
-SPACE = space_of(["sortsize=16MiB,64MiB,256MiB", "cpucount=1,2"])
-CONFIDENCE = 0.95
 SEARCHES = 700
 """Of each drift: 4,200 in all."""
-
-
-def rules(seed: int, **changes: object) -> Rules:
-    """Rules of a search of at most 200 runs of 10 s."""
-    given: dict[str, object] = {
-        "seed": seed,
-        "budget_seconds": 2000.0,
-        "confidence": CONFIDENCE,
-        "least": -log(0.95),
-        "clearly_worse": log(1.1),
-        "sampler": "random",
-    }
-    return Rules(**{**given, **changes})  # type: ignore[arg-type]
 
 
 def at_least(successes: int, draws: int, probability: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, sqrt
 
@@ -179,7 +180,7 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
         limits=verdicts(side) if runs else [],
-        validity=_counted([run.summary["validity"]["status"] for run in runs]),
+        validity=Counter(run.summary["validity"]["status"] for run in runs).most_common(),
         figures=figures,
     )
 
@@ -223,7 +224,3 @@ def _median(values: Sequence[float]) -> float | None:
 
 def _over(value: float | None, base: float | None) -> float | None:
     return value / base if value is not None and base else None
-
-
-def _counted(words: Sequence[str]) -> list[tuple[str, int]]:
-    return sorted(((word, words.count(word)) for word in set(words)), key=lambda pair: -pair[1])

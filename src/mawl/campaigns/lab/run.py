@@ -19,6 +19,7 @@ import msgspec
 from mawl.campaigns.lab.clients import Clients
 from mawl.campaigns.lab.record import new_folder, write_record
 from mawl.campaigns.lab.savings import SavingsReader
+from mawl.campaigns.order import in_turn
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
@@ -176,11 +177,7 @@ class Experiment:
             self.bed.hasten(name)
             self.bed.slow(name)
         self._note(calibration=list(calibrate_all(self.bed, self._say, self._arms)), savings=[])
-        busy = [
-            self._arm(arm, factor)
-            for turn in range(self.bed.spec.repeats)
-            for arm in (reversed(self._arms) if turn % 2 else self._arms)
-        ]
+        busy = [self._arm(arm, factor) for arm in in_turn(self._arms, self.bed.spec.repeats)]
         return max(busy, key=Busy.severity)
 
     def _arm(self, arm: ArmSpec, factor: float) -> Busy:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
-
 from mawl.analysis.comparison.sides import at
-from mawl.campaigns.search.objective import OBJECTIVES
-from mawl.campaigns.search.record import write_search
+from mawl.campaigns.search.objective import cost, least_difference
 from mawl.campaigns.search.search import Found, Rules, Search, Step, Taken
-from mawl.campaigns.search.space import Point, Setup, Space, setup_of
-from mawl.campaigns.series import Series
-from mawl.errors import InterruptedRunError, UnreadableRunError
+from mawl.campaigns.search.space import Setup, Space, setup_of
+from mawl.campaigns.series import Series, noted
+from mawl.errors import UnreadableRunError
 from mawl.model.campaign import Arm, Slot
 from mawl.model.options import ROLES, Role
-from mawl.model.search import SearchRecord
+from mawl.model.search import OBJECTIVES, Point, SearchRecord, point_words
+from mawl.store.facts import read_facts
 
 BASELINE, REFERENCE, CANDIDATE = "baseline", "reference", "candidate"
 """Arms: the baseline while exploring, and the two sides of the confirming runs."""
@@ -40,13 +36,11 @@ class SearchCampaign:
         record: SearchRecord,
         summary_of: Callable[[Path], Summary],
         say: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``summary_of`` reads the judged summary of a run folder; ``say`` gets a line of progress."""
         self.series, self.record = series, record
         self._objective = OBJECTIVES[record.objective]
-        self._summary_of, self._say, self._clock = summary_of, say, clock
-        self._known = len(series.record.slots)
+        self._summary_of, self._say = summary_of, say
 
     def carry_out(self) -> Found:
         """Make every run that the search asks for; its record is on disk whatever happens.
@@ -54,25 +48,10 @@ class SearchCampaign:
         Raises :class:`~mawl.errors.RunFailedError` where a run of the baseline fails, and what runs raise.
         """
         space = Space(origin=self.series.record.name, dimensions=self.record.dimensions)
-        with self._noted():
+        with noted(self.series):
             found = Search(space, rules_of(self.record), self._taken, unchanged(self.record)).carry_out()
             self.series.finish()
-            # A candidate whose runs fail is an answer, and no failure of the search.
-            self.series.note(outcome="completed", reason=None)
         return found
-
-    @contextlib.contextmanager
-    def _noted(self) -> Iterator[None]:
-        self.series.note(outcome="running", reason=None, ended_at=None)
-        try:
-            yield
-        except (KeyboardInterrupt, InterruptedRunError):
-            self.series.note(outcome="interrupted", reason="stopped by the user", ended_at=time.time())
-            raise
-        except Exception as error:
-            with contextlib.suppress(OSError):
-                self.series.note(outcome="failed", reason=str(error), ended_at=time.time())
-            raise
 
     def _taken(self, step: Step) -> Taken:
         """The step's run, made now or before."""
@@ -89,18 +68,27 @@ class SearchCampaign:
             )
         if self.series.record.slots[step.number].state not in ("finished", "refused"):
             self._say(f"run {position}, {step.phase}: {arm.title}")
-        began = self._clock()
         slot = self.series.run(position, may_refuse=step.arm == "candidate")
-        took = self._clock() - began
-        if step.number >= len(self.record.seconds):
-            self.record = msgspec.structs.replace(self.record, seconds=[*self.record.seconds, took])
-            write_search(self.series.folder, self.record)
-        return Taken(cost=self._cost(slot), seconds=self.record.seconds[step.number])
+        return Taken(cost=self._cost(slot), seconds=self._seconds(slot))
+
+    def _seconds(self, slot: Slot) -> float:
+        """How long the run took, by its own record; one that the machine refused took no time."""
+        if slot.state != "finished":
+            return 0.0
+        facts, _ = read_facts(self.series.path(slot))
+        if facts.ended_at is None:
+            raise UnreadableRunError(
+                "does not say when the run ended",
+                where=str(self.series.path(slot)),
+                why="the budget of a search goes by the time of its runs",
+                cure="begin the search anew",
+            )
+        return facts.ended_at - facts.started_at
 
     def _cost(self, slot: Slot) -> float | None:
         if slot.state != "finished" or slot.outcome != "completed":
             return None
-        return self._objective.cost(at(self._summary_of(self.series.path(slot)), self._objective.figure))
+        return cost(self._objective, at(self._summary_of(self.series.path(slot)), self._objective.figure))
 
 
 def rules_of(record: SearchRecord) -> Rules:
@@ -110,8 +98,8 @@ def rules_of(record: SearchRecord) -> Rules:
         seed=record.seed,
         budget_seconds=record.budget_seconds,
         confidence=record.confidence_ratio,
-        least=chosen.least_difference(record.smallest_gain_ratio),
-        clearly_worse=chosen.least_difference(CLEARLY_WORSE_RATIO),
+        least=least_difference(chosen, record.smallest_gain_ratio),
+        clearly_worse=least_difference(chosen, CLEARLY_WORSE_RATIO),
     )
 
 
@@ -142,8 +130,3 @@ def words_of(setup: Setup) -> list[str]:
         if role in setup.directories:
             words += [f"--{role}", *setup.directories[role]]
     return words
-
-
-def point_words(point: Mapping[str, object]) -> str:
-    """``sortsize=64MiB, cpucount=2``."""
-    return ", ".join(f"{name}={value}" for name, value in point.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,13 +13,22 @@ import tomli_w
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
 from mawl.campaigns.search.conduct import SearchCampaign
-from mawl.campaigns.search.objective import OBJECTIVES
+from mawl.campaigns.search.objective import change_ratio
 from mawl.campaigns.search.search import Found
+from mawl.campaigns.search.sequential import Look
 from mawl.campaigns.search.space import setup_of
 from mawl.config.run_profile import Origin, RunProfile
 from mawl.errors import UsageError
 from mawl.model.options import Role, VolumeOrder
-from mawl.model.search import ProgramCounts, SearchFound, SearchLook, SearchRecord, SearchTrial
+from mawl.model.search import (
+    OBJECTIVES,
+    Objective,
+    ProgramCounts,
+    SearchFound,
+    SearchLook,
+    SearchRecord,
+    SearchTrial,
+)
 from mawl.store.files import replace_file
 from mawl.units import format_instant
 
@@ -42,21 +52,9 @@ def as_found(
     """
     record = campaign.record
     chosen = OBJECTIVES[record.objective]
-    looks = [
-        SearchLook(
-            blocks=one.blocks,
-            change_ratio=chosen.change_ratio(one.difference),
-            low_ratio=min(chosen.change_ratio(one.low), chosen.change_ratio(one.high)),
-            high_ratio=max(chosen.change_ratio(one.low), chosen.change_ratio(one.high)),
-            decision=one.decision,
-        )
-        for one in found.looks
-    ]
+    looks = [_look(chosen, one) for one in found.looks]
     counts, reason = _programs(found, sides)
     last = looks[-1] if looks else None
-    space = 1
-    for values in record.dimensions.values():
-        space *= len(values)
     return SearchFound(
         campaign=campaign.series.record.name,
         workload=record.workload,
@@ -75,15 +73,15 @@ def as_found(
         trials=[
             SearchTrial(
                 setting=trial.point,
-                change_ratio=None if trial.difference is None else chosen.change_ratio(trial.difference),
+                change_ratio=None if trial.difference is None else change_ratio(chosen, trial.difference),
                 repeats=trial.repeats,
                 pruned=trial.pruned,
             )
             for trial in found.trials
         ],
-        points=space,
+        points=prod(len(values) for values in record.dimensions.values()),
         explored_all=found.explored_all,
-        runs=len(record.seconds),
+        runs=sum(slot.state == "finished" for slot in campaign.series.record.slots),
         spent_seconds=found.spent_seconds,
         budget_seconds=record.budget_seconds,
         programs=counts,
@@ -91,6 +89,18 @@ def as_found(
         profile=record.profile if found.outcome == "gain" else None,
         proposed=proposals.rows,
         proposed_reason=proposals.reason,
+    )
+
+
+def _look(objective: Objective, one: Look) -> SearchLook:
+    """A look by the figure; where more of it is better, the ends of the interval change places."""
+    ends = sorted(change_ratio(objective, end) for end in (one.low, one.high))
+    return SearchLook(
+        blocks=one.blocks,
+        change_ratio=change_ratio(objective, one.difference),
+        low_ratio=ends[0],
+        high_ratio=ends[1],
+        decision=one.decision,
     )
 
 

@@ -12,7 +12,8 @@ from typing import Literal
 
 import optuna
 
-from mawl.campaigns.search.space import Point, Space
+from mawl.campaigns.search.space import Space
+from mawl.model.search import Point
 
 Kind = Literal["tpe", "random"]
 """``tpe``: the tree-structured Parzen estimator (Bergstra et al. 2011); ``random``: without regard."""
@@ -49,9 +50,14 @@ class Sampler:
         """A point whose difference is known without a trial, such as the baseline."""
         self._known[tuple(point.values())] = difference
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether every point was tried, or is known without."""
+        return len(self._known) >= self._space.size()
+
     def propose(self) -> Point | None:
         """A point that nothing is known of; None where there is none left."""
-        if len(self._known) >= self._space.size():
+        if self.exhausted:
             return None
         for _ in range(MOST_REPEATED):
             point = self._ask()

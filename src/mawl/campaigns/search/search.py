@@ -15,8 +15,9 @@ import msgspec
 
 from mawl.campaigns.search.sampler import Kind, Sampler
 from mawl.campaigns.search.sequential import LOOKS, RUNS_IN_BLOCK, Look, look, next_look
-from mawl.campaigns.search.space import Point, Space
+from mawl.campaigns.search.space import Space
 from mawl.errors import RunFailedError
+from mawl.model.search import Point, SearchOutcome
 
 EXPLORING_SHARE = 0.4
 """Of the budget, what exploring may take."""
@@ -24,9 +25,6 @@ EXPLORING_SHARE = 0.4
 Phase = Literal["warming", "exploring", "confirming"]
 """``warming``: the first run, of the baseline, which makes inputs and is in no pair."""
 Arm = Literal["baseline", "candidate"]
-Outcome = Literal["gain", "excluded", "open", "nothing better", "failed"]
-"""``open``: the budget or the looks ended first; ``nothing better``: no point looked better while exploring;
-``failed``: the chosen point's runs fail or lack the figure."""
 
 ALONG: tuple[Arm, ...] = ("baseline", "candidate", "candidate", "baseline")
 AGAINST: tuple[Arm, ...] = ("candidate", "baseline", "baseline", "candidate")
@@ -75,7 +73,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found; the last look says how large the gain is."""
 
-    outcome: Outcome
+    outcome: SearchOutcome
     point: Point | None
     trials: list[Trial]
     differences: list[float]
@@ -98,7 +96,6 @@ class Search:
             self._sampler.told(point, 0.0)
         self._runs, self._spent, self._warming_seconds = 0, 0.0, 0.0
         self._trials: list[Trial] = []
-        self._explored_all = False
 
     def carry_out(self) -> Found:
         """Explore and confirm; RunFailedError where a run of the baseline fails or lacks the figure."""
@@ -121,7 +118,6 @@ class Search:
                 return
             point = self._sampler.propose()
             if point is None:
-                self._explored_all = True
                 return
             self._trials.append(self._trial(point))
 
@@ -185,7 +181,7 @@ class Search:
         return self._spent + runs * mean <= seconds
 
     def _found(
-        self, outcome: Outcome, point: Point | None, differences: list[float], looks: list[Look]
+        self, outcome: SearchOutcome, point: Point | None, differences: list[float], looks: list[Look]
     ) -> Found:
         return Found(
             outcome=outcome,
@@ -193,7 +189,7 @@ class Search:
             trials=self._trials,
             differences=differences,
             looks=looks,
-            explored_all=self._explored_all,
+            explored_all=self._sampler.exhausted,
             spent_seconds=self._spent,
         )
 

@@ -14,25 +14,23 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from statistics import fmean, stdev
-from typing import Literal
 
 import msgspec
 
 from mawl.analysis.comparison.student import quantile
+from mawl.model.search import Decision
 
 LOOKS = (3, 5, 8, 12, 20)
 """Blocks after which the differences are looked at, and at no other time."""
 
 RUNS_IN_BLOCK = 4
 
-Decision = Literal["gain", "excluded", "open"]
-"""``excluded``: a gain of at least the least worth having is excluded; ``open``: neither was shown."""
-
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Differences of costs (logarithms, candidate less baseline) after so many blocks.
 
-    ``low`` to ``high`` covers the true one at all looks together with the confidence on each side.
+    ``low`` is below the true one at all looks with the confidence, and so is ``high`` above it; both
+    together hold with twice the confidence less 1.
     """
 
     blocks: int

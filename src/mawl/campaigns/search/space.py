@@ -18,16 +18,11 @@ from mawl.config import toml
 from mawl.config.run_profile import check_directories, check_options
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.options import ROLES, Role
+from mawl.model.search import Point, Value
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.units import parse_size
 
 Size = int | str
-Value = int | str
-"""A size as it was written, a count, or directories with ``:`` between them."""
-
-Point = dict[str, Value]
-"""A value of each dimension."""
-
 SIZES = ("memsize", "sortsize", "bufsize")
 COUNTS: dict[str, tuple[int, int]] = {
     "cpucount": (1, 4096),

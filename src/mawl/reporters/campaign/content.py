@@ -89,8 +89,9 @@ def _outcome(found: CampaignFound) -> str:
         made = f"{counted_noun(found.finished, 'run')} made"
     said = f"{found.outcome}: {made}"
     said += f"; {found.reason}" if found.reason else ""
-    if found.outcome in ("interrupted", "failed") and found.finished < len(found.slots):
-        said += "; mawl run --continue FOLDER goes on"
+    if found.outcome == "interrupted" or (found.outcome == "failed" and found.finished < len(found.slots)):
+        command = "mawl tune search" if found.kind == "search" else "mawl run"
+        said += f"; {command} --continue FOLDER goes on"
     return said
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.search import SEARCH_FORMAT_VERSION, SearchRecord
-from mawl.store.files import replace_file
-from mawl.store.layout import LARGEST_FACTS_BYTES, major
+from mawl.store.files import read_bounded, replace_file
+from mawl.store.layout import major
 
 RECORD = "search.json"
 
@@ -26,21 +26,22 @@ def read_search(folder: Path) -> SearchRecord:
     :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
     path = folder / RECORD
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FACTS_BYTES + 1)
-    except OSError as error:
+    if not path.is_file():
         raise UsageError(
             "is no search",
             where=str(folder),
-            why=f"its {RECORD}: {(error.strerror or str(error)).lower()}",
+            why=f"it has no {RECORD}",
             cure="name the folder that mawl tune search made",
-        ) from None
+        )
+    content = read_bounded(path, "name the folder that mawl tune search made")
     try:
         record = msgspec.json.decode(content, type=SearchRecord)
-    except ValueError as error:
-        raise UnreadableRunError("is no record of a search", where=str(path), why=str(error)) from None
-    if major(record.format_version) != major(SEARCH_FORMAT_VERSION):
+        other = major(record.format_version) != major(SEARCH_FORMAT_VERSION)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRunError(
+            "is no record of a search", where=str(path), why=str(error), cure="begin the search anew"
+        ) from None
+    if other:
         raise UnreadableRunError(
             f"was written in format {record.format_version[:40]}, this mawl knows {SEARCH_FORMAT_VERSION}",
             where=str(path),

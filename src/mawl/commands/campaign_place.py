@@ -1,0 +1,70 @@
+"""Where a campaign is conducted: its machine, its directory and its settings; and how it goes on there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mawl.commands.html import named
+from mawl.errors import InterruptedRunError, UsageError
+from mawl.measure.machine import read_machine
+from mawl.model.campaign import Campaign, CampaignMachine
+from mawl.units import counted_noun
+
+if TYPE_CHECKING:
+    from mawl.campaigns.series import Series
+
+SETTINGS, NO_SETTINGS = "MAWL_", ("MAWL_RUN_ID", "MAWL_RUNS")
+
+
+def this_machine() -> CampaignMachine:
+    """What tells this machine from another."""
+    machine = read_machine()
+    return CampaignMachine(name=machine.name, cpu_model=machine.cpu_model, cores=machine.cores)
+
+
+def kept_settings() -> dict[str, str]:
+    """The settings of the environment that every run of a campaign gets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(SETTINGS) and name not in NO_SETTINGS
+    }
+
+
+def check_place(record: Campaign, folder: Path) -> None:
+    """UsageError where a campaign was begun on another machine, or in a directory that is gone."""
+    here = this_machine()
+    if here != record.machine:
+        raise UsageError(
+            "was begun on another machine",
+            where=str(folder),
+            why=f"it was {_words(record.machine)}, this is {_words(here)}",
+            cure="continue it there, or begin a new one here",
+        )
+    if not Path(record.directory).is_dir():
+        raise UsageError("the directory it was begun in is gone", where=record.directory)
+
+
+@contextmanager
+def saying_how_to_go_on(series: Series, command: str) -> Iterator[str]:
+    """What goes on with the campaign, by ``command`` (``mawl run``); an interrupt in the block ends with it.
+
+    Raises :class:`~mawl.errors.InterruptedRunError` instead of KeyboardInterrupt.
+    """
+    again = f"{command} --continue {shlex.quote(named(series.folder))}"
+    try:
+        yield again
+    except (KeyboardInterrupt, InterruptedRunError) as error:
+        why = str(error) if isinstance(error, InterruptedRunError) else None
+        done = sum(slot.state == "finished" for slot in series.record.slots)
+        kept = f"interrupted; {counted_noun(done, 'finished run')} kept"
+        raise InterruptedRunError(kept, why=why, cure=f"{again} goes on") from None
+
+
+def _words(machine: CampaignMachine) -> str:
+    return f"{machine.name or 'unnamed'} ({machine.cpu_model or 'unknown processor'}, {machine.cores} cores)"
