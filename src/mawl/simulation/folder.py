@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl import __version__
+from mawl.model.cluster import NodeRun
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
-from mawl.plan.write import plan_toml
+from mawl.plan.workload import Plan
+from mawl.plan.write import nodes_toml, plan_toml
 from mawl.simulation.engine import Outcome
 from mawl.simulation.own_system import UNTOLD
+from mawl.simulation.plans import without_node
 from mawl.simulation.records import records_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
@@ -24,7 +28,7 @@ from mawl.store.columns import INSTANT, SCHEMAS, to_table
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
-from mawl.store.layout import LOGS, PLAN
+from mawl.store.layout import LOGS, NODES, PLAN
 from mawl.store.parquet import write_parquet
 
 MOST_SAMPLES = 2_000_000
@@ -50,61 +54,89 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     """
     make_folder(path)
     (path / LOGS).mkdir(mode=0o700)
-    names = node_names(outcome)
+    names = _node_names(outcome, label.source)
+    plans = [without_node(plan, _measured(label.source)) for plan in scenario.groups()[1]]
     started = label.source.started_at
-    records = _records(scenario, outcome, started)
+    records = _records(scenario, outcome, plans, started)
     facts = _facts(scenario, outcome, label, names)
-    several = len([name for group in names for name in group]) > 1
+    several = _several(names)
     for table, column in (("jobs", 0), ("steps", 1)):
         made = [to_table(table, of_group[column]) for of_group in records]
         write_parquet(path / f"{table}.parquet", _by_node(made, names, several), table)
     write_parquet(path / "events.parquet", iter([to_table("events", [])]), "events")
     write_parquet(path / "samples.parquet", _samples(outcome, names, started), "samples")
-    replace_file(path / PLAN, plan_toml(scenario.plans[0]).encode())
+    _write_plans(path, plans, names)
     write_facts(path, facts)
     sync_directory(path)
     return facts
 
 
-def node_names(outcome: Outcome) -> list[list[str]]:
-    """The names of each group's nodes: node1, node2, ..."""
-    names, number = [], 0
-    for group in outcome.resources.groups:
-        names.append([f"node{number + place + 1}" for place in range(group.count)])
-        number += group.count
-    return names
+def _measured(source: RunFacts) -> list[str]:
+    """The nodes of the run that the demand comes from, in the order of their plans."""
+    return sorted(run.node for run in source.node_runs)
+
+
+def _node_names(outcome: Outcome, source: RunFacts) -> list[list[str]]:
+    """The names of each group's nodes: the measured run's where there are as many, else node1, ..."""
+    counts = [group.count for group in outcome.resources.groups]
+    measured = _measured(source)
+    if sum(counts) != len(measured):
+        measured = [f"node{number}" for number in range(1, sum(counts) + 1)]
+    return [measured[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+
+
+def _several(names: Sequence[Sequence[str]]) -> bool:
+    return sum(map(len, names)) > 1
+
+
+def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str]]) -> None:
+    """``plan.toml``, and where there are several nodes the plan of each group at its first."""
+    if not _several(names):
+        replace_file(path / PLAN, plan_toml(plans[0]).encode())
+        return
+    (path / NODES).mkdir(mode=0o700)
+    places = {}
+    for plan, members in zip(plans, names, strict=True):
+        place = f"{NODES}/{members[0]}/{PLAN}"
+        (path / place).parent.mkdir(mode=0o700)
+        replace_file(path / place, plan_toml(plan).encode())
+        places |= dict.fromkeys(members, place)
+    replace_file(path / PLAN, nodes_toml(places).encode())
 
 
 def _records(
-    scenario: Scenario, outcome: Outcome, started: float
+    scenario: Scenario, outcome: Outcome, plans: Sequence[Plan], started: float
 ) -> list[tuple[list[JobRecord], list[StepRecord]]]:
+    """Jobs and steps of a node of each group, called as in its plan of ``plans``."""
     found: list[tuple[list[JobRecord], list[StepRecord]]] = [([], []) for _ in outcome.resources.groups]
+    own = [
+        dict(zip((job.job for job in inside.jobs()), (job.job for job in plan.jobs()), strict=True))
+        for inside, plan in zip(scenario.groups()[1], plans, strict=True)
+    ]
     for run in outcome.jobs:
-        record, steps = records_of(run, scenario.jobs[run.plan.job], "", started)
+        name = own[run.group][run.plan.job]
+        record, steps = records_of(run, name, scenario.jobs[run.plan.job], started)
         found[run.group][0].append(record)
         found[run.group][1].extend(steps)
     return found
 
 
 def _by_node(tables: Sequence[pa.Table], names: Sequence[Sequence[str]], several: bool) -> Iterator[pa.Table]:
-    """A group's table once for each of its nodes, job and session named after it where there are several."""
+    """A group's table once for each of its nodes, jobs with its name in front where there are several."""
     for table, nodes in zip(tables, names, strict=True):
-        plain = {
-            name: table.column(name).to_pylist() for name in ("job", "session") if name in table.schema.names
-        }
+        jobs = table.column("job").to_pylist()
         for node in nodes:
             own = table
-            for name, values in plain.items():
-                if several:
-                    place = own.schema.get_field_index(name)
-                    made = pa.array([f"{node}:{value}" for value in values], pa.string())
-                    own = own.set_column(place, own.schema.field(name), made)
+            if several:
+                own = _replaced(own, "job", [f"{node}.{job}" for job in jobs])
             if "node" in own.schema.names:
-                place = own.schema.get_field_index("node")
-                own = own.set_column(
-                    place, own.schema.field("node"), pa.array([node] * own.num_rows, pa.string())
-                )
+                own = _replaced(own, "node", [node] * own.num_rows)
             yield own
+
+
+def _replaced(table: pa.Table, name: str, values: Sequence[str]) -> pa.Table:
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(name), pa.array(values, pa.string()))
 
 
 def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[Sequence[str]]) -> RunFacts:
@@ -146,8 +178,25 @@ def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[S
         nodes=nodes,
         roles={role: [f"/{role}"] for role in ROLES},
         volumes=_volumes(outcome, names),
+        node_runs=_node_runs(plans, label, names) if _several(names) else [],
         missing={"software": NO_FIGURE},
     )
+
+
+def _node_runs(plans: Sequence[Plan], label: Label, names: Sequence[Sequence[str]]) -> list[NodeRun]:
+    return [
+        NodeRun(
+            node=node,
+            run_id=f"{label.run_id}-{node}",
+            workload=plan.workload,
+            sessions=len(plan.sessions),
+            jobs=sum(1 for _ in plan.jobs()),
+            outcome="completed",
+            gate_after_seconds=0.0,
+        )
+        for plan, members in zip(plans, names, strict=True)
+        for node in members
+    ]
 
 
 def _memory_of(system: System, kind: NodeKind) -> int | None:

@@ -19,7 +19,7 @@ from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.memory import other_cache
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed, own_system
-from mawl.simulation.plans import at_scale, at_sessions, by_node, demands_for, plan_of
+from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.system import System, faster
 from mawl.store import Run
@@ -35,7 +35,6 @@ class Base:
     facts: RunFacts
     summary: Mapping[str, Any]
     demand: Demand
-    plan: Plan
     plans: tuple[Plan, ...]
     calibration: Calibration
     described: bool
@@ -80,9 +79,8 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
     jobs = stored.job_records()
     line = line_of(stored.facts, jobs, (), samples)
     demand = demand_of(stored, summary)
-    plan = plan_of(stored, demand)
     system = own or own_system(stored.facts, samples, windows_of(line) if line else None)
-    plans = tuple(by_node(plan, {job.job: job for job in jobs}))
+    plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
         system = with_nodes(own, len(plans))
     scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
@@ -91,7 +89,6 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
         facts=stored.facts,
         summary=summary,
         demand=demand,
-        plan=plan,
         plans=plans,
         calibration=calibration,
         described=own is not None,
@@ -123,7 +120,7 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     remarks: dict[str, None] = {}
     before, memory = base.own.nodes[0].memory_bytes, system.nodes[0].memory_bytes
     for own, plan in zip(base.plans, plans, strict=True):
-        made = demands_for(plan, base.demand, base.plan, question.seed)
+        made = demands_for(plan, base.demand, base.plans, question.seed)
         if memory != before and not is_assumed(base.own, MEMORY_PATH):
             made, told = other_cache(made, (own, before), (plan, memory))
             remarks |= dict.fromkeys(told)
