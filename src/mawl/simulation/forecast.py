@@ -21,6 +21,7 @@ from mawl.simulation.memory import other_cache
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
+from mawl.simulation.served import as_served
 from mawl.simulation.system import System, faster
 from mawl.store import Run
 
@@ -78,11 +79,19 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
     samples = sampled(stored)
     jobs = stored.job_records()
     line = line_of(stored.facts, jobs, (), samples)
+    windows = windows_of(line) if line else None
     demand = demand_of(stored, summary)
-    system = own or own_system(stored.facts, samples, windows_of(line) if line else None)
+    demand = as_served(demand, stored.facts, samples, windows.edges if windows else None)
+    system = own or own_system(stored.facts, samples, windows)
     plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
         system = with_nodes(own, len(plans))
+    if system.node_count != len(plans):
+        raise UsageError(
+            f"{len(plans)} nodes of the run have a plan, and the system has {system.node_count}",
+            where=f"system {system.name}",
+            cure="describe the nodes that ran it",
+        )
     scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
     calibration, outcome = calibrate(scenario, _blocked(summary))
     return Base(

@@ -40,7 +40,8 @@ class Resources:
         self._columns: dict[tuple[int | None, str, str], int] = {}
         for number, group in enumerate(groups):
             kind = group.kind
-            self._add(number, CORES, "", kind.cores * kind.core_speed)
+            if not system.one_machine:
+                self._add(number, CORES, "", kind.cores * kind.core_speed)
             for direction in ("read", "write"):
                 if kind.link_bytes_per_second is not None:
                     self._add(number, LINK, direction, kind.link_bytes_per_second)
@@ -48,6 +49,8 @@ class Resources:
                 device = system.device(name)
                 if device.local:
                     self._device(number, device)
+        if system.one_machine:
+            self._add(None, CORES, "", groups[0].kind.cores * groups[0].kind.core_speed)
         for direction in ("read", "write"):
             if system.fabric_bytes_per_second is not None:
                 self._add(None, FABRIC, direction, system.fabric_bytes_per_second)
