@@ -220,3 +220,27 @@ def test_a_description_of_other_nodes_than_the_runs_is_refused(tmp_path: Path) -
     three = replace(pool(), nodes=(replace(pool().nodes[0], count=3),))
     with pytest.raises(UsageError, match="4 nodes of the run have a plan, and the system has 3"):
         base_of(made, judged(made), three)
+
+
+def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -> None:
+    """One has eight cores and a fast disk, the other one core and a slow one; both do the same."""
+    disks = device("fast", rate=400.0), device("slow", rate=20.0)
+    kinds = [system(disk, cores=cores).nodes[0] for disk, cores in zip(disks, (8.0, 1.0), strict=True)]
+    both = replace(system(*disks), nodes=tuple(kinds))
+    of = unlike(both)
+    outcome = run(of, Calibration(both, 0.0))
+    ends = [max(job.ended for job in outcome.jobs if job.group == group) for group in (0, 1)]
+    assert ends[1] > 5 * ends[0]
+    source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])
+    write_folder(tmp_path / "run", of, outcome, Label(run_id="first", source=source))
+    made = open_run(tmp_path / "run")
+    found = base_of(made, judged(made))
+    assert [kind.cores for kind in found.seen.nodes] == [8.0, 1.0]
+    assert [one.name for one in found.seen.devices] == ["node1-fast", "node2-slow"]
+    described = base_of(made, judged(made), both)
+    assert described.error_ratio == pytest.approx(0.0, abs=0.05)
+    quick = predict(
+        found, Question(changes=[parse_change("node2-slow.shared=400MB"), parse_change("cores=8")])
+    )
+    assert quick[1].elapsed_seconds < outcome.elapsed_seconds
+    assert quick[1].elapsed_seconds > ends[0]

@@ -29,6 +29,11 @@ class Calibration:
     own: System
     alone_ratio: float
 
+    def kind(self, resources: Resources, group: int) -> NodeKind:
+        """The measured kind of node that a group's stands for: the one in its place, else the first."""
+        alike = len(self.own.nodes) == len(resources.system.nodes)
+        return self.own.nodes[resources.groups[group].number if alike else 0]
+
 
 @dataclass(frozen=True)
 class Activity:
@@ -59,6 +64,7 @@ def activity(
 ) -> Activity:
     """The step on a node of the group; ``turn`` decides which of a role's devices holds its bytes."""
     kind = resources.groups[group].kind
+    measured = calibration.kind(resources, group)
     uses: dict[int, float] = {}
     roles_on: dict[int, dict[Role, float]] = {}
     crossing: dict[Direction, float] = {}
@@ -92,7 +98,9 @@ def activity(
     blocked = {
         role: step.blocked_seconds[role]
         * calibration.alone_ratio
-        * _slower(step, role, Way(resources.system.holder(kind, role, turn), kind), turn, calibration)
+        * _slower(
+            step, role, Way(resources.system.holder(kind, role, turn), kind), turn, calibration.own, measured
+        )
         for role in ROLES
     }
     threads = min(step.threads, kind.cores)
@@ -115,13 +123,12 @@ class Way:
     kind: NodeKind
 
 
-def _slower(step: StepDemand, role: Role, now: Way, turn: int, calibration: Calibration) -> float:
-    """How many times as long the role's bytes take alone on the ``now`` way as where they were measured."""
+def _slower(step: StepDemand, role: Role, now: Way, turn: int, own: System, measured: NodeKind) -> float:
+    """How many times as long the role's bytes take alone ``now`` as on a ``measured`` node of ``own``."""
     flows = [flow for flow in step.flows if flow.role == role and flow.device_bytes > 0.0]
     if not flows:
         return 1.0
-    own = calibration.own
-    before = Way(own.holder(own.nodes[0], role, turn), own.nodes[0])
+    before = Way(own.holder(measured, role, turn), measured)
     return service_seconds(now, flows) / service_seconds(before, flows)
 
 

@@ -230,6 +230,7 @@ def _memory_of(system: System, kind: NodeKind) -> int | None:
 
 def _volumes(outcome: Outcome, names: Sequence[Sequence[str]], server: Server | None) -> list[VolumeFacts]:
     """The devices of each role on every node; those behind a watched server are the server's."""
+    one_machine = outcome.resources.system.one_machine
     found = []
     for group, members in zip(outcome.resources.groups, names, strict=True):
         for node in members:
@@ -243,7 +244,7 @@ def _volumes(outcome: Outcome, names: Sequence[Sequence[str]], server: Server | 
                             role=role,
                             node=node,
                             directory=f"/{role}/{name}",
-                            network=not device.local,
+                            network=not device.local and (server is not None or not one_machine),
                             devices=own,
                             layers=own,
                             disks=own,

@@ -18,7 +18,7 @@ from mawl.simulation.changes import Change, changed
 from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.memory import other_cache
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed, own_system
+from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
@@ -127,10 +127,12 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     plans = tuple(at_scale(plan, question.scale_factor) for plan in plans)
     jobs: dict[str, JobDemand] = {}
     remarks: dict[str, None] = {}
-    before, memory = base.own.nodes[0].memory_bytes, system.nodes[0].memory_bytes
-    for own, plan in zip(base.plans, plans, strict=True):
+    for place, (own, plan) in enumerate(zip(base.plans, plans, strict=True)):
+        measured = base.own.kind_number(place)
+        before = base.own.nodes[measured].memory_bytes
+        memory = system.nodes[system.kind_number(place)].memory_bytes
         made = demands_for(plan, base.demand, base.plans, question.seed)
-        if memory != before and not is_assumed(base.own, MEMORY_PATH):
+        if memory != before and not is_assumed(base.own, memory_path(measured)):
             made, told = other_cache(made, (own, before), (plan, memory))
             remarks |= dict.fromkeys(told)
         jobs |= made

@@ -25,10 +25,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all."""
+    """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all.
+
+    ``number`` is the place of the kind among the system's.
+    """
 
     kind: NodeKind
     count: int
+    number: int = 0
 
 
 class Resources:

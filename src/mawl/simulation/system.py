@@ -152,6 +152,11 @@ class System:
         """Nodes of all kinds."""
         return sum(kind.count for kind in self.nodes)
 
+    def kind_number(self, place: int) -> int:
+        """The number of the kind of the node at ``place``, counted over all kinds in order; then again."""
+        numbers = [number for number, kind in enumerate(self.nodes) for _ in range(kind.count)]
+        return numbers[place % len(numbers)]
+
     def device(self, name: str) -> Device:
         """The device of that name; :class:`KeyError` without one."""
         for device in self.devices:
