@@ -7,7 +7,7 @@ and docs/reference/forecasts.md is printed from the comparison.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,11 @@ def _predicted(base: Base, system: System, folder: Path) -> dict[str, Any]:
     return judged(open_run(folder))
 
 
-FORMS = {"_bytes_per_second": format_rate, "_seconds": format_seconds, "": str}
+FORMS: dict[str, Callable[[Any], str]] = {
+    "_bytes_per_second": format_rate,
+    "_seconds": format_seconds,
+    "": str,
+}
 """How a figure is shown, by the end of its name: the first that fits."""
 
 
