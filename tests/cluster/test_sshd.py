@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from pyarrow import compute
 
@@ -19,6 +18,7 @@ import mawl
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.spaces import NO_SPACES, Spaces
+from tests.fakes.processes import dask_workers
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
@@ -75,16 +75,17 @@ class Hosts:
 
     def __init__(self, place: Path) -> None:
         assert SSHD is not None
-        self.place, self.processes = place, []
+        self.place = place
+        self.processes: list[subprocess.Popen[bytes]] = []
         for name in ("host", "user", "stranger"):
             key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
             subprocess.run(key, check=True)
         self.spaces = Spaces(NAMES)
         addresses = {name: self.spaces.address(name) for name in NAMES}
-        for file, key in (("known_hosts", "host"), ("wrong_hosts", "user")):
-            public = " ".join((place / f"{key}.pub").read_text().split()[:2])
+        for known, owner in (("known_hosts", "host"), ("wrong_hosts", "user")):
+            public = " ".join((place / f"{owner}.pub").read_text().split()[:2])
             lines = [f"[{address}]:{PORT} {public}\n" for address in addresses.values()]
-            (place / file).write_text("".join(lines))
+            (place / known).write_text("".join(lines))
         (place / "config").write_text(CONFIGURATION.format(**addresses, place=place, port=PORT))
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd(8) will have it
         for name, address in addresses.items():
@@ -93,8 +94,7 @@ class Hosts:
             file.write_text(SERVER.format(port=PORT, address=address, place=place, source=source))
             command = [*self.spaces.inside(name), SSHD, "-D", "-f", str(file), "-E", f"{file}.log"]
             self.processes.append(subprocess.Popen(command))
-        for name in NAMES:
-            until(lambda name=name: self.ssh(name) == 0)  # type: ignore[misc]
+        until(lambda: all(self.ssh(name) == 0 for name in NAMES))
 
     def ssh(self, name: str) -> int:
         """The exit status of a command there."""
@@ -143,16 +143,6 @@ def until(so: Callable[[], bool]) -> None:
     raise AssertionError("it did not become so")
 
 
-def workers() -> list[psutil.Process]:
-    """The workers of the two nodes."""
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if {"worker", "--death-timeout"} <= set(process.info["cmdline"] or [])
-        and set(NAMES) & set(process.info["cmdline"])
-    ]
-
-
 def sleeping(hosts: Hosts, directory: Path, *arguments: str) -> subprocess.Popen[str]:
     """A run both of whose jobs have started."""
     (directory / "sleepers.toml").write_text(SLEEPERS)
@@ -166,7 +156,10 @@ def sleeping(hosts: Hosts, directory: Path, *arguments: str) -> subprocess.Popen
 
 
 def nothing_left() -> bool:
-    return not workers() and not [name for name in live_runs() if "sleepers" in name]
+    """Whether neither worker, nor ssh, nor job is there."""
+    return not any(dask_workers(name) for name in NAMES) and not [
+        name for name in live_runs() if "sleepers" in name
+    ]
 
 
 def newest(directory: Path) -> Run:

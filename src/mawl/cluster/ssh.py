@@ -20,7 +20,7 @@ from typing import IO
 from mawl.cluster.connection import LOOPBACK
 from mawl.errors import UnsuitableMachineError, UsageError
 
-END_SECONDS = 10.0
+END_SECONDS = 5.0
 DEATH_SECONDS = 15
 """How long a worker looks for its scheduler, which was there before it, until it ends."""
 SSH_PORT = 22
