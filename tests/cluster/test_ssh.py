@@ -13,6 +13,8 @@ import pytest
 from mawl.cluster.ssh import address_towards, names_of, worker_command
 from mawl.errors import UnsuitableMachineError, UsageError
 
+SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
+
 
 def test_a_node_is_called_like_its_host() -> None:
     assert names_of(["me@alpha", "beta"]) == {"alpha": "me@alpha", "beta": "beta"}
@@ -40,7 +42,7 @@ def test_what_a_user_named_reaches_the_remote_shell_as_one_word() -> None:
     assert rest.endswith('--host "$3"')
 
 
-@pytest.mark.parametrize("shell", filter(shutil.which, ("sh", "bash", "zsh", "tcsh", "fish")))
+@pytest.mark.parametrize("shell", SHELLS)
 def test_whatever_the_shell_there_the_worker_gets_the_address_that_ssh_came_in_by(
     shell: str, tmp_path: Path
 ) -> None:
