@@ -196,7 +196,10 @@ def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: P
     assert [one.node for one in run.facts.node_runs] == ["alpha", "beta"]
     # Both are called at once.
     asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
-    assert asked[0].startswith("-o BatchMode=yes -- me@alpha ") and "--name alpha" in asked[0]
+    assert (
+        asked[0].startswith("-o BatchMode=yes -o ConnectTimeout=30 -- me@alpha ")
+        and "--name alpha" in asked[0]
+    )
     assert "--host" in asked[0] and "PROFILE__ENABLED=False" in asked[0]
     assert not dask_workers("alpha")
 

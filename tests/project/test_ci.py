@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BASIC = ("bash", "sh", "dirname", "mktemp", "rm", "timeout", "id", "cat", "env")
 TOOLS = (
     *("strace", "fio", "chromium", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "compsize", "losetup", "unshare"),
-    *("cc", "ip", "openssl", "nbdkit", "nbdfuse", "glusterfsd", "glusterfs"),
+    *("cc", "ip", "openssl", "nbdkit", "nbdfuse", "glusterfsd", "glusterfs", "ssh", "sshd"),
 )
 PASSED = "<testsuites><testcase name='a'/></testsuites>"
 FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
