@@ -30,8 +30,12 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/pytest -m "not lab" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
+# The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
-	$(BIN)/pytest -m lab $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml)
+	parallel=0; \
+	$(BIN)/pytest -m "lab and parallel" -n 2 --dist worksteal \
+	    $(if $(REPORT),--junitxml=$(REPORT)/test-parallel.xml) || parallel=$$?; \
+	$(BIN)/pytest -m "lab and not parallel" $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
 
 check: $(STAMP)
 	$(BIN)/ruff format --check $(SOURCES)

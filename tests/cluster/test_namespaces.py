@@ -20,6 +20,7 @@ from tests.cluster.conftest import Cluster
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.parallel,
     pytest.mark.skipif(os.geteuid() != 0, reason="lab: network namespaces need root (CAP_SYS_ADMIN)"),
     pytest.mark.skipif(shutil.which("ip") is None, reason="lab: needs ip (iproute2)"),
 ]
@@ -167,7 +168,7 @@ def test_a_failure_costs_one_node_and_the_run_says_what_happened(
         assert jobs["node2.a.1.sh"].outcome == "lost" and jobs["node2.b.1.sleep"].outcome == "lost"
         assert jobs["node2.a.2.true"].outcome == "not_started"
         assert "node2 was lost" in (jobs["node2.a.2.true"].reason or "")
-    until(lambda: not [name for name in live_runs() if "writers" in name], None)
+    until(lambda: not [name for name in live_runs() if name.startswith(found.facts.run_id)], None)
 
 
 def started(directory: Path) -> int:
