@@ -20,7 +20,6 @@ from tests.cluster.conftest import Cluster
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     pytest.mark.skipif(os.geteuid() != 0, reason="lab: network namespaces need root (CAP_SYS_ADMIN)"),
     pytest.mark.skipif(shutil.which("ip") is None, reason="lab: needs ip (iproute2)"),
 ]
@@ -129,6 +128,7 @@ def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, 
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("failure", ["killed", "stopped", "unreachable", "full"])
 def test_a_failure_costs_one_node_and_the_run_says_what_happened(
     spaces: Namespaces, tmp_path: Path, failure: str
