@@ -92,6 +92,7 @@ def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, 
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("failure", ["killed", "stopped", "unreachable", "full"])
 def test_a_failure_costs_one_node_and_the_run_says_what_happened(
     spaces: Namespaces, tmp_path: Path, failure: str
@@ -131,7 +132,7 @@ def test_a_failure_costs_one_node_and_the_run_says_what_happened(
         assert jobs["node2.a.1.sh"].outcome == "lost" and jobs["node2.b.1.sleep"].outcome == "lost"
         assert jobs["node2.a.2.true"].outcome == "not_started"
         assert "node2 was lost" in (jobs["node2.a.2.true"].reason or "")
-    until(lambda: not [name for name in live_runs() if "writers" in name], None)
+    until(lambda: not [name for name in live_runs() if name.startswith(found.facts.run_id)], None)
 
 
 def started(directory: Path) -> int:

@@ -16,6 +16,7 @@ from tests.lab.standing import standing
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
 
 CAP = 40_000_000
+SCALE = "0.00015"
 VOLUMES = ("one", "two", "three", "four")
 BED = """
 name = "few"
@@ -62,7 +63,7 @@ def test_one_volume_where_four_would_do_is_found_with_its_gain(tmp_path: Path) -
         utils = [directory_of(arms[name], "util") for name in VOLUMES]
         (tmp_path / "sorts.toml").write_text(SORTS)
         done = bed(
-            *("tune", "search", "sorts.toml", "--scale", "0.0003", "--budget", "5min", "--json"),
+            *("tune", "search", "sorts.toml", "--scale", SCALE, "--budget", "5min", "--json"),
             *("--data", str(tmp_path / "data"), "--work", works[0], "--util", utils[0]),
             *("--dimension", f"work={works[0]},{os.pathsep.join(works)}"),
             *("--dimension", f"util={utils[0]},{os.pathsep.join(utils)}"),
@@ -75,9 +76,7 @@ def test_one_volume_where_four_would_do_is_found_with_its_gain(tmp_path: Path) -
         assert os.pathsep.join(utils) == chosen["util"] or os.pathsep.join(works) == chosen["work"]
         assert found["low_ratio"] <= found["change_ratio"] <= found["high_ratio"] < 0.0
         assert found["programs"]["faster"] == 1
-        ran = bed(
-            "run", "sorts.toml", "--scale", "0.0003", "--profile", found["profile"], "--output", "after"
-        )
+        ran = bed("run", "sorts.toml", "--scale", SCALE, "--profile", found["profile"], "--output", "after")
         assert ran.returncode == 0, ran.stderr
         roles = open_run(tmp_path / "after").facts.roles
         assert max(len(roles["work"]), len(roles["util"])) == len(VOLUMES)
