@@ -16,13 +16,13 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.model.lab import LabRecord
 from mawl.model.options import Options
-from mawl.simulation.against import COMPARED, beside
+from mawl.simulation.against import beside
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
 from mawl.store import open_run
-from mawl.units import format_bytes, format_rate, format_seconds
+from mawl.units import format_rate, format_seconds, parse_size
 
 REQUEST_BYTES = Options().bufsize_bytes
 """What moves between two seeks."""
@@ -35,12 +35,26 @@ def arm_system(record: LabRecord, arm: str, cores: float, memory_bytes: float) -
     volumes = {one["name"]: one for one in description["volumes"]}
     roles = {role: tuple(layout[role]) for role in ("data", "work", "util")}
     names = dict.fromkeys(name for held in roles.values() for name in held)
-    devices = tuple(_device(record, volumes[name]) for name in names)
-    kind = NodeKind(count=1, cores=cores, memory_bytes=memory_bytes, roles=roles)
-    return System(name=f"{record.bed}-{arm}", nodes=(kind,), devices=devices)
+    fabric = description.get("fabric")
+    devices = tuple(_device(record, volumes[name], local=not fabric) for name in names)
+    kind = NodeKind(
+        count=fabric["clients"] if fabric else 1,
+        cores=cores,
+        memory_bytes=memory_bytes,
+        roles=roles,
+        link_bytes_per_second=_link(record, layout) if fabric else None,
+    )
+    return System(name=f"{record.bed}-{arm}", nodes=(kind,), devices=devices, one_machine=bool(fabric))
 
 
-def _device(record: LabRecord, volume: Mapping[str, Any]) -> Device:
+def _link(record: LabRecord, layout: Mapping[str, Any]) -> float:
+    """What a client's link carries: as the arm says, by as much as its calibration was off."""
+    found = [one for one in record.calibration if one.volume == f"links of {layout['name']}"]
+    off = min(one.measured / one.expected for one in found)
+    return float(parse_size(layout["link"])) * off
+
+
+def _device(record: LabRecord, volume: Mapping[str, Any], *, local: bool) -> Device:
     measured = {one.what: one.measured for one in record.calibration if one.volume == volume["name"]}
     unbound = 2e9
     read = measured.get("direct read", unbound)
@@ -58,7 +72,7 @@ def _device(record: LabRecord, volume: Mapping[str, Any]) -> Device:
         write_bytes_per_second=write,
         shared_bytes_per_second=shared,
         spinning_streams=streams,
-        local=True,
+        local=local,
     )
 
 
@@ -93,7 +107,8 @@ def _predicted(base: Base, system: System, folder: Path) -> dict[str, Any]:
     return judged(open_run(folder))
 
 
-FORMS = {"seconds": format_seconds, "rate": format_rate, "bytes": format_bytes}
+FORMS = {"_bytes_per_second": format_rate, "_seconds": format_seconds, "": str}
+"""How a figure is shown, by the end of its name: the first that fits."""
 
 
 def page(rows: list[dict[str, Any]]) -> str:
@@ -111,7 +126,7 @@ def page(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         arm = f"{row['arm']} (calibrates)" if row["calibrated"] else row["arm"]
         for figure in row["figures"]:
-            form = FORMS.get(COMPARED[figure["figure"]], str)
+            form = next(form for end, form in FORMS.items() if figure["figure"].endswith(end))
             shown = [
                 "not known" if figure[side] is None else form(figure[side])
                 for side in ("predicted", "measured")

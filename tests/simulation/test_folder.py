@@ -10,14 +10,19 @@ import pytest
 from mawl.advice.judge import judged
 from mawl.model.options import ROLES
 from mawl.model.run import NodeFacts
+from mawl.plan.workload import Plan
+from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.answer import answer
+from mawl.simulation.demand import demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
+from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.store import Run, open_run
+from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
 
@@ -143,3 +148,48 @@ def test_a_larger_scale_has_more_of_everything(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     once, twice = (predict(found, Question(scale_factor=factor))[1] for factor in (1.0, 2.0))
     assert twice.elapsed_seconds == pytest.approx(2 * once.elapsed_seconds, rel=0.05)
+
+
+def stages_of(of: Plan) -> list[list[list[str]]]:
+    return [[[job.job for job in stage] for stage in session.stages] for session in of.sessions]
+
+
+def test_every_node_keeps_its_own_plan(tmp_path: Path) -> None:
+    """Two nodes with three sessions, and one whose jobs wait for each other."""
+    of = scene()
+    first, second = of.plans[0], plan([[["other-1"]], [["other-2"]]])
+    jobs = {**of.jobs, **demands({f"other-{number}": [step(0.5, flow(20))] for number in (1, 2)})}
+    three = replace(of, system=system(device(), count=3, cores=2), plans=(first, second), jobs=jobs)
+    simulated, outcome = stored(tmp_path / "run", three)
+    assert [group.count for group in outcome.resources.groups] == [2, 1]
+    found = plans_of(simulated, demand_of(simulated, judged(simulated)))
+    assert [len(list(one.jobs())) for one in found] == [12, 12, 2]
+    own = [without_node(one, ["node1", "node2", "node3"]) for one in found]
+    assert [stages_of(one) for one in own] == [stages_of(one) for one in (first, first, second)]
+    assert {job.job: job.node for job in simulated.job_records()} == {
+        job.job: f"node{number}" for number, one in enumerate(found, 1) for job in one.jobs()
+    }
+    assert list(judged(simulated)["cluster"]["nodes"]) == ["node1", "node2", "node3"]
+
+
+def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
+    of = scene(count=3)
+    simulated, _ = stored(tmp_path / "run", of)
+    found = base_of(simulated, judged(simulated), system(device(), cores=2))
+    assert [len(list(one.jobs())) for one in found.plans] == [12, 12, 12]
+    assert found.own.node_count == 3
+    assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
+    written = write_folder(
+        tmp_path / "again", *predict(found, Question()), Label(run_id="again", source=found.facts)
+    )
+    assert [run.node for run in written.node_runs] == ["node1", "node2", "node3"]
+    again = {job.job for job in open_run(tmp_path / "again").job_records()}
+    assert again == {job.job for job in simulated.job_records()}
+
+
+def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
+    simulated, _ = stored(tmp_path / "run", scene(count=2))
+    demand = demand_of(simulated, judged(simulated))
+    (tmp_path / "plan.toml").write_text(plan_toml(plan([[["s1-1"]]])))
+    (tmp_path / "run" / PLAN).write_text(nodes_toml(dict.fromkeys(("node1", "node2"), "../plan.toml")))
+    assert [len(list(one.jobs())) for one in plans_of(simulated, demand)] == [12, 12]

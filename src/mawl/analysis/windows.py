@@ -73,14 +73,17 @@ def initial_edges(jobs: Sequence[JobRecord], windows: Windows) -> tuple[float, f
     return start, end
 
 
-def rates(samples: Samples, names: Sequence[str], edges: Sequence[float]) -> Rates:
-    """What the counters ``names`` gained together per second, over all nodes, in each window.
+def rates(
+    samples: Samples, names: Sequence[str], edges: Sequence[float], nodes: Sequence[str] | None = None
+) -> Rates:
+    """What the counters ``names`` gained together per second, over all ``nodes`` (None: all that left
+    samples), in each window.
 
     None where one of them has no figure, and in all windows where no node has any of them.
     """
     columns = [
         samples.changes(node, name, edges)
-        for node in samples.nodes
+        for node in (samples.nodes if nodes is None else nodes)
         for name in names
         if samples.series(node, name) is not None
     ]

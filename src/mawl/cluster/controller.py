@@ -15,7 +15,7 @@ from mawl import __version__
 from mawl.cluster.attend import Attendant
 from mawl.cluster.clock import EXCHANGES, Correction
 from mawl.cluster.link import Link
-from mawl.cluster.merge import Part, merged, plans_toml, told_before, workload_of
+from mawl.cluster.merge import Part, merged, told_before, workload_of
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
 from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
@@ -26,12 +26,13 @@ from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import tables_of, with_commands
+from mawl.plan.write import nodes_toml
 from mawl.runner.facts import planned_jobs
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener, Status
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
-from mawl.store.layout import NODES
+from mawl.store.layout import NODES, PLAN
 
 EARLY_SECONDS, LATE_SECONDS = 0.25, 2.0
 """Between two questions to a node: until the gate opens, and while jobs run."""
@@ -106,7 +107,7 @@ class Controller:
             self.writer = RunWriter(
                 self.request.folder,
                 facts,
-                plan=plans_toml({node.name: node.task.plan for node in self.nodes}),
+                plan=nodes_toml({node.name: f"{NODES}/{node.name}/{PLAN}" for node in self.nodes}),
                 runs=self.request.runs,
             )
             (self.request.folder / NODES).mkdir(mode=0o700)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
-import tomli_w
 
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.options import ROLES
@@ -21,7 +20,6 @@ from mawl.model.run import (
 )
 from mawl.model.usage import Usage
 from mawl.plan.workload import Plan
-from mawl.store.layout import NODES, PLAN
 
 SEVERAL = "it differs from node to node: see each node's own run under nodes"
 
@@ -93,13 +91,6 @@ def workload_of(plans: Mapping[str, Plan]) -> WorkloadFacts:
         options=every[0].options,
         planned_peak_concurrent=sum(plan.peak_concurrent for plan in every),
         gate_jobs=sum(plan.gate_jobs for plan in every),
-    )
-
-
-def plans_toml(plans: Mapping[str, Plan]) -> str:
-    """``plan.toml`` of a run on several nodes: where each node's exact plan lies."""
-    return "# A run on several nodes: each has its own plan, which runs again as it is.\n" + tomli_w.dumps(
-        {"nodes": {name: f"{NODES}/{name}/{PLAN}" for name in plans}}
     )
 
 

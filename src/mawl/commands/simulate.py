@@ -125,7 +125,7 @@ def _published(arguments: argparse.Namespace) -> int:
 def _scaled(question: Question, base: Base, scale: str | None) -> Question:
     if scale is None:
         return question
-    return replace(question, scale_factor=parse_scale(scale) / base.plan.scale)
+    return replace(question, scale_factor=parse_scale(scale) / base.plans[0].scale)
 
 
 def _numbers(text: str | None) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import tomli_w
@@ -35,6 +36,13 @@ def plan_toml(plan: Plan) -> str:
                 for session in plan.sessions
             ],
         }
+    )
+
+
+def nodes_toml(places: Mapping[str, str]) -> str:
+    """``plan.toml`` of a run on several nodes: where each node's exact plan lies, below the run's folder."""
+    return "# A run on several nodes: each has its own plan, which runs again as it is.\n" + tomli_w.dumps(
+        {"nodes": dict(places)}
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mawl.model.options import ROLES, Options, Role
-from mawl.simulation.demand import Flow, StepDemand
+from mawl.simulation.demand import Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
-from mawl.simulation.system import Device, System
+from mawl.simulation.system import Device, NodeKind, System
 
 USUAL_REQUEST_BYTES = Options().bufsize_bytes
 """Where request sizes were not measured."""
@@ -29,6 +29,11 @@ class Calibration:
     own: System
     alone_ratio: float
 
+    def kind(self, resources: Resources, group: int) -> NodeKind:
+        """The measured kind of node that a group's stands for: the one in its place, else the first."""
+        alike = len(self.own.nodes) == len(resources.system.nodes)
+        return self.own.nodes[resources.groups[group].number if alike else 0]
+
 
 @dataclass(frozen=True)
 class Activity:
@@ -37,7 +42,7 @@ class Activity:
     ``uses`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole step takes,
     ``alone_seconds`` is how long it takes alone, of which ``blocked_seconds`` (by role) and
     ``other_seconds`` are waits.  ``roles_on`` maps columns of devices, link and fabric to the bytes of
-    each role there.
+    each role there, ``crossing`` directions to the bytes that cross the node's link.
     """
 
     step: StepDemand
@@ -45,6 +50,7 @@ class Activity:
     alone_seconds: float
     blocked_seconds: Mapping[Role, float]
     roles_on: Mapping[int, Mapping[Role, float]]
+    crossing: Mapping[Direction, float]
 
     def role_shares(self, column: int) -> dict[Role, float]:
         """Shares of the roles in what the step takes of a resource; none of cores."""
@@ -58,8 +64,10 @@ def activity(
 ) -> Activity:
     """The step on a node of the group; ``turn`` decides which of a role's devices holds its bytes."""
     kind = resources.groups[group].kind
+    measured = calibration.kind(resources, group)
     uses: dict[int, float] = {}
     roles_on: dict[int, dict[Role, float]] = {}
+    crossing: dict[Direction, float] = {}
 
     def use(limit: str, what: str, amount: float, role: Role, least: float = LEAST_BYTES) -> None:
         column = resources.column(group, limit, what)
@@ -84,12 +92,15 @@ def activity(
             LEAST_BYTES / _request(flow),
         )
         if not device.local:
-            use(LINK, flow.direction, flow.device_bytes, flow.role)
-            use(FABRIC, flow.direction, flow.device_bytes, flow.role)
+            use(LINK, flow.direction, flow.crossing_bytes, flow.role)
+            use(FABRIC, flow.direction, flow.crossing_bytes, flow.role)
+            crossing[flow.direction] = crossing.get(flow.direction, 0.0) + flow.crossing_bytes
     blocked = {
         role: step.blocked_seconds[role]
         * calibration.alone_ratio
-        * _slower(step, role, resources.system.holder(kind, role, turn), turn, calibration)
+        * _slower(
+            step, role, Way(resources.system.holder(kind, role, turn), kind), turn, calibration.own, measured
+        )
         for role in ROLES
     }
     threads = min(step.threads, kind.cores)
@@ -100,26 +111,40 @@ def activity(
         alone_seconds=cpu + step.other_seconds + sum(blocked.values()),
         blocked_seconds=blocked,
         roles_on=roles_on,
+        crossing=crossing,
     )
 
 
-def _slower(step: StepDemand, role: Role, now: Device, turn: int, calibration: Calibration) -> float:
-    """How many times as long the role's bytes take alone on ``now`` as where they were measured."""
+@dataclass(frozen=True)
+class Way:
+    """A device, and the kind of node that reaches it: over its link, where the device is not its own."""
+
+    device: Device
+    kind: NodeKind
+
+
+def _slower(step: StepDemand, role: Role, now: Way, turn: int, own: System, measured: NodeKind) -> float:
+    """How many times as long the role's bytes take alone ``now`` as on a ``measured`` node of ``own``."""
     flows = [flow for flow in step.flows if flow.role == role and flow.device_bytes > 0.0]
     if not flows:
         return 1.0
-    own = calibration.own
-    before = own.holder(own.nodes[0], role, turn)
+    before = Way(own.holder(measured, role, turn), measured)
     return service_seconds(now, flows) / service_seconds(before, flows)
 
 
-def service_seconds(device: Device, flows: list[Flow]) -> float:
-    """Seconds for the bytes of the flows, one request at a time, each with the device's latency."""
+def service_seconds(way: Way, flows: list[Flow]) -> float:
+    """Seconds for the bytes of the flows, one request at a time: over the link, then at the device.
+
+    Each request has the device's latency.
+    """
+    device = way.device
     rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
+    link = None if device.local else way.kind.link_bytes_per_second
     return sum(
         flow.device_bytes
         / min(rates[flow.direction], device.shared_bytes_per_second or rates[flow.direction])
         + flow.device_bytes / _request(flow) * device.latency_seconds
+        + (flow.crossing_bytes / link if link else 0.0)
         for flow in flows
     )
 

@@ -20,10 +20,12 @@ COMPARED: dict[str, str] = {
 def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of figure, predicted, measured and error (predicted over measured, less 1) of two summaries.
 
+    Device figures are those of the storage server's devices, where one was watched and the nodes' own are
+    not known.
     ``error_ratio`` is None for words and where a side is not known; ``agrees`` is of words, else None.
     """
     rows = []
-    for figure, kind in COMPARED.items():
+    for figure, kind in _figures(measured).items():
         ours, theirs = at(predicted, figure), at(measured, figure)
         known = ours is not None and theirs is not None
         rows.append(
@@ -36,3 +38,14 @@ def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[di
             }
         )
     return rows
+
+
+def _figures(measured: Mapping[str, Any]) -> dict[str, str]:
+    servers = list((measured["cluster"] or {}).get("storage", ()))
+    if len(servers) != 1:
+        return COMPARED
+    front = f"cluster.storage.{servers[0]}."
+    return {
+        figure.replace("io.", front) if at(measured, figure) is None else figure: kind
+        for figure, kind in COMPARED.items()
+    }

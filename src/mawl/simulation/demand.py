@@ -26,7 +26,8 @@ NO_REACH = "reach by job: application bytes stand for device bytes"
 class Flow:
     """The bytes of a step in one role and direction.
 
-    ``device_bytes`` are those of ``application_bytes`` that reached the role's devices.
+    ``device_bytes`` are those of ``application_bytes`` that reached the role's devices, ``link_bytes`` those
+    that cross the node's link to get there; None: as many.
     ``request_bytes`` and ``sequential_ratio`` are None where they were not measured.
     """
 
@@ -36,6 +37,12 @@ class Flow:
     device_bytes: float
     request_bytes: float | None = None
     sequential_ratio: float | None = None
+    link_bytes: float | None = None
+
+    @property
+    def crossing_bytes(self) -> float:
+        """Bytes that cross the link of the node, where the role's device is behind one."""
+        return self.device_bytes if self.link_bytes is None else self.link_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +66,8 @@ class StepDemand:
     other_seconds: float = 0.0
     io_known: bool = True
     """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
+    span: tuple[float, float] | None = None
+    """When it was measured, seconds since the epoch; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +125,13 @@ def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDem
     usable = [step for step in steps if step.usage.real_time_seconds is not None]
     if not usable or len(usable) < len(steps):
         lacks.add(NO_STEPS)
-        made: Iterable[StepDemand] = [_step(job.program, "data", job.usage, job.io, job.waits, lacks)]
+        whole = _step(job.program, "data", job.usage, job.io, job.waits, lacks)
+        made: Iterable[StepDemand] = [replace(whole, span=_span(job))]
     else:
-        made = [_step(one.name, one.kind, one.usage, one.io, one.waits, lacks) for one in usable]
+        made = [
+            replace(_step(one.name, one.kind, one.usage, one.io, one.waits, lacks), span=_span(one))
+            for one in usable
+        ]
     kept = tuple(one for one in made if not (one.kind == "startup" and job.gate is not None))
     return JobDemand(
         job=job.job,
@@ -127,6 +140,12 @@ def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDem
         steps=kept,
         memory_bytes=job.usage.os_memory_bytes if job.usage.memory_bytes is None else job.usage.memory_bytes,
     )
+
+
+def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
+    if record.started_at is None or record.ended_at is None:
+        return None
+    return record.started_at, record.ended_at
 
 
 def _step(
@@ -267,6 +286,7 @@ def _scaled(step: StepDemand, factor: float) -> StepDemand:
                 flow,
                 application_bytes=flow.application_bytes * factor,
                 device_bytes=flow.device_bytes * factor,
+                link_bytes=None if flow.link_bytes is None else flow.link_bytes * factor,
             )
             for flow in step.flows
         ),

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from mawl import __version__
+from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
-from mawl.plan.write import plan_toml
+from mawl.plan.workload import Plan
+from mawl.plan.write import nodes_toml, plan_toml
 from mawl.simulation.engine import Outcome
 from mawl.simulation.own_system import UNTOLD
+from mawl.simulation.plans import without_node
 from mawl.simulation.records import records_of
+from mawl.simulation.samples import Server, samples_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
-from mawl.store.columns import INSTANT, SCHEMAS, to_table
+from mawl.store.columns import to_table
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
-from mawl.store.layout import LOGS, PLAN
+from mawl.store.layout import LOGS, NODES, PLAN
 from mawl.store.parquet import write_parquet
-
-MOST_SAMPLES = 2_000_000
-"""Rows of samples of a folder at most: they lie further apart than a second where there would be more."""
 
 NO_FIGURE = "a simulation knows no such figure"
 
@@ -50,64 +50,99 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     """
     make_folder(path)
     (path / LOGS).mkdir(mode=0o700)
-    names = node_names(outcome)
+    names = _node_names(outcome, label.source)
+    server = _server(scenario, label.source)
+    plans = [without_node(plan, _measured(label.source)) for plan in scenario.groups()[1]]
     started = label.source.started_at
-    records = _records(scenario, outcome, started)
-    facts = _facts(scenario, outcome, label, names)
-    several = len([name for group in names for name in group]) > 1
+    records = _records(scenario, outcome, plans, started)
+    facts = _facts(scenario, outcome, label, names, server)
+    several = _several(names)
     for table, column in (("jobs", 0), ("steps", 1)):
         made = [to_table(table, of_group[column]) for of_group in records]
         write_parquet(path / f"{table}.parquet", _by_node(made, names, several), table)
     write_parquet(path / "events.parquet", iter([to_table("events", [])]), "events")
-    write_parquet(path / "samples.parquet", _samples(outcome, names, started), "samples")
-    replace_file(path / PLAN, plan_toml(scenario.plans[0]).encode())
+    write_parquet(path / "samples.parquet", samples_of(outcome, names, started, server), "samples")
+    _write_plans(path, plans, names)
     write_facts(path, facts)
     sync_directory(path)
     return facts
 
 
-def node_names(outcome: Outcome) -> list[list[str]]:
-    """The names of each group's nodes: node1, node2, ..."""
-    names, number = [], 0
-    for group in outcome.resources.groups:
-        names.append([f"node{number + place + 1}" for place in range(group.count)])
-        number += group.count
-    return names
+def _measured(source: RunFacts) -> list[str]:
+    """The nodes of the run that the demand comes from, in the order of their plans."""
+    return sorted(run.node for run in source.node_runs)
+
+
+def _node_names(outcome: Outcome, source: RunFacts) -> list[list[str]]:
+    """The names of each group's nodes: the measured run's where there are as many, else node1, ..."""
+    counts = [group.count for group in outcome.resources.groups]
+    measured = _measured(source)
+    if sum(counts) != len(measured):
+        measured = [f"node{number}" for number in range(1, sum(counts) + 1)]
+    return [measured[end - count : end] for count, end in zip(counts, accumulate(counts), strict=True)]
+
+
+def _several(names: Sequence[Sequence[str]]) -> bool:
+    return sum(map(len, names)) > 1
+
+
+def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str]]) -> None:
+    """``plan.toml``, and where there are several nodes the plan of each group at its first."""
+    if not _several(names):
+        replace_file(path / PLAN, plan_toml(plans[0]).encode())
+        return
+    (path / NODES).mkdir(mode=0o700)
+    places = {}
+    for plan, members in zip(plans, names, strict=True):
+        place = f"{NODES}/{members[0]}/{PLAN}"
+        (path / place).parent.mkdir(mode=0o700)
+        replace_file(path / place, plan_toml(plan).encode())
+        places |= dict.fromkeys(members, place)
+    replace_file(path / PLAN, nodes_toml(places).encode())
 
 
 def _records(
-    scenario: Scenario, outcome: Outcome, started: float
+    scenario: Scenario, outcome: Outcome, plans: Sequence[Plan], started: float
 ) -> list[tuple[list[JobRecord], list[StepRecord]]]:
+    """Jobs and steps of a node of each group, called as in its plan of ``plans``."""
     found: list[tuple[list[JobRecord], list[StepRecord]]] = [([], []) for _ in outcome.resources.groups]
+    own = [
+        dict(zip((job.job for job in inside.jobs()), (job.job for job in plan.jobs()), strict=True))
+        for inside, plan in zip(scenario.groups()[1], plans, strict=True)
+    ]
     for run in outcome.jobs:
-        record, steps = records_of(run, scenario.jobs[run.plan.job], "", started)
+        name = own[run.group][run.plan.job]
+        record, steps = records_of(run, name, scenario.jobs[run.plan.job], started)
         found[run.group][0].append(record)
         found[run.group][1].extend(steps)
     return found
 
 
 def _by_node(tables: Sequence[pa.Table], names: Sequence[Sequence[str]], several: bool) -> Iterator[pa.Table]:
-    """A group's table once for each of its nodes, job and session named after it where there are several."""
+    """A group's table once for each of its nodes, jobs with its name in front where there are several."""
     for table, nodes in zip(tables, names, strict=True):
-        plain = {
-            name: table.column(name).to_pylist() for name in ("job", "session") if name in table.schema.names
-        }
+        jobs = table.column("job").to_pylist()
         for node in nodes:
             own = table
-            for name, values in plain.items():
-                if several:
-                    place = own.schema.get_field_index(name)
-                    made = pa.array([f"{node}:{value}" for value in values], pa.string())
-                    own = own.set_column(place, own.schema.field(name), made)
+            if several:
+                own = _replaced(own, "job", [f"{node}.{job}" for job in jobs])
             if "node" in own.schema.names:
-                place = own.schema.get_field_index("node")
-                own = own.set_column(
-                    place, own.schema.field("node"), pa.array([node] * own.num_rows, pa.string())
-                )
+                own = _replaced(own, "node", [node] * own.num_rows)
             yield own
 
 
-def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[Sequence[str]]) -> RunFacts:
+def _replaced(table: pa.Table, name: str, values: Sequence[str]) -> pa.Table:
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(name), pa.array(values, pa.string()))
+
+
+def _facts(
+    scenario: Scenario,
+    outcome: Outcome,
+    label: Label,
+    names: Sequence[Sequence[str]],
+    server: Server | None,
+) -> RunFacts:
     source, groups = label.source, outcome.resources.groups
     nodes = [
         NodeFacts(
@@ -117,6 +152,7 @@ def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[S
             memory_bytes=_memory_of(scenario.system, group.kind),
             physical_cores=round(group.kind.cores) or 1,
             logical_cpus=round(group.kind.cores * group.kind.threads_per_core) or 1,
+            same_machine_as=names[0][0] if scenario.system.one_machine and name != names[0][0] else None,
         )
         for group, members in zip(groups, names, strict=True)
         for name in members
@@ -145,8 +181,44 @@ def _facts(scenario: Scenario, outcome: Outcome, label: Label, names: Sequence[S
         command=list(label.command),
         nodes=nodes,
         roles={role: [f"/{role}"] for role in ROLES},
-        volumes=_volumes(outcome, names),
+        volumes=_volumes(outcome, names, server),
+        node_runs=_node_runs(plans, label, names) if _several(names) else [],
+        storage_runs=[] if server is None else [_storage_run(server, label)],
+        link_bytes_per_second=groups[0].kind.link_bytes_per_second if server is not None else None,
         missing={"software": NO_FIGURE},
+    )
+
+
+def _node_runs(plans: Sequence[Plan], label: Label, names: Sequence[Sequence[str]]) -> list[NodeRun]:
+    return [
+        NodeRun(
+            node=node,
+            run_id=f"{label.run_id}-{node}",
+            workload=plan.workload,
+            sessions=len(plan.sessions),
+            jobs=sum(1 for _ in plan.jobs()),
+            outcome="completed",
+            gate_after_seconds=0.0,
+        )
+        for plan, members in zip(plans, names, strict=True)
+        for node in members
+    ]
+
+
+def _server(scenario: Scenario, source: RunFacts) -> Server | None:
+    """The storage server, where one was watched beside the measured run and nodes still share its devices."""
+    shared = [device.name for device in scenario.system.devices if not device.local]
+    if not source.storage_runs or not shared:
+        return None
+    return Server(name=source.storage_runs[0].node, devices=tuple(shared))
+
+
+def _storage_run(server: Server, label: Label) -> StorageRun:
+    return StorageRun(
+        node=server.name,
+        run_id=f"{label.run_id}-{server.name}",
+        devices=list(server.devices),
+        outcome="completed",
     )
 
 
@@ -156,7 +228,9 @@ def _memory_of(system: System, kind: NodeKind) -> int | None:
     return None if system.sources.get(path) == UNTOLD else round(kind.memory_bytes)
 
 
-def _volumes(outcome: Outcome, names: Sequence[Sequence[str]]) -> list[VolumeFacts]:
+def _volumes(outcome: Outcome, names: Sequence[Sequence[str]], server: Server | None) -> list[VolumeFacts]:
+    """The devices of each role on every node; those behind a watched server are the server's."""
+    one_machine = outcome.resources.system.one_machine
     found = []
     for group, members in zip(outcome.resources.groups, names, strict=True):
         for node in members:
@@ -164,76 +238,17 @@ def _volumes(outcome: Outcome, names: Sequence[Sequence[str]]) -> list[VolumeFac
                 for name in group.kind.roles[role]:
                     device = outcome.resources.system.device(name)
                     shared = [other for other in ROLES if other != role and name in group.kind.roles[other]]
+                    own = [] if server is not None and name in server.devices else [name]
                     found.append(
                         VolumeFacts(
                             role=role,
                             node=node,
                             directory=f"/{role}/{name}",
-                            network=not device.local,
-                            devices=[name],
-                            layers=[name],
-                            disks=[name],
+                            network=not device.local and (server is not None or not one_machine),
+                            devices=own,
+                            layers=own,
+                            disks=own,
                             shared_with=shared,
                         )
                     )
-    return found
-
-
-def _samples(outcome: Outcome, names: Sequence[Sequence[str]], started: float) -> Iterator[pa.Table]:
-    """The counters of every node at 1 Hz, or as far apart as :data:`MOST_SAMPLES` asks for."""
-    nodes = sum(len(group) for group in names)
-    series = [_series(outcome, number) for number in range(len(names))]
-    most = max(len(one) for one in series)
-    seconds = max(1.0, np.ceil(nodes * most * outcome.elapsed_seconds / MOST_SAMPLES))
-    moments = np.append(np.arange(0.0, outcome.elapsed_seconds, seconds), outcome.elapsed_seconds)
-    times = outcome.recording.times
-    at = pa.array(np.round((started + moments) * 1e6).astype(np.int64)).cast(INSTANT)
-    for number, members in enumerate(names):
-        columns = {name: np.interp(moments, times, values) for name, values in series[number].items()}
-        running = outcome.recording.running(number)
-        places = np.clip(np.searchsorted(times, moments, side="right") - 1, 0, max(len(running) - 1, 0))
-        columns["jobs_running"] = running[places] if len(running) else np.zeros_like(moments)
-        rows = len(moments)
-        values = pa.array(np.stack(list(columns.values()), axis=1).ravel())
-        of_series = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), rows)))
-        of_times = at.take(pa.array(np.repeat(np.arange(rows), len(columns))))
-        for node in members:
-            own = pa.array([node]).take(pa.array(np.zeros(len(values), dtype=np.int64)))
-            yield pa.table([own, of_times, of_series, values], schema=SCHEMAS["samples"])
-
-
-def _series(outcome: Outcome, group: int) -> dict[str, NDArray[np.float64]]:
-    """Cumulative figures of one node of the group at the moments of the recording, by series."""
-    recording, resources = outcome.recording, outcome.resources
-    cpu, times = recording.cumulative(group, "cpu"), recording.times
-    kind = resources.groups[group].kind
-    busy = np.minimum(cpu / kind.core_speed, kind.cores * times)
-    found = {
-        "jobs.on_cpu_seconds": cpu,
-        "jobs.run_queue_seconds": recording.waited(group, None),
-        "host.cpu_user_seconds": busy,
-        "host.cpu_idle_seconds": kind.cores * times - busy,
-    }
-    if not all(step.activity.step.io_known for job in outcome.jobs for step in job.steps):
-        return found
-    for direction, word in (("read", "read"), ("write", "written")):
-        for side in ("application", "device"):
-            found[f"{side}_{word}_bytes"] = recording.cumulative(group, f"{side}.{direction}")
-        for role in ROLES:
-            found[f"role.{role}.{word}_bytes"] = recording.cumulative(group, f"role.{role}.{direction}")
-    for role in ROLES:
-        waited = recording.cumulative(group, f"alone.{role}") + recording.waited(group, role)
-        moved = [recording.cumulative(group, f"role.{role}.{way}") for way in ("read", "write")]
-        whole = moved[0][-1] + moved[1][-1]
-        share = moved[0][-1] / whole if whole else 0.0
-        found |= {
-            f"role.{role}.waited_seconds": waited,
-            f"role.{role}.read_seconds": waited * share,
-            f"role.{role}.write_seconds": waited * (1.0 - share),
-        }
-    for name in dict.fromkeys(name for names in kind.roles.values() for name in names):
-        for direction, word in (("read", "read"), ("write", "written")):
-            column = resources.column(group, name, direction)
-            if column is not None:
-                found[f"device.{name}.{word}_bytes"] = recording.used(group, column)
     return found

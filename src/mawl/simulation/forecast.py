@@ -18,9 +18,10 @@ from mawl.simulation.changes import Change, changed
 from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.memory import other_cache
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed, own_system
-from mawl.simulation.plans import at_scale, at_sessions, by_node, demands_for, plan_of
+from mawl.simulation.own_system import is_assumed, memory_path, own_system
+from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
+from mawl.simulation.served import as_served
 from mawl.simulation.system import System, faster
 from mawl.store import Run
 
@@ -35,7 +36,6 @@ class Base:
     facts: RunFacts
     summary: Mapping[str, Any]
     demand: Demand
-    plan: Plan
     plans: tuple[Plan, ...]
     calibration: Calibration
     described: bool
@@ -79,19 +79,25 @@ def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) 
     samples = sampled(stored)
     jobs = stored.job_records()
     line = line_of(stored.facts, jobs, (), samples)
+    windows = windows_of(line) if line else None
     demand = demand_of(stored, summary)
-    plan = plan_of(stored, demand)
-    system = own or own_system(stored.facts, samples, windows_of(line) if line else None)
-    plans = tuple(by_node(plan, {job.job: job for job in jobs}))
+    demand = as_served(demand, stored.facts, samples, windows.edges if windows else None)
+    system = own or own_system(stored.facts, samples, windows)
+    plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
         system = with_nodes(own, len(plans))
+    if system.node_count != len(plans):
+        raise UsageError(
+            f"{len(plans)} nodes of the run have a plan, and the system has {system.node_count}",
+            where=f"system {system.name}",
+            cure="describe the nodes that ran it",
+        )
     scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
     calibration, outcome = calibrate(scenario, _blocked(summary))
     return Base(
         facts=stored.facts,
         summary=summary,
         demand=demand,
-        plan=plan,
         plans=plans,
         calibration=calibration,
         described=own is not None,
@@ -121,10 +127,12 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     plans = tuple(at_scale(plan, question.scale_factor) for plan in plans)
     jobs: dict[str, JobDemand] = {}
     remarks: dict[str, None] = {}
-    before, memory = base.own.nodes[0].memory_bytes, system.nodes[0].memory_bytes
-    for own, plan in zip(base.plans, plans, strict=True):
-        made = demands_for(plan, base.demand, base.plan, question.seed)
-        if memory != before and not is_assumed(base.own, MEMORY_PATH):
+    for place, (own, plan) in enumerate(zip(base.plans, plans, strict=True)):
+        measured = base.own.kind_number(place)
+        before = base.own.nodes[measured].memory_bytes
+        memory = system.nodes[system.kind_number(place)].memory_bytes
+        made = demands_for(plan, base.demand, base.plans, question.seed)
+        if memory != before and not is_assumed(base.own, memory_path(measured)):
             made, told = other_cache(made, (own, before), (plan, memory))
             remarks |= dict.fromkeys(told)
         jobs |= made

@@ -30,10 +30,14 @@ def other_cache(
 
     def reached(flow: Flow) -> Flow:
         ratio = ratios[flow.direction]
-        if ratio is None or flow.device_bytes >= flow.application_bytes:
+        crossing = flow.crossing_bytes
+        if ratio is None or crossing >= flow.application_bytes:
             return flow
-        hits = (flow.application_bytes - flow.device_bytes) * ratio
-        return replace(flow, device_bytes=max(flow.application_bytes - hits, 0.0))
+        left = max(flow.application_bytes - (flow.application_bytes - crossing) * ratio, 0.0)
+        if flow.link_bytes is None:
+            return replace(flow, device_bytes=left)
+        behind = flow.device_bytes / crossing if crossing else 0.0
+        return replace(flow, link_bytes=left, device_bytes=left * behind)
 
     moved = {
         name: replace(

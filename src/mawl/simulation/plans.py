@@ -1,15 +1,16 @@
-"""The plan of a run, and the same at another number of sessions or another scale."""
+"""The plans of a run's nodes, and the same at another number of sessions or another scale."""
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from mawl.config import toml
-from mawl.errors import MawlError, UsageError
+from mawl.errors import InvalidFileError, MawlError, UsageError
 from mawl.model.options import Options
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -25,14 +26,75 @@ RULED = "mixed20"
 """The workload that has a rule for any number of sessions."""
 
 
-def plan_of(run: Run, demand: Demand) -> Plan:
-    """The run's plan, of the jobs whose demand is known; from its records where it has none (imported)."""
+class NodePlans(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``plan.toml`` of a run on several nodes: each node's own, below the run's folder."""
+
+    nodes: dict[str, str]
+
+
+def plans_of(run: Run, demand: Demand) -> tuple[Plan, ...]:
+    """Each node's plan, of the jobs whose demand is known, in the order of the nodes' names.
+
+    Jobs are called as in the run's records.  Of a run without plans (imported) they are made from records.
+    """
+    jobs = run.job_records()
     try:
-        spec = toml.load(run.path / PLAN, WorkloadSpec)
-        plan = make_plan(spec, where=str(run.path / PLAN), catalogue=CATALOGUE, scale=spec.scale or 1.0)
+        found = _stored(run)
     except MawlError:
-        plan = _recorded(run.facts, run.job_records())
-    return _known(plan, demand)
+        found = _by_node(_recorded(run.facts, jobs), jobs)
+    known = [_known(plan, demand) for plan in found]
+    return tuple(plan for plan in known if plan.sessions)
+
+
+def _stored(run: Run) -> list[Plan]:
+    if not run.facts.node_runs:
+        return [_expanded(run.path / PLAN)]
+    places = toml.load(run.path / PLAN, NodePlans).nodes
+    inside = run.path.resolve()
+    for place in places.values():
+        if not (inside / place).resolve().is_relative_to(inside):
+            raise InvalidFileError(f"{place} lies outside of the run", where=str(run.path / PLAN))
+    return [of_node(_expanded(run.path / places[name]), name) for name in sorted(places)]
+
+
+def _expanded(file: Path) -> Plan:
+    spec = toml.load(file, WorkloadSpec)
+    return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0)
+
+
+def of_node(plan: Plan, node: str) -> Plan:
+    """The plan with the node's name in front of its jobs', as a run on several nodes has them."""
+    return _renamed(plan, lambda job: f"{node}.{job}")
+
+
+def without_node(plan: Plan, nodes: Iterable[str]) -> Plan:
+    """The inverse of :func:`of_node`, where all of the plan's jobs have the name of one of ``nodes``."""
+    fronts = [f"{node}." for node in nodes]
+    front = next((one for one in fronts if all(job.job.startswith(one) for job in plan.jobs())), "")
+    return _renamed(plan, lambda job: job.removeprefix(front))
+
+
+def _renamed(plan: Plan, name: Callable[[str], str]) -> Plan:
+    return msgspec.structs.replace(
+        plan, sessions=tuple(_of_names(session, session.name, name) for session in plan.sessions)
+    )
+
+
+def _of_names(session: SessionPlan, own: str, name: Callable[[str], str]) -> SessionPlan:
+    """The session called ``own``, its jobs and what they wait for called what ``name`` makes of them."""
+    return msgspec.structs.replace(
+        session,
+        name=own,
+        stages=tuple(
+            tuple(
+                msgspec.structs.replace(
+                    job, job=name(job.job), session=own, after=tuple(name(other) for other in job.after)
+                )
+                for job in stage
+            )
+            for stage in session.stages
+        ),
+    )
 
 
 def _known(plan: Plan, demand: Demand) -> Plan:
@@ -60,19 +122,19 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
     begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
     first = min((at for at, _ in begun), default=0.0)
     scale = facts.workload.scale or 1.0
-    of_session: dict[str, list[tuple[float, JobRecord]]] = defaultdict(list)
+    of_session: dict[tuple[str, str], list[tuple[float, JobRecord]]] = defaultdict(list)
     for at, job in sorted(begun, key=lambda pair: pair[0]):
-        of_session[job.session].append((at, job))
+        of_session[job.session, job.node].append((at, job))
     for job in jobs:
         if job.started_at is None:
-            of_session[job.session].append((first, job))
+            of_session[job.session, job.node].append((first, job))
     sessions = [
         SessionPlan(
             name=name,
             start_delay_seconds=members[0][0] - first,
             stages=tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1)),
         )
-        for name, members in sorted(of_session.items())
+        for (name, _), members in sorted(of_session.items())
     ]
     return Plan(
         workload=facts.workload.name,
@@ -126,22 +188,7 @@ def at_sessions(plan: Plan, sessions: int) -> Plan:
 def _again(session: SessionPlan, suffix: str, plan: Plan) -> SessionPlan:
     """The session once more, its names marked; what it waits for in other sessions is marked alike."""
     names = {job.job for job in plan.jobs()}
-    return msgspec.structs.replace(
-        session,
-        name=session.name + suffix,
-        stages=tuple(
-            tuple(
-                msgspec.structs.replace(
-                    job,
-                    job=job.job + suffix,
-                    session=session.name + suffix,
-                    after=tuple(name + suffix if name in names else name for name in job.after),
-                )
-                for job in stage
-            )
-            for stage in session.stages
-        ),
-    )
+    return _of_names(session, session.name + suffix, lambda job: job + suffix if job in names else job)
 
 
 def at_scale(plan: Plan, factor: float) -> Plan:
@@ -164,15 +211,15 @@ def at_scale(plan: Plan, factor: float) -> Plan:
     )
 
 
-def demands_for(plan: Plan, demand: Demand, measured: Plan, seed: int) -> dict[str, JobDemand]:
-    """The demand of every job of a plan, in proportion to its scale over that of the measured job.
+def demands_for(plan: Plan, demand: Demand, measured: Sequence[Plan], seed: int) -> dict[str, JobDemand]:
+    """The demand of every job of a plan, in proportion to its scale over that of the job in ``measured``.
 
     A job that was measured has its own; any other (more sessions) that of a measured job of its program,
     drawn with ``seed``.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
     """
     draw = random.Random(seed)
     by_program: dict[str, list[JobDemand]] = defaultdict(list)
-    sizes = {job.job: job.scale for job in measured.jobs()}
+    sizes = {job.job: job.scale for one in measured for job in one.jobs()}
     for job in demand.jobs.values():
         by_program[job.program].append(job)
     found = {}
@@ -186,15 +233,15 @@ def demands_for(plan: Plan, demand: Demand, measured: Plan, seed: int) -> dict[s
                     cure="simulate from a run that has all programs of the plan",
                 )
             own = draw.choice(by_program[planned.program])
-        factor = planned.scale / sizes.get(own.job, measured.scale)
+        factor = planned.scale / sizes.get(own.job, measured[0].scale)
         found[planned.job] = own if factor == 1.0 else scaled(own, factor)
     return found
 
 
-def by_node(plan: Plan, jobs: Mapping[str, JobRecord]) -> list[Plan]:
-    """A run's plan node by node: the sessions of each, in the order of the nodes' names."""
+def _by_node(plan: Plan, jobs: Sequence[JobRecord]) -> list[Plan]:
+    """A plan that was made from records node by node: the sessions of each, in the order of the names."""
+    of_job = {job.job: job.node for job in jobs}
     nodes: dict[str, list[SessionPlan]] = defaultdict(list)
     for session in plan.sessions:
-        first = session.stages[0][0].job
-        nodes[jobs[first].node if first in jobs else ""].append(session)
+        nodes[of_job[session.stages[0][0].job]].append(session)
     return [msgspec.structs.replace(plan, sessions=tuple(nodes[name])) for name in sorted(nodes)]

@@ -19,8 +19,10 @@ NAMES: tuple[str, ...] = (
     *(f"role.{role}.{direction}" for role in ROLES for direction in DIRECTIONS),
     *(f"alone.{role}" for role in ROLES),
     "alone.other",
+    *(f"crossing.{direction}" for direction in DIRECTIONS),
 )
-"""What the whole of a step moves or waits for: CPU seconds, seconds alone, bytes, seconds blocked."""
+"""What the whole of a step moves or waits for: CPU seconds, seconds alone, bytes (``crossing`` are those on a
+node's link), seconds blocked."""
 
 CHANNELS = len(NAMES)
 WAITERS = len(ROLES) + 1
@@ -38,6 +40,8 @@ def channels_of(step: Activity) -> Floats:
         found[_PLACE[f"application.{flow.direction}"]] += flow.application_bytes
         found[_PLACE[f"device.{flow.direction}"]] += flow.device_bytes
         found[_PLACE[f"role.{flow.role}.{flow.direction}"]] += flow.application_bytes
+    for direction, bytes_ in step.crossing.items():
+        found[_PLACE[f"crossing.{direction}"]] = bytes_
     for role, seconds in step.blocked_seconds.items():
         found[_PLACE[f"alone.{role}"]] += seconds
     return found

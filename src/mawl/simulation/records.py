@@ -18,24 +18,24 @@ KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": 
 
 
 def records_of(
-    run: JobRun, demand: JobDemand, node: str, started_at: float
+    run: JobRun, name: str, demand: JobDemand, started_at: float
 ) -> tuple[JobRecord, list[StepRecord]]:
-    """The job and its steps; ``started_at`` is when the run began (seconds since the epoch)."""
-    steps = [
-        _step(run.plan.job, number, step, demand, started_at)
-        for number, step in enumerate(run.steps, start=1)
-    ]
+    """The job, called ``name``, and its steps; its node is left out.
+
+    ``started_at`` is when the run began (seconds since the epoch).
+    """
+    steps = [_step(name, number, step, demand, started_at) for number, step in enumerate(run.steps, start=1)]
     own = [step for step in steps if step.kind not in ("startup", "verify")]
     parts = {kind: total(step.usage for step in steps if step.kind == kind) for kind in ("startup", "verify")}
     begun = [step.started_at for step in steps if step.kind != "startup"]
     usage = total(step.usage for step in own)
     record = JobRecord(
-        job=run.plan.job,
+        job=name,
         program=run.plan.program,
         program_class=demand.program_class,  # type: ignore[arg-type]
         session=run.plan.session,
         stage=run.plan.stage,
-        node=node,
+        node="",
         replica=run.plan.replica,
         gate=run.plan.gate,
         trail_out=run.plan.trail_out,

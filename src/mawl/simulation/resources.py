@@ -25,10 +25,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all."""
+    """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all.
+
+    ``number`` is the place of the kind among the system's.
+    """
 
     kind: NodeKind
     count: int
+    number: int = 0
 
 
 class Resources:
@@ -40,7 +44,8 @@ class Resources:
         self._columns: dict[tuple[int | None, str, str], int] = {}
         for number, group in enumerate(groups):
             kind = group.kind
-            self._add(number, CORES, "", kind.cores * kind.core_speed)
+            if not system.one_machine:
+                self._add(number, CORES, "", kind.cores * kind.core_speed)
             for direction in ("read", "write"):
                 if kind.link_bytes_per_second is not None:
                     self._add(number, LINK, direction, kind.link_bytes_per_second)
@@ -48,6 +53,8 @@ class Resources:
                 device = system.device(name)
                 if device.local:
                     self._device(number, device)
+        if system.one_machine:
+            self._add(None, CORES, "", groups[0].kind.cores * groups[0].kind.core_speed)
         for direction in ("read", "write"):
             if system.fabric_bytes_per_second is not None:
                 self._add(None, FABRIC, direction, system.fabric_bytes_per_second)

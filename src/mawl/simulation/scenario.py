@@ -41,7 +41,7 @@ class Scenario:
                 key = number, node % len(self.plans)
                 counts[key] = counts.get(key, 0) + 1
                 node += 1
-        groups = [Group(self.system.nodes[number], count) for (number, _), count in counts.items()]
+        groups = [Group(self.system.nodes[number], count, number) for (number, _), count in counts.items()]
         return groups, [self.plans[place] for _, place in counts]
 
 

@@ -108,7 +108,8 @@ class System:
 
     ``fabric_bytes_per_second`` is what all links move together, in each direction; None: no bound.
     ``sources`` says where a figure is from, by key path (``devices.NAME.read_bytes_per_second``,
-    ``nodes.0.cores``, ``fabric_bytes_per_second``).
+    ``nodes.0.cores``, ``fabric_bytes_per_second``).  ``one_machine``: the nodes are parts of one machine
+    (containers, namespaces), and share its cores and its memory, which every kind must then give alike.
     """
 
     name: str
@@ -116,12 +117,20 @@ class System:
     devices: tuple[Device, ...]
     fabric_bytes_per_second: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+    one_machine: bool = False
 
     def __post_init__(self) -> None:
         where = f"system {self.name}"
         positive(where, "fabric_bytes_per_second", self.fabric_bytes_per_second)
         if not self.nodes:
             raise UsageError("the system has no nodes", where=where, cure="describe at least one")
+        if self.one_machine and len({(kind.cores, kind.core_speed) for kind in self.nodes}) > 1:
+            raise UsageError(
+                "the nodes of one machine differ in cores",
+                where=where,
+                why="they share the machine's",
+                cure="give each kind the machine's cores, or leave one_machine out",
+            )
         names = [device.name for device in self.devices]
         for name in names:
             if names.count(name) > 1:
@@ -142,6 +151,11 @@ class System:
     def node_count(self) -> int:
         """Nodes of all kinds."""
         return sum(kind.count for kind in self.nodes)
+
+    def kind_number(self, place: int) -> int:
+        """The number of the kind of the node at ``place``, counted over all kinds in order; then again."""
+        numbers = [number for number, kind in enumerate(self.nodes) for _ in range(kind.count)]
+        return numbers[place % len(numbers)]
 
     def device(self, name: str) -> Device:
         """The device of that name; :class:`KeyError` without one."""

@@ -67,13 +67,17 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file: nodes, devices, what all links move together, and where figures are from."""
+    """A file: nodes, devices, what all links move together, and where figures are from.
+
+    ``one_machine = true``: the nodes share the cores of one machine.
+    """
 
     name: str
     nodes: list[NodeSpec]
     devices: dict[str, DeviceSpec]
     fabric_bytes_per_second: Amount | None = None
     sources: dict[str, str] = {}
+    one_machine: bool = False
 
 
 def load_system(path: Path) -> System:
@@ -95,6 +99,8 @@ def system_toml(system: System, *, head: str = "") -> str:
     tree: dict[str, Any] = {"name": system.name}
     if system.fabric_bytes_per_second is not None:
         tree["fabric_bytes_per_second"] = system.fabric_bytes_per_second
+    if system.one_machine:
+        tree["one_machine"] = True
     tree["nodes"] = [
         {**_plain(node, ("roles",)), "roles": {role: list(held) for role, held in node.roles.items()}}
         for node in system.nodes
@@ -131,6 +137,7 @@ def _system(spec: SystemSpec, where: str) -> System:
                 for name, one in spec.devices.items()
             ),
             sources=spec.sources,
+            one_machine=spec.one_machine,
         )
     except InvalidFileError:
         raise

@@ -1,0 +1,246 @@
+"""Several nodes over links to a storage server: bytes are kept, alike nodes go alike, more never slows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.analysis.summary import sampled
+from mawl.errors import InvalidFileError, UsageError
+from mawl.model.cluster import StorageRun
+from mawl.model.run import NodeFacts
+from mawl.plan.workload import Plan
+from mawl.simulation.activity import Calibration
+from mawl.simulation.changes import changed, parse_change
+from mawl.simulation.demand import Demand, Flow, JobDemand, demand_of
+from mawl.simulation.engine import Outcome
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.forecast import Question, base_of, predict
+from mawl.simulation.plans import of_node, plans_of
+from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.served import NO_SERVER, as_served
+from mawl.simulation.system import System
+from mawl.simulation.system_file import loads_system, system_toml
+from mawl.store import Run, open_run
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import MB, demands, device, flow, plan, step, system
+
+NODES = ["node1", "node2", "node3", "node4"]
+LINK_RATIO, REACH = 1.05, 0.6
+"""What crosses the links, and what reaches the server's device, of what jobs ask for."""
+
+
+def crossing(of: Flow) -> Flow:
+    return replace(
+        of, link_bytes=of.application_bytes * LINK_RATIO, device_bytes=of.application_bytes * REACH
+    )
+
+
+def pool(rate: float = 40.0, link: float = 20.0, **more: Any) -> System:
+    return system(device("pool", rate=rate, local=False), count=4, link_bytes_per_second=link * MB, **more)
+
+
+def jobs_of(plans: Plan) -> dict[str, JobDemand]:
+    return demands(
+        {
+            job.job: [
+                step(0.2, crossing(flow(30)), blocked=0.1),
+                step(0.1, crossing(flow(60, direction="read")), crossing(flow(20, "util"))),
+            ]
+            for job in plans.jobs()
+        }
+    )
+
+
+def unlike(of: System) -> Scenario:
+    """Every node has a plan of its own, though all do the same."""
+    plans = tuple(of_node(plan([[["a"], ["b"]], [["c"]]]), node) for node in NODES)
+    return Scenario(system=of, plans=plans, jobs={n: j for one in plans for n, j in jobs_of(one).items()})
+
+
+def simulated(of: Scenario, alone_ratio: float = 1.0) -> Outcome:
+    return run(of, Calibration(pool(), alone_ratio))
+
+
+def stored(folder: Path, of: Scenario) -> tuple[Run, Outcome]:
+    """The scenario as a run folder, of a run whose storage server was watched."""
+    outcome = simulated(of)
+    source = facts(
+        nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")],
+        planned_jobs=[],
+        storage_runs=[StorageRun(node="server", run_id="its", outcome="completed")],
+    )
+    write_folder(folder, of, outcome, Label(run_id="first", source=source))
+    return open_run(folder), outcome
+
+
+def sums(of: Demand) -> dict[tuple[str, str], float]:
+    flows = [one for job in of.jobs.values() for part in job.steps for one in part.flows]
+    return {
+        (direction, kind): sum(getattr(one, f"{kind}_bytes") for one in flows if one.direction == direction)
+        for direction in ("read", "write")
+        for kind in ("application", "crossing", "device")
+    }
+
+
+def test_nodes_of_plans_of_their_own_that_do_the_same_end_together() -> None:
+    apart = simulated(unlike(pool()))
+    same = plan([[["a"], ["b"]], [["c"]]])
+    alike = simulated(Scenario(system=pool(), plans=(same,), jobs=jobs_of(same)))
+    assert len(apart.resources.groups) == 4 and len(alike.resources.groups) == 1
+    ends = [max(job.ended for job in apart.jobs if job.group == group) for group in range(4)]
+    assert ends == pytest.approx([alike.elapsed_seconds] * 4, rel=1e-9)
+
+
+def test_a_node_with_more_to_do_ends_last_and_slows_nobodys_link() -> None:
+    of = unlike(pool(rate=1000.0))
+    heavy = {
+        name: replace(job, steps=job.steps * 2) if name.startswith("node3.") else job
+        for name, job in of.jobs.items()
+    }
+    ends = [
+        max(job.ended for job in outcome.jobs if job.group == group)
+        for outcome in (simulated(of), simulated(replace(of, jobs=heavy)))
+        for group in range(4)
+    ]
+    assert ends[4:6] + ends[7:] == pytest.approx(ends[:3])
+    assert ends[6] == pytest.approx(2 * ends[2], rel=0.1)
+
+
+@pytest.mark.parametrize("alone", [0.0, 1.0])
+@pytest.mark.parametrize("figure", ["link", "rate"])
+def test_more_of_link_or_device_never_slows(figure: str, alone: float) -> None:
+    times = [
+        simulated(unlike(pool(**{figure: value})), alone).elapsed_seconds
+        for value in (5.0, 8.0, 20.0, 50.0, 200.0, 1000.0)
+    ]
+    assert all(after <= before * (1 + 1e-9) for before, after in pairwise(times))
+    assert times[-1] < times[0] / 2
+
+
+def test_links_then_the_device_are_the_limit() -> None:
+    """A node reads 189 MB over its link; of the device, 432 MB are read."""
+    for of, least, name in (
+        (pool(link=10.0, rate=1000.0), 189.0 / 10.0, "link"),
+        (pool(link=1000.0, rate=20.0), 432.0 / 20.0, "pool"),
+    ):
+        found = simulated(unlike(of), 0.0)
+        assert found.elapsed_seconds > least
+        limits = found.recording.limits(0.0, found.elapsed_seconds)
+        assert max(limits, key=lambda one: limits[one]) == name
+
+
+def test_the_folder_has_what_links_and_server_moved(tmp_path: Path) -> None:
+    made, _ = stored(tmp_path / "run", unlike(pool()))
+    cluster = judged(made)["cluster"]
+    assert list(cluster["nodes"]) == NODES
+    at_device = cluster["storage"]["server"]["device"]
+    asked = {"read": 12 * 60 * MB, "written": 12 * 50 * MB}
+    assert at_device["read_bytes"] == pytest.approx(asked["read"] * REACH, rel=1e-3)
+    assert at_device["written_bytes"] == pytest.approx(asked["written"] * REACH, rel=1e-3)
+    samples = sampled(made)
+    assert samples is not None
+    for way, bytes_ in (("received", asked["read"]), ("sent", asked["written"])):
+        ends = [samples.series(node, f"network.link.{way}_bytes") for node in NODES]
+        assert sum(one.values[-1] for one in ends if one) == pytest.approx(bytes_ * LINK_RATIO)
+    assert made.facts.link_bytes_per_second == 20 * MB
+
+
+def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
+    made, outcome = stored(tmp_path / "run", unlike(pool()))
+    started = made.facts.started_at
+    edges = [started + outcome.elapsed_seconds * part / 7 for part in range(8)]
+    before = demand_of(made, judged(made))
+    after = sums(as_served(before, made.facts, sampled(made), edges))
+    for direction, asked in (("read", 12 * 60 * MB), ("write", 12 * 50 * MB)):
+        assert after[direction, "application"] == pytest.approx(asked)
+        assert after[direction, "crossing"] == pytest.approx(asked * LINK_RATIO, rel=1e-3)
+        assert after[direction, "device"] == pytest.approx(asked * REACH, rel=1e-3)
+
+
+def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
+    made, outcome = stored(tmp_path / "run", unlike(pool()))
+    demand = demand_of(made, judged(made))
+    span = (made.facts.started_at, made.facts.started_at + outcome.elapsed_seconds)
+    for samples, edges in ((None, span), (sampled(made), None)):
+        found = as_served(demand, made.facts, samples, edges)
+        assert found.jobs == demand.jobs and NO_SERVER in found.lacks
+
+
+def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
+    made, outcome = stored(tmp_path / "run", unlike(pool()))
+    own = base_of(made, judged(made), pool())
+    assert own.error_ratio == pytest.approx(0.0, abs=0.05)
+    assert [one.workload for one in plans_of(made, own.demand)] == ["scene"] * 4
+    seen = base_of(made, judged(made)).seen
+    assert [one.name for one in seen.devices] == ["server"]
+    assert seen.nodes[0].link_bytes_per_second == 20 * MB and seen.node_count == 4
+    wide = predict(own, Question(changes=[parse_change("link=80MB")]))[1]
+    assert wide.elapsed_seconds < outcome.elapsed_seconds
+
+
+def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:
+    computing = {name: replace(job, steps=(step(4.0),)) for name, job in unlike(pool()).jobs.items()}
+    of = replace(unlike(pool(cores=1.0)), jobs=computing)
+    apart = simulated(of)
+    one = replace(of, system=replace(of.system, one_machine=True))
+    together = simulated(one)
+    assert together.elapsed_seconds == pytest.approx(4 * apart.elapsed_seconds)
+    made, _ = stored(tmp_path / "run", one)
+    assert [node.same_machine_as for node in made.facts.nodes] == [None, "node1", "node1", "node1"]
+    samples = sampled(made)
+    assert samples is not None
+    host = [samples.series(node, "host.cpu_user_seconds") for node in NODES]
+    assert host[0] is not None and host[0].values[-1] == pytest.approx(12 * 4.0)
+    assert host[1:] == [None, None, None]
+    seen = base_of(made, judged(made)).own
+    assert seen.one_machine and seen.node_count == 4
+
+
+def test_what_no_such_system_can_be_is_refused() -> None:
+    with pytest.raises(UsageError, match="link_bytes_per_second is 0"):
+        changed(pool(), [parse_change("link=0")])
+    kinds = (pool().nodes[0], replace(pool().nodes[0], cores=2.0))
+    with pytest.raises(UsageError, match="nodes of one machine differ in cores"):
+        replace(pool(), nodes=kinds, one_machine=True)
+    one = replace(pool(), one_machine=True)
+    assert loads_system(system_toml(one), where="text") == one
+    text = system_toml(replace(pool(), nodes=kinds)).replace("[[nodes]]", "one_machine = true\n[[nodes]]", 1)
+    with pytest.raises(InvalidFileError, match="differ in cores"):
+        loads_system(text, where="text")
+
+
+def test_a_description_of_other_nodes_than_the_runs_is_refused(tmp_path: Path) -> None:
+    made, _ = stored(tmp_path / "run", unlike(pool()))
+    three = replace(pool(), nodes=(replace(pool().nodes[0], count=3),))
+    with pytest.raises(UsageError, match="4 nodes of the run have a plan, and the system has 3"):
+        base_of(made, judged(made), three)
+
+
+def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -> None:
+    """One has eight cores and a fast disk, the other one core and a slow one; both do the same."""
+    disks = device("fast", rate=400.0), device("slow", rate=20.0)
+    kinds = [system(disk, cores=cores).nodes[0] for disk, cores in zip(disks, (8.0, 1.0), strict=True)]
+    both = replace(system(*disks), nodes=tuple(kinds))
+    of = unlike(both)
+    outcome = run(of, Calibration(both, 0.0))
+    ends = [max(job.ended for job in outcome.jobs if job.group == group) for group in (0, 1)]
+    assert ends[1] > 5 * ends[0]
+    source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])
+    write_folder(tmp_path / "run", of, outcome, Label(run_id="first", source=source))
+    made = open_run(tmp_path / "run")
+    found = base_of(made, judged(made))
+    assert [kind.cores for kind in found.seen.nodes] == [8.0, 1.0]
+    assert [one.name for one in found.seen.devices] == ["node1-fast", "node2-slow"]
+    described = base_of(made, judged(made), both)
+    assert described.error_ratio == pytest.approx(0.0, abs=0.05)
+    quick = predict(
+        found, Question(changes=[parse_change("node2-slow.shared=400MB"), parse_change("cores=8")])
+    )
+    assert quick[1].elapsed_seconds < outcome.elapsed_seconds
+    assert quick[1].elapsed_seconds > ends[0]
