@@ -10,7 +10,8 @@ from mawl.imports import importing
 
 CODE = """
 import sys, mawl.commands.run
-print(*sorted(name for name in sys.modules if name.startswith(("mawl.runner", "mawl.datagen", "distributed"))))
+unwanted = ("mawl.runner", "mawl.datagen", "distributed")
+print(*sorted(name for name in sys.modules if name.startswith(unwanted)))
 """
 
 
