@@ -22,6 +22,7 @@ from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.live import view
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
+from mawl.imports import importing
 from mawl.model.options import ROLES
 from mawl.plan.workload import Plan
 from mawl.units import parse_size
@@ -147,9 +148,10 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     for package in ("dask", "distributed"):
         if find_spec(package) is None:
             raise missing_package(ModuleNotFoundError(name=package), "cluster")
-    import asyncio
+    with importing():
+        import asyncio
 
-    from mawl.cluster.conducting import conduct
+        from mawl.cluster.conducting import conduct
 
     chosen = settings()
     placed = _placed(arguments.on or [])
