@@ -6,7 +6,7 @@ BIN := .venv/bin
 SOURCES := src tests tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab check bench format reference setup clean-venv
+.PHONY: help demo test test-lab check types style bench format reference setup clean-venv
 
 help:
 	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
@@ -30,19 +30,28 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/pytest -m "not lab" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
+# The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
-	$(BIN)/pytest -m lab $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml)
+	parallel=0; \
+	$(BIN)/pytest -m "lab and parallel" -n 2 --dist worksteal \
+	    $(if $(REPORT),--junitxml=$(REPORT)/test-parallel.xml) || parallel=$$?; \
+	$(BIN)/pytest -m "lab and not parallel" $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
 
 check: $(STAMP)
+	$(MAKE) -j 2 --output-sync=target types style
+	$(MAKE) test
+	$(BIN)/python tools/documents.py
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+style: $(STAMP)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.workloads --check
 	$(BIN)/python -m tools.reference --check
 	$(BIN)/python -m tools.published_table --check
-	$(MAKE) test
-	$(BIN)/python tools/documents.py
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ROWS)

@@ -29,6 +29,7 @@ SKEW_SECONDS = 0.05
 MORE_CPU_RATIO = 1.01
 PAIRS = 3
 WORKLOAD = ("mixed20", "--scale", "smoke")
+SHORT = ("nano",)
 FAKES = (4, 64)
 SAMPLED_SECONDS = 120
 NODES = 4
@@ -159,14 +160,35 @@ def _skew(place: Path) -> Result:
 
 
 class _Spent(NamedTuple):
-    """CPU seconds of a run: everything; the node's run with its agent; its jobs alone."""
+    """CPU seconds of a run: everything; the node's run with its agent; its jobs alone.
+
+    Everything is user and system time of the command and all that it started and, through Dask, of what
+    the scheduler and the worker's process used from its start to its end, their idle beats in that time
+    included: not what they took before it, and not their start.
+    """
 
     whole: float
     node: float
     jobs: float
+    elapsed_seconds: float
 
 
-def _spent(place: Path, dask: _Dask | None) -> _Spent:
+class _Pair(NamedTuple):
+    """The same run through Dask and without."""
+
+    through: _Spent
+    local: _Spent
+
+    def more_seconds(self) -> float:
+        """CPU beside the jobs that the one took more."""
+        return (self.through.whole - self.through.jobs) - (self.local.whole - self.local.jobs)
+
+    def node_more_seconds(self) -> float:
+        """The same of the node's run with its agent."""
+        return (self.through.node - self.through.jobs) - (self.local.node - self.local.jobs)
+
+
+def _spent(place: Path, workload: tuple[str, ...], dask: _Dask | None) -> _Spent:
     """A run through Dask (scheduler and worker run already), or a local one (None)."""
     processes = [process.pid for process in dask.processes] if dask else []
 
@@ -177,43 +199,73 @@ def _spent(place: Path, dask: _Dask | None) -> _Spent:
         below = sum(_ticks(pid, children=True) for pid in processes) / clock
         return [usage.ru_utime + usage.ru_stime + below, *own]
 
-    before = seconds()
-    folder = _mawl(place, *WORKLOAD, *(["--cluster", dask.address] if dask else []))
+    before, began = seconds(), time.monotonic()
+    folder = _mawl(place, *workload, *(["--cluster", dask.address] if dask else []))
+    elapsed = time.monotonic() - began
     spent = [after - old for after, old in zip(seconds(), before, strict=True)]
     run = open_run(folder / NODE_RUNS / "node1" if dask else folder)
     jobs = sum(job.total.cpu_seconds or 0.0 for job in run.job_records())
     own = run.facts.overhead.cpu_seconds
     assert own is not None, "this process has CPU seconds"
-    return _Spent(sum(spent), jobs + own + (spent[-1] if dask else 0.0), jobs)
+    return _Spent(sum(spent), jobs + own + (spent[-1] if dask else 0.0), jobs, elapsed)
+
+
+def _pairs(place: Path, workload: tuple[str, ...], dask: _Dask) -> list[_Pair]:
+    """Pairs in turns; the first run makes the inputs and is nobody's."""
+    _spent(place, workload, dask)
+    through: list[_Spent] = []
+    local: list[_Spent] = []
+    for pair in range(PAIRS):
+        for side in (None, dask) if pair % 2 else (dask, None):
+            (through if side else local).append(_spent(place, workload, side))
+    return [_Pair(*pair) for pair in zip(through, local, strict=True)]
 
 
 def _one_node(place: Path) -> list[Result]:
-    """Pairs in turns; the first run makes the inputs and is nobody's."""
+    """What a run through Dask takes more, in all and by a straight line through two lengths of it."""
     dask = _Dask(place / "one", 1, tuned=True)
-    through: list[_Spent] = []
-    local: list[_Spent] = []
     try:
-        _spent(place, dask)
-        for pair in range(PAIRS):
-            for side in (None, dask) if pair % 2 else (dask, None):
-                (through if side else local).append(_spent(place, side))
+        pairs = _pairs(place, WORKLOAD, dask)
+        short = _pairs(place, SHORT, dask)
     finally:
         dask.close()
-    pairs = list(zip(through, local, strict=True))
+    whole = [pair.more_seconds() for pair in pairs]
     return [
         _more(
             "CPU of one node through Dask over local",
-            [one.whole / other.whole for one, other in pairs],
-            [(one.whole - one.jobs - other.whole + other.jobs) / other.whole for one, other in pairs],
+            [pair.through.whole / pair.local.whole for pair in pairs],
+            [pair.more_seconds() / pair.local.whole for pair in pairs],
             "controller and scheduler counted",
         ),
         _more(
             "CPU of a node and its agent over local",
-            [one.node / other.node for one, other in pairs],
-            [(one.node - one.jobs - other.node + other.jobs) / other.node for one, other in pairs],
+            [pair.through.node / pair.local.node for pair in pairs],
+            [pair.node_more_seconds() / pair.local.node for pair in pairs],
             "the node's own run and the worker's process",
         ),
+        *_fixed_and_growing(short, pairs, whole),
     ]
+
+
+def _fixed_and_growing(short: list[_Pair], long: list[_Pair], whole: list[float]) -> list[Result]:
+    """``fixed + growing x elapsed`` through the medians of the short runs and the long ones."""
+    brief = statistics.median(pair.more_seconds() for pair in short)
+    brief_elapsed = statistics.median(pair.through.elapsed_seconds for pair in short)
+    elapsed = statistics.median(pair.through.elapsed_seconds for pair in long)
+    busy = statistics.median(pair.local.whole / pair.local.elapsed_seconds for pair in long)
+    growing = (statistics.median(whole) - brief) / (elapsed - brief_elapsed)
+    points = (
+        f"{brief:.2f} CPU s more in {' '.join(SHORT)} of {brief_elapsed:.0f} s, "
+        f"{statistics.median(whole):.2f} ({min(whole):.2f} to {max(whole):.2f}) in "
+        f"{' '.join(WORKLOAD)} of {elapsed:.0f} s"
+    )
+    return [
+        Result("one node through Dask, fixed", brief - growing * brief_elapsed, "CPU s", "", None, points),
+        Result(
+            "one node through Dask, growing", growing * 1000, "CPU ms per s", "", None,
+            f"a local run takes {busy:.2f} CPU s per s; jobs, samples, questions, idle scheduler and worker",
+        ),
+    ]  # fmt: skip
 
 
 def _more(name: str, ratios: list[float], beside_jobs: list[float], what: str) -> Result:

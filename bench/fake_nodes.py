@@ -111,8 +111,8 @@ class FakeNodes(Link):
         names = [FACTS, PLAN, *(f"{JOURNAL}/{name}" for name in JOURNAL_FILES)]
         return [(name, (self.recorded / name).stat().st_size) for name in names]
 
-    def _piece(self, _: str, __: str, name: str, offset: int) -> bytes:
-        return (self.recorded / name).read_bytes()[offset:]
+    def _pieces(self, _: str, __: str, wanted: list[tuple[str, int]]) -> list[bytes]:
+        return [(self.recorded / name).read_bytes()[offset:] for name, offset in wanted]
 
     def _finish(self, _: str, __: str, ___: bool) -> None:
         """Nothing to end."""

@@ -2,9 +2,10 @@
 
 In a fence that opens with ```` ```console ```` each line that begins with ``$ `` is run by bash, with
 ``.venv/bin`` first on PATH, in one scratch directory for each document, in order; it must end with
-status 0.  ``make TARGET`` is only looked up in the Makefile, and what changes the machine or needs a
-network (``git``, ``cd``, package managers) is not run.  A fence that opens with ```` ```toml NAME.toml ````
-is that file in the scratch directory.  ```` ```console ignore ```` switches a fence off.
+status 0.  Two documents are run side by side.  ``make TARGET`` is only looked up in the Makefile, and
+what changes the machine or needs a network (``git``, ``cd``, package managers) is not run.  A fence that
+opens with ```` ```toml NAME.toml ```` is that file in the scratch directory.  ```` ```console ignore ````
+switches a fence off.
 
 ``python tools/documents.py [FILE...]``; without arguments those of the top and docs/**/*.md.
 """
@@ -18,12 +19,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip", "source")
 LONGEST_SECONDS = 300
+AT_ONCE = 2
+"""Documents whose commands run side by side."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,21 @@ def check(command: Command, directory: Path, environment: dict[str, str]) -> str
     return f"exit status {ended.returncode}: {last[0]}"
 
 
+def check_document(file: Path, environment: dict[str, str]) -> tuple[int, list[str]]:
+    """How many commands of a document were checked, and a line for each that does not work."""
+    ran, problems = 0, []
+    text = file.read_text()
+    with tempfile.TemporaryDirectory(prefix="mawl-documents-") as scratch:
+        for name, content in files(text).items():
+            Path(scratch, name).write_text(content)
+        for command in commands(text):
+            ran += 1
+            problem = check(command, Path(scratch), environment)
+            if problem is not None:
+                problems.append(f"{file}:{command.line}: {command.text}: {problem}")
+    return ran, problems
+
+
 def main(arguments: list[str]) -> int:
     """Check documents; 1 when a command in one of them does not work."""
     documents = [Path(name).resolve() for name in arguments]
@@ -97,16 +117,11 @@ def main(arguments: list[str]) -> int:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAWL_")}
     environment["PATH"] = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
     ran = failed = 0
-    for file in documents:
-        with tempfile.TemporaryDirectory(prefix="mawl-documents-") as scratch:
-            for name, content in files(file.read_text()).items():
-                Path(scratch, name).write_text(content)
-            for command in commands(file.read_text()):
-                ran += 1
-                problem = check(command, Path(scratch), environment)
-                if problem is not None:
-                    failed += 1
-                    print(f"documents: {file}:{command.line}: {command.text}: {problem}", file=sys.stderr)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for count, problems in pool.map(partial(check_document, environment=environment), documents):
+            ran, failed = ran + count, failed + len(problems)
+            for problem in problems:
+                print(f"documents: {problem}", file=sys.stderr)
     print(f"documents: {len(documents)} read, {ran} commands checked, {failed} failed")
     return 1 if failed else 0
 

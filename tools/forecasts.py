@@ -1,7 +1,8 @@
 """``python -m tools.forecasts CAMPAIGN...``: lab campaigns forecast from their first arm.
 
 Each campaign's first arm calibrates; every other arm is forecast on the bed as its calibration measured it,
-and docs/reference/forecasts.md is printed from the comparison.
+and docs/reference/forecasts.md is printed from the comparison.  Campaigns of one bed are numbered in the
+order in which they are given.
 """
 
 from __future__ import annotations
@@ -88,10 +89,11 @@ def forecasts(campaign: Path, keep: Path) -> list[dict[str, Any]]:
     rows = []
     for arm in arms:
         measured = judged(open_run(campaign / arm.folder))
-        predicted = _predicted(base, system[arm.arm], keep / f"{record.bed}-{arm.arm}")
+        predicted = _predicted(base, system[arm.arm], keep / f"{record.campaign_id}-{arm.arm}")
         rows.append(
             {
                 "bed": record.bed,
+                "campaign": record.campaign_id,
                 "arm": arm.arm,
                 "calibrated": arm is arms[0],
                 "alone_ratio": base.calibration.alone_ratio,
@@ -121,13 +123,21 @@ def page(rows: list[dict[str, Any]]) -> str:
         "# Forecasts of lab beds",
         "Printed by `python -m tools.forecasts CAMPAIGN...` from lab campaigns: the first arm of each",
         "calibrates, every other is forecast from it on the bed as it was calibrated, and then held",
-        "against its own run.",
+        "against its own run. Campaigns of one bed are numbered. Forecast CPU seconds are those of the",
+        "calibrating arm: where an arm took others, the machine was not the same.",
         "[The model](../design/simulation.md) says what an error means.",
         "",
         "| bed | arm | figure | forecast | measured | error |",
         "|---|---|---|---|---|---|",
     ]
+    campaigns: dict[str, list[str]] = {}
     for row in rows:
+        told_of = campaigns.setdefault(row["bed"], [])
+        if row["campaign"] not in told_of:
+            told_of.append(row["campaign"])
+    for row in rows:
+        same = campaigns[row["bed"]]
+        bed = row["bed"] if len(same) == 1 else f"{row['bed']} {same.index(row['campaign']) + 1}"
         arm = f"{row['arm']} (calibrates)" if row["calibrated"] else row["arm"]
         for figure in row["figures"]:
             form = next(form for end, form in FORMS.items() if figure["figure"].endswith(end))
@@ -140,7 +150,7 @@ def page(rows: list[dict[str, Any]]) -> str:
                 told = "right" if figure["agrees"] else "wrong" if figure["agrees"] is False else "not known"
             else:
                 told = f"{error:+.1%}".replace("%", " %")
-            lines.append(f"| {row['bed']} | {arm} | {figure['figure']} | {shown[0]} | {shown[1]} | {told} |")
+            lines.append(f"| {bed} | {arm} | {figure['figure']} | {shown[0]} | {shown[1]} | {told} |")
     return "\n".join(lines) + "\n"
 
 

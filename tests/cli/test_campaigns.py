@@ -85,6 +85,7 @@ def test_options_in_files_are_held_against_each_other(one: Command) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 @pytest.mark.parametrize("whole_group", [True, False])
 def test_a_campaign_killed_at_random_points_goes_on_to_the_same_end(whole_group: bool, one: Command) -> None:
     """kill -9 of the campaign alone (its run must not go on without it), or with the run it is making."""

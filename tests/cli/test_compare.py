@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.commands import compare
 from mawl.errors import UsageError
+from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, Slot
+from mawl.store.campaign import write_campaign
 from mawl.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
@@ -128,3 +133,46 @@ def test_a_run_against_itself_wants_to_be_asked_for(runs: Path, capsys: pytest.C
     with pytest.raises(UsageError, match=r"on both sides: it is held against itself; .*--anyway"):
         call(run, run)
     assert "jobs took as long" in said(capsys, run, run, "--anyway")
+
+
+@pytest.fixture
+def own_runs(runs: Path, tmp_path: Path) -> Path:
+    """The folders of runs, for one test alone."""
+    return shutil.copytree(runs, tmp_path / "sides")
+
+
+def as_campaign(folder: Path, kind: CampaignKind, arms: Sequence[str], slots: Sequence[Slot]) -> None:
+    """Make a folder of runs that of a campaign."""
+    record = Campaign(
+        name=folder.name, kind=kind, created_at=0.0, outcome="completed", mawl_version="0.1.0",
+        machine=CampaignMachine(), directory=str(folder),
+        arms=[Arm(name=name, workload="nano") for name in arms], slots=list(slots),
+    )  # fmt: skip
+    write_campaign(folder, record)
+
+
+def test_a_campaign_of_one_arm_is_a_side_without_its_interrupted_attempts(
+    own_runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (str(own_runs / "before"), str(own_runs / "after"), "--format", "json")
+    slots = [
+        Slot(position=number, arm="as-found", state="finished", folder=f"b{number}") for number in range(1, 5)
+    ]
+    slots[0] = msgspec.structs.replace(slots[0], interrupted=["b0"])
+    as_campaign(own_runs / "before", "repeat", ["as-found"], slots)
+    found = json.loads(said(capsys, *words))
+    assert found["reference"]["run_ids"] == ["b1", "b2", "b3", "b4"]
+    assert found["candidate"]["run_ids"] == [f"a{number}" for number in range(5)]
+
+
+def test_a_campaign_of_several_arms_is_no_side(own_runs: Path) -> None:
+    slot = Slot(position=1, arm="a", state="finished", folder="b0")
+    as_campaign(own_runs / "before", "ab", ["a", "b"], [slot])
+    with pytest.raises(UsageError, match="before: holds runs of 2 arms, which are not one side"):
+        call(str(own_runs / "before"), str(own_runs / "after"))
+
+
+def test_a_campaign_without_a_finished_run_is_no_side(own_runs: Path) -> None:
+    as_campaign(own_runs / "before", "repeat", ["a"], [Slot(position=1, arm="a")])
+    with pytest.raises(UsageError, match="before: has no finished run yet; mawl report before"):
+        call(str(own_runs / "before"), str(own_runs / "after"))

@@ -61,6 +61,7 @@ def recorded_jobs(folder: Path) -> set[str]:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Command) -> None:
     assert mawl("generate", "nano").returncode == 0
     # Roles that only the run folder remembers: clean is not told of them below.
@@ -88,6 +89,7 @@ def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Comma
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_kill_at_twenty_random_points(mawl: Command) -> None:
     chance = random.Random(SEED)
     assert mawl("generate", "nano").returncode == 0
@@ -133,6 +135,7 @@ def fill(place: Path) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 @pytest.mark.parametrize("role", ["work", "util"])
 def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Command) -> None:
     (mawl.directory / "fill.toml").write_text(
@@ -166,6 +169,7 @@ def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Com
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_killed_launcher_takes_its_jobs_along_and_the_run_ends_with_its_records(mawl: Command) -> None:
     assert mawl("generate", "nano").returncode == 0
     process = mawl.start("run", "nano")

@@ -128,6 +128,7 @@ def test_a_short_run_of_one_window(counted: Command) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_run_of_many_windows_and_a_tail(counted: Command) -> None:
     summary, folder = ran(counted, "mixed20", "--cache", "cold")
     assert len(summary["windows"]) > 2

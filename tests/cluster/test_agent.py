@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
+import pytest
 
+from mawl.cluster import agent
 from mawl.cluster.agent import Own
 from mawl.cluster.words import NodeTask
 
@@ -26,3 +29,17 @@ def test_what_it_reads_of_a_task_is_there() -> None:
     fields = {field.name: field.type for field in msgspec.structs.fields(NodeTask)}
     own = msgspec.structs.fields(Own)
     assert {field.name: field.type for field in own} == {field.name: fields[field.name] for field in own}
+
+
+def test_small_files_come_together_and_a_large_one_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("a", 3), ("b", 4), ("c", 9), ("d", 1)):
+        (tmp_path / name).write_bytes(name.encode() * size)
+    child = agent.Child(str(tmp_path), b"", ["true"])
+    monkeypatch.setattr(agent, "_CHILDREN", {"run": child})
+    monkeypatch.setattr(agent, "MOST_BYTES", 10)
+    assert agent.pieces("run", [("a", 0), ("b", 0), ("c", 0), ("d", 0)]) == [b"aaa", b"bbbb", b"ccc"]
+    assert agent.pieces("run", [("c", 3), ("d", 0)]) == [b"cccccc", b"d"]
+    assert agent.pieces("run", [("gone", 0)]) == [b""]
+    child.end()

@@ -125,7 +125,7 @@ def test_a_question_before_the_gate_that_nobody_answers_is_asked_again(tmp_path:
         'name = "short"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
     )
     lab = Lab(tmp_path, {"node1": plan_of(str(tmp_path / "short.toml"))}, lease_seconds=30.0)
-    lost = {"piece", "clock"}
+    lost = {"pieces", "clock"}
 
     def before(node: str, function: str) -> None:
         if function in lost:

@@ -56,10 +56,11 @@ def started(directory: Path, cluster: Cluster, jobs: int) -> subprocess.Popen[st
     raise AssertionError(run.communicate())
 
 
-def until_gone() -> None:
-    """Wait until no process carries the mark of a run of the sleepers."""
+def until_gone(directory: Path) -> None:
+    """Wait until no process carries the mark of the run that was made there, or of its part on a node."""
+    run_id = (directory / "runs" / "latest").resolve().name
     for _ in range(200):
-        if not [name for name in live_runs() if "sleepers" in name]:
+        if not [name for name in live_runs() if name.startswith(run_id)]:
             return
         time.sleep(0.1)
     raise AssertionError(f"jobs outlive their run: {live_runs()}")
@@ -99,6 +100,7 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "sleepers.toml").write_text(SLEEPERS)
     for name in NAMES[:2]:
@@ -115,10 +117,11 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
     assert outcomes["node1.a.2.sleep"] == "finished"
     assert outcomes["node2.a.1.sleep"] == "lost" and outcomes["node2.a.2.sleep"] == "not_started"
     assert "node2 was lost" in said
-    until_gone()
+    until_gone(tmp_path)
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -128,7 +131,7 @@ def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
     run = started(tmp_path, cluster, jobs=1)
     run.kill()
     run.communicate()
-    until_gone()
+    until_gone(tmp_path)
     assert newest(tmp_path).facts.outcome == "interrupted"
     assert {job.job: job.outcome for job in newest(tmp_path).job_records()} == {
         "node1.a.1.sleep": "lost",
@@ -139,6 +142,7 @@ def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_without_the_right_certificate_nobody_gets_in(
     certificates: dict[str, dict[str, Path]], tmp_path: Path
 ) -> None:
@@ -177,6 +181,7 @@ def test_without_the_right_certificate_nobody_gets_in(
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
@@ -196,7 +201,10 @@ def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: P
     assert [one.node for one in run.facts.node_runs] == ["alpha", "beta"]
     # Both are called at once.
     asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
-    assert asked[0].startswith("-o BatchMode=yes -- me@alpha ") and "--name alpha" in asked[0]
+    assert (
+        asked[0].startswith("-o BatchMode=yes -o ConnectTimeout=30 -- me@alpha ")
+        and "--name alpha" in asked[0]
+    )
     assert "--host" in asked[0] and "PROFILE__ENABLED=False" in asked[0]
     assert not dask_workers("alpha")
 

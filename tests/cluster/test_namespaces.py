@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,15 +16,14 @@ from pyarrow import compute
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.conftest import Cluster
+from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(os.geteuid() != 0, reason="lab: network namespaces need root (CAP_SYS_ADMIN)"),
-    pytest.mark.skipif(shutil.which("ip") is None, reason="lab: needs ip (iproute2)"),
+    pytest.mark.skipif(NO_SPACES is not None, reason=str(NO_SPACES)),
 ]
 
 NAMES = ("node1", "node2", "node3", "node4")
-SUBNET = "10.213.77"
 WRITERS = """
 name = "writers"
 [[sessions]]
@@ -40,48 +38,16 @@ stages = [[{ command = ["sleep", "8"] }]]
 """
 
 
-def ip(*arguments: str, check: bool = True) -> None:
-    """One command of iproute2."""
-    subprocess.run(["ip", *arguments], check=check, capture_output=True)
-
-
 class Namespaces(Cluster):
     """A cluster in network namespaces on one bridge; the controller is beside the scheduler."""
 
     def __init__(self, directory: Path) -> None:
-        self.prefix = f"mw{os.getpid() % 100000}"
-        self.hub = f"{self.prefix}hub"
-        self._up()
-        super().__init__(directory, host=f"{SUBNET}.1", inside=["nsenter", f"--net=/run/netns/{self.hub}"])
-
-    def space(self, name: str) -> str:
-        """A node's namespace."""
-        return f"{self.prefix}{name}"
-
-    def _up(self) -> None:
-        ip("netns", "add", self.hub)
-        ip("-n", self.hub, "link", "set", "lo", "up")
-        ip("-n", self.hub, "link", "add", "br0", "type", "bridge")
-        ip("-n", self.hub, "addr", "add", f"{SUBNET}.1/24", "dev", "br0")
-        ip("-n", self.hub, "link", "set", "br0", "up")
-        for number, name in enumerate(NAMES, start=11):
-            space = self.space(name)
-            ip("netns", "add", space)
-            ip("-n", space, "link", "set", "lo", "up")
-            pair = ("type", "veth", "peer", "name", "eth0", "netns", space)
-            ip("link", "add", name, "netns", self.hub, *pair)
-            ip("-n", self.hub, "link", "set", name, "master", "br0", "up")
-            ip("-n", space, "addr", "add", f"{SUBNET}.{number}/24", "dev", "eth0")
-            ip("-n", space, "link", "set", "eth0", "up")
+        self.spaces = Spaces(NAMES)
+        super().__init__(directory, host=f"{SUBNET}.1", inside=self.spaces.inside())
 
     def node(self, name: str, *before: str) -> None:
         """Start a node's worker in its namespace, below what ``before`` begins with."""
-        inside = ["nsenter", f"--net=/run/netns/{self.space(name)}", *before]
-        self.worker(name, host=f"{SUBNET}.{11 + NAMES.index(name)}", inside=inside)
-
-    def cut(self, name: str) -> None:
-        """Take the node's link down."""
-        ip("-n", self.hub, "link", "set", name, "down")
+        self.worker(name, host=self.spaces.address(name), inside=[*self.spaces.inside(name), *before])
 
     def mawl(self, directory: Path, *arguments: str) -> subprocess.Popen[str]:
         """``mawl run`` beside the scheduler."""
@@ -92,9 +58,7 @@ class Namespaces(Cluster):
 
     def close(self) -> None:
         super().close()
-        for name in NAMES:
-            ip("netns", "del", self.space(name), check=False)
-        ip("netns", "del", self.hub, check=False)
+        self.spaces.close()
 
 
 @pytest.fixture
@@ -128,6 +92,7 @@ def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, 
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("failure", ["killed", "stopped", "unreachable", "full"])
 def test_a_failure_costs_one_node_and_the_run_says_what_happened(
     spaces: Namespaces, tmp_path: Path, failure: str
@@ -146,7 +111,7 @@ def test_a_failure_costs_one_node_and_the_run_says_what_happened(
     act: dict[str, Callable[[], None]] = {
         "killed": lambda: os.kill(worker, signal.SIGKILL),
         "stopped": lambda: os.kill(worker, signal.SIGSTOP),
-        "unreachable": lambda: spaces.cut("node2"),
+        "unreachable": lambda: spaces.spaces.cut("node2"),
         "full": lambda: None,
     }
     act[failure]()
@@ -167,7 +132,7 @@ def test_a_failure_costs_one_node_and_the_run_says_what_happened(
         assert jobs["node2.a.1.sh"].outcome == "lost" and jobs["node2.b.1.sleep"].outcome == "lost"
         assert jobs["node2.a.2.true"].outcome == "not_started"
         assert "node2 was lost" in (jobs["node2.a.2.true"].reason or "")
-    until(lambda: not [name for name in live_runs() if "writers" in name], None)
+    until(lambda: not [name for name in live_runs() if name.startswith(found.facts.run_id)], None)
 
 
 def started(directory: Path) -> int:

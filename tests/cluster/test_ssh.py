@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from mawl.cluster.ssh import address_towards, names_of, worker_command
-from mawl.errors import UsageError
+from mawl.errors import UnsuitableMachineError, UsageError
+
+SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
 
 
 def test_a_node_is_called_like_its_host() -> None:
@@ -27,12 +33,33 @@ def test_what_a_user_named_reaches_the_remote_shell_as_one_word() -> None:
     command = worker_command(
         "a b", "tcp://10.0.0.1:1", "/opt/my python", {"distributed.worker.x-y": "1s"}, []
     )
-    first, _, rest = command.partition("; ")
+    assert shlex.split(command)[:3] == ["exec", "sh", "-c"]
+    first, _, rest = shlex.split(command)[3].partition("; ")
     words = shlex.split(rest)
     assert first == "set -- $SSH_CONNECTION" and words[:2] == ["exec", "env"]
     assert "DASK_DISTRIBUTED__WORKER__X_Y=1s" in words and "/opt/my python" in words and "a b" in words
+    assert words[words.index("--dashboard-address") + 1].startswith("127.0.0.1:")
     assert rest.endswith('--host "$3"')
 
 
-def test_the_address_on_the_way_to_this_machine_is_its_loopback() -> None:
-    assert address_towards("me@127.0.0.1") == "127.0.0.1"
+@pytest.mark.parametrize("shell", SHELLS)
+def test_whatever_the_shell_there_the_worker_gets_the_address_that_ssh_came_in_by(
+    shell: str, tmp_path: Path
+) -> None:
+    python = tmp_path / "a 'b' $c"
+    python.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    python.chmod(0o755)
+    command = worker_command("alpha", "tcp://10.0.0.1:1", str(python), {}, [])
+    environment = {**os.environ, "SSH_CONNECTION": "10.0.0.1 4000 10.0.0.11 22"}
+    done = subprocess.run([shell, "-c", command], env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-2:] == ["--host", "10.0.0.11"], done.stderr
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
+def test_the_address_on_the_way_to_this_machine_is_its_loopback(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host alpha\n  HostName 127.0.0.1\n")
+    assert address_towards("me@127.0.0.1", str(config)) == "127.0.0.1"
+    assert address_towards("alpha", str(config)) == "127.0.0.1"
+    with pytest.raises(UnsuitableMachineError, match=r"ssh does not say how it reaches alpha .*No such file"):
+        address_towards("alpha", str(tmp_path / "none"))

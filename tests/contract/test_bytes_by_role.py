@@ -21,6 +21,7 @@ _CALL = re.compile(r"^(?:\d+ +)?(p?readv?(?:64|2)?|p?writev?(?:64|2)?)\(\d+<([^>
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.parallel,
     pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
 ]
 

@@ -23,7 +23,7 @@ SCALES = {
 SMALL = 0.00006
 """The scale of all others; most have their fewest rows there."""
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -16,7 +16,7 @@ from mawl.campaigns.search.conduct import SearchCampaign
 from mawl.campaigns.search.found import Proposals, as_found
 from mawl.campaigns.series import begin, held, resume
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
-from mawl.model.search import SearchFound, SearchRecord
+from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.reporters.search import stated
 from mawl.store.campaign import RECORD
 from mawl.store.search import read_search, write_search
@@ -52,12 +52,19 @@ class SearchRuns:
         writer.finish(facts(run_id=run_id, started_at=began, **{**COMPLETED, "ended_at": self._now}))
 
     def summary_of(self, folder: Path) -> dict[str, Any]:
-        """The objective's figure, and no other."""
+        """The figures of the objectives, and no other."""
         position = folder.name[:3]
         words = (folder / "words").read_text().split()
         effect = sum(self._effects.get(word, 0.0) for word in words)
         seconds = 100.0 * exp(effect + Random(f"run {position}").gauss(0.0, NOISE))
-        return {"time": {"real_time_seconds": seconds}}
+        summary: dict[str, Any] = {}
+        for objective in OBJECTIVES.values():
+            *blocks, name = objective.figure.split(".")
+            block = summary
+            for one in blocks:
+                block = block.setdefault(one, {})
+            block[name] = 100.0 / seconds if objective.more_is_better else seconds
+        return summary
 
 
 def asked(**changes: Any) -> SearchRecord:

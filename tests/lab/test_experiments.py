@@ -14,7 +14,9 @@ import pytest
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
+from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO
 from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
+from tools.forecasts import forecasts, page
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
 
@@ -60,6 +62,17 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
     return found
 
 
+def held_against_its_run(found: dict[str, Any], arm: str, directory: Path) -> None:
+    """The arm, forecast from the first: elapsed time in the range of forecasts, and the right limit."""
+    rows = forecasts(directory / "runs" / "lab" / found["campaign_id"], directory / "forecasts")
+    sys.stdout.write(page(rows))
+    figures = next(row for row in rows if row["arm"] == arm)["figures"]
+    forecast = {one["figure"]: one for one in figures}
+    elapsed, limit = forecast["time.elapsed_seconds"], forecast["limit.verdict"]
+    assert LOW_RATIO <= elapsed["measured"] / elapsed["predicted"] <= HIGH_RATIO
+    assert (limit["predicted"] == "storage") is (limit["measured"] == "storage")
+
+
 def test_hybrid_beats_all_slow_because_of_work_and_util(tmp_path: Path) -> None:
     found = campaign("hybrid", tmp_path)
     claim = next(one for one in found["claims"] if one["figure"] == "time.real_time_seconds")
@@ -69,6 +82,7 @@ def test_hybrid_beats_all_slow_because_of_work_and_util(tmp_path: Path) -> None:
     assert pair["place"] in ("blocked in work", "blocked in util")
     assert pair["work_util_blocked_ratio"] > 0.5
     assert [one["agrees"] for one in found["verdicts"]] == [True]
+    held_against_its_run(found, "hybrid", tmp_path)
 
 
 def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
@@ -79,6 +93,7 @@ def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
     verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
     assert verdicts["spinning"] == "storage"
     assert verdicts["flash"] != "storage"
+    held_against_its_run(found, "flash", tmp_path)
 
 
 FABRIC_OTHERS_RATIO = 0.55

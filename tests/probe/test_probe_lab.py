@@ -100,6 +100,7 @@ def repeated(words: list[str], way: str, place: Path) -> float:
     return figures.bytes_per_second
 
 
+@pytest.mark.parallel
 def test_a_full_and_a_read_only_disk_say_so_and_the_role_beside_them_is_probed(
     volume: Volume, tmp_path: Path
 ) -> None:
@@ -139,6 +140,7 @@ sys.exit(main(sys.argv[1:]))
 """All is imported before: another user may not be able to read what runs."""
 
 
+@pytest.mark.parallel
 def test_a_directory_of_another_user_says_so() -> None:
     with tempfile.TemporaryDirectory() as name:
         home, place = Path(name), Path(name, "theirs")
@@ -189,6 +191,7 @@ def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: s
         assert list(well.iterdir()) == []
 
 
+@pytest.mark.parallel
 def test_levels_preconditioning_steadiness_and_dialled_bytes_as_asked(volume: Volume, tmp_path: Path) -> None:
     done = mawl(tmp_path, "probe", "--work", str(volume.place), "--patterns", "sequential-write", *SMALL,
                 "--fill", "0.3,0.5,0.1", "--precondition", "--steady", "--content", "dialled",

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BASIC = ("bash", "sh", "dirname", "mktemp", "rm", "timeout", "id", "cat", "env")
 TOOLS = (
     *("strace", "fio", "chromium", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "compsize", "losetup", "unshare"),
-    *("cc", "ip", "openssl", "nbdkit", "nbdfuse", "glusterfsd", "glusterfs"),
+    *("cc", "ip", "openssl", "nbdkit", "nbdfuse", "glusterfsd", "glusterfs", "ssh", "sshd"),
 )
 PASSED = "<testsuites><testcase name='a'/></testsuites>"
 FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
@@ -47,9 +47,9 @@ def make(clone: Path, **targets: tuple[int, str | None]) -> None:
     cases = ""
     for target, (status, result) in targets.items():
         name = target.replace("_", "-")
-        file = "test-lab" if name == "test-lab" else "test"
-        write = f'cat >"$report/{file}.xml" <<X\n{result}\nX\n' if result else ""
-        cases += f"{name})\n{write}exit {status} ;;\n"
+        files = ("test-parallel", "test-lab") if name == "test-lab" else ("test",)
+        write = [f'cat >"$report/{file}.xml" <<X\n{result}\nX\n' for file in files if result]
+        cases += f"{name})\n{''.join(write)}exit {status} ;;\n"
     stub(clone, "make", f'echo "$1" >>log\nreport=${{2#REPORT=}}\ncase $1 in\n{cases}esac\nexit 9')
 
 
@@ -68,29 +68,29 @@ def run(clone: Path) -> tuple[int, str, list[str]]:
     return ended.returncode, (ended.stdout.strip().splitlines() or [""])[-1], made
 
 
-def test_both_runs_are_added_up(clone: Path) -> None:
+def test_all_runs_are_added_up(clone: Path) -> None:
     make(clone, check=(0, PASSED), test_lab=(0, SKIPPED))
-    assert run(clone) == (0, "2 passed, 0 failed, 1 skipped", ["check", "test-lab"])
+    assert run(clone) == (0, "3 passed, 0 failed, 2 skipped", ["check", "test-lab"])
 
 
 def test_a_failed_test_fails_and_the_lab_still_runs(clone: Path) -> None:
     make(clone, check=(2, FAILED), test_lab=(0, PASSED))
-    assert run(clone) == (1, "2 passed, 1 failed, 0 skipped", ["check", "test-lab"])
+    assert run(clone) == (1, "3 passed, 1 failed, 0 skipped", ["check", "test-lab"])
 
 
 def test_a_failed_lab_fails(clone: Path) -> None:
     make(clone, check=(0, PASSED), test_lab=(2, FAILED))
-    assert run(clone) == (1, "2 passed, 1 failed, 0 skipped", ["check", "test-lab"])
+    assert run(clone) == (1, "3 passed, 2 failed, 0 skipped", ["check", "test-lab"])
 
 
 def test_a_gate_that_fails_before_the_tests_fails_and_they_run_all_the_same(clone: Path) -> None:
     make(clone, check=(2, None), test=(0, PASSED), test_lab=(0, PASSED))
-    assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+    assert run(clone) == (1, "3 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
 
 
 def test_tests_that_never_ran_are_a_failure(clone: Path) -> None:
     make(clone, check=(2, None), test=(2, None), test_lab=(0, PASSED))
-    assert run(clone) == (1, "1 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+    assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
 
 
 def test_what_is_missing_is_installed_first(clone: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_is_missing_is_installed_first(clone: Path) -> None:
     stub(clone, "apt-get", apt)
     stub(clone, "sudo", 'shift\nexec "$@"')
     status, last, made = run(clone)
-    assert (status, last) == (0, "2 passed, 0 failed, 0 skipped")
+    assert (status, last) == (0, "3 passed, 0 failed, 0 skipped")
     assert made == ["apt-get", "update", "apt-get", "install", "check", "test-lab"]
 
 

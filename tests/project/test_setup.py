@@ -186,6 +186,7 @@ def test_two_setups_at_once_make_one_environment(machine: Path) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare")
 def test_shared_memory_that_cannot_be_written_is_a_notice(machine: Path) -> None:
     a_python(machine)

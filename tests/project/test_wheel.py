@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_a_built_wheel_holds_every_file_of_the_package_and_the_license(tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     # Building in place would leave its litter in the tree.

@@ -22,7 +22,11 @@ from tests.fakes.served_runs import finished, serving
 CHROMIUM = shutil.which("chromium")
 LONGEST_MILLISECONDS = 120_000
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.parallel,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
+]
 
 
 class Visit:

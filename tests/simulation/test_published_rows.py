@@ -33,6 +33,7 @@ def test_no_last_step_of_the_fit_betters_the_constants() -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.parallel
 def test_the_fit_finds_the_constants_again() -> None:
     assert published_fit.fit() == FITTED
 

@@ -24,7 +24,7 @@ import msgspec
 from mawl.store.layout import FACTS, JOURNAL
 
 MOST_BYTES = 4 * 2**20
-"""Handed out of one file at a time."""
+"""Of a file of the journal, or of the folder, handed out at a time."""
 KEPT_LINES = 20
 END_SECONDS = 8.0
 
@@ -118,7 +118,7 @@ _CHILDREN: dict[str, Child] = {}
 def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of :class:`~mawl.cluster.words.NodeTask`)."""
     own = msgspec.json.decode(task, type=Own)
-    command = [sys.executable, "-P", "-m", "mawl.cluster.child"]
+    command = [sys.executable, "-P", "-m", "mawl.cluster"]
     _CHILDREN[own.run_id] = Child(own.folder, task, command)
 
 
@@ -154,9 +154,19 @@ def files(run_id: str) -> list[tuple[str, int]]:
     ]
 
 
-def piece(run_id: str, name: str, offset: int) -> bytes:
-    """Up to :data:`MOST_BYTES` of a file that :func:`files` named."""
-    return _read(_CHILDREN[run_id].folder / name, offset)
+def pieces(run_id: str, wanted: list[tuple[str, int]]) -> list[bytes]:
+    """What files of the node's run folder hold from an offset on, one after the other.
+
+    At least of the first, and no more of them than make up :data:`MOST_BYTES`: many are small, and each
+    question costs CPU in three processes.
+    """
+    folder, found, left = _CHILDREN[run_id].folder, [], MOST_BYTES
+    for name, offset in wanted:
+        found.append(_read(folder / name, offset, left))
+        left -= len(found[-1])
+        if not left:
+            break
+    return found
 
 
 def finish(run_id: str, remove: bool) -> None:
@@ -169,10 +179,10 @@ def finish(run_id: str, remove: bool) -> None:
         shutil.rmtree(child.folder)
 
 
-def _read(path: Path, offset: int) -> bytes:
+def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            return file.read(MOST_BYTES)
+            return file.read(most)
     except OSError:
         return b""

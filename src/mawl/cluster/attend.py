@@ -78,15 +78,20 @@ class Attendant:
     async def _copy(self, node: RemoteNode, mirror: Mirror) -> None:
         run_id, seconds = node.task.run_id, max(self.timeout_seconds, ASK_SECONDS)
         copy = mirror.begin_copy()
-        for name, size in await self.link.ask(node.name, "files", run_id, seconds=seconds):
-            place, done = place_of(copy, name), 0
-            place.touch(mode=0o600)
-            while done < size:
-                content = await self.link.ask(node.name, "piece", run_id, name, done, seconds=seconds)
+        sizes = dict(await self.link.ask(node.name, "files", run_id, seconds=seconds))
+        for name in sizes:
+            place_of(copy, name).touch(mode=0o600)
+        wanted = [(name, 0) for name, size in sizes.items() if size]
+        while wanted:
+            contents = await self.link.ask(node.name, "pieces", run_id, wanted, seconds=seconds)
+            rest = wanted[len(contents) :]
+            for (name, done), content in zip(wanted, contents, strict=False):
                 if not content:
-                    raise NoAnswerError(f"{name} ended after {done} of {size} bytes")
-                append_to(place, content)
-                done += len(content)
+                    raise NoAnswerError(f"{name} ended after {done} of {sizes[name]} bytes")
+                append_to(place_of(copy, name), content)
+                if done + len(content) < sizes[name]:
+                    rest.insert(0, (name, done + len(content)))
+            wanted = rest
         mirror.replace(copy)
 
     async def forget(self, node: RemoteNode, *, copied: bool = False) -> None:
@@ -97,10 +102,10 @@ class Attendant:
     async def copy_head(self, node: RemoteNode, place: Path) -> None:
         """The beginning of the node's folder, so that its journal may follow."""
         with contextlib.suppress(NoAnswerError, NodeGoneError):  # the next question meets that, too
-            facts, plan = [
-                await self.link.ask(node.name, "piece", node.task.run_id, name, 0, seconds=ASK_SECONDS)
-                for name in (FACTS, PLAN)
-            ]
+            head = [(FACTS, 0), (PLAN, 0)]
+            facts, plan = await self.link.ask(
+                node.name, "pieces", node.task.run_id, head, seconds=ASK_SECONDS
+            )
             node.mirror = Mirror(place, facts, plan)
 
     async def clock(self, node: RemoteNode, exchanges: int) -> ClockFacts | None:

@@ -1,6 +1,6 @@
 """A node's process: looks, makes its part of the inputs, and runs its sessions with the local runner.
 
-The agent starts it as ``python -m mawl.cluster.child`` with pipes as its standard input and output.
+The agent starts it as ``python -m mawl.cluster`` with pipes as its standard input and output.
 """
 
 from __future__ import annotations
@@ -241,7 +241,3 @@ def main() -> int:
 
 def _interrupted(_: int, __: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-if __name__ == "__main__":
-    sys.exit(main())

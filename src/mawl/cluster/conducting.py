@@ -42,6 +42,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     listen: str | None = None
     remote_python: str = "python3"
+    ssh_config: str | None = None
     certificates: Certificates | None = None
 
 
@@ -95,10 +96,10 @@ async def _workers(reach: Reach) -> AsyncIterator[tuple[Any, dict[str, str]]]:
             yield client, await workers_of(client)
         return
     names = names_of(reach.hosts)
-    listen = reach.listen or address_towards(reach.hosts[0])
+    listen = reach.listen or address_towards(reach.hosts[0], reach.ssh_config)
     files = reach.certificates
     tls = tls_arguments(files.authority, files.certificate, files.key) if files else []
-    with contextlib.closing(SshWorkers()) as workers:
+    with contextlib.closing(SshWorkers(reach.ssh_config)) as workers:
         async with own_scheduler(listen, files) as address:
             for name, host in names.items():
                 workers.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -34,6 +35,9 @@ TUNED = {
     "logging.distributed": "warning",
 }
 """Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
+
+LOOPBACK = "127.0.0.1:0"
+"""Where the HTTP server listens that Dask starts without a dashboard, too, by default at all addresses."""
 
 CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.client.heartbeat": "1m"}
 """The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
@@ -167,12 +171,14 @@ def _reason(error: BaseException) -> str:
 async def own_scheduler(host: str, certificates: Certificates | None) -> AsyncIterator[str]:
     """A scheduler in this process, listening at one address of this machine; gives its address."""
     protocol = "tls" if certificates else "tcp"
+    # The setting is for a process that starts; what this one imported speaks already.
+    logging.getLogger("distributed").setLevel(str(TUNED["logging.distributed"]).upper())
     with dask.config.set(TUNED):
         scheduler = Scheduler(
             host=f"{protocol}://{host}",
             port=0,
             dashboard=False,
-            dashboard_address=None,
+            dashboard_address=LOOPBACK,
             security=certificates.security() if certificates else None,
         )
         try:

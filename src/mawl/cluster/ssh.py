@@ -1,12 +1,14 @@
 """Workers that are started over ssh, one on each host, for a scheduler in the controller's process.
 
 The system's own ``ssh`` is used, so that names, users, keys and jump hosts are those of the user's
-configuration; nothing is asked (BatchMode).  Workers end with their scheduler.
+configuration, or of a file of its kind (``-F``); nothing is asked (BatchMode).  Workers end with their
+scheduler.
 """
 
 from __future__ import annotations
 
 import shlex
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,12 +17,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from mawl.cluster.connection import LOOPBACK
 from mawl.errors import UnsuitableMachineError, UsageError
 
-END_SECONDS = 10.0
-DEATH_SECONDS = 60
-"""How long a worker looks for its scheduler before it ends."""
+END_SECONDS = 5.0
+DEATH_SECONDS = 15
+"""How long a worker looks for its scheduler, which was there before it, until it ends."""
 SSH_PORT = 22
+CONNECT_SECONDS = 30
+"""How long ssh tries a host that does not answer; well before the run gives its workers up."""
 
 
 def names_of(hosts: Sequence[str]) -> dict[str, str]:
@@ -38,9 +43,12 @@ def names_of(hosts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def address_towards(host: str) -> str:
-    """The address of this machine from which packets to a host leave; no packet is sent."""
-    name = host.rpartition("@")[2]
+def address_towards(host: str, config: str | None = None) -> str:
+    """The address of this machine from which packets to a host leave; no packet is sent to it.
+
+    The host's own address is the one that ssh would go to: ``HostName`` of its configuration.
+    """
+    name = _host_name(host, config)
     try:
         family, _, _, _, place = socket.getaddrinfo(name, SSH_PORT, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -54,42 +62,74 @@ def address_towards(host: str) -> str:
         ) from None
 
 
+def _host_name(host: str, config: str | None) -> str:
+    """What ssh's configuration makes of a host (ssh(1), -G)."""
+    asked = subprocess.run(
+        [*_ssh(config), "-G", "--", host], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if asked.returncode != 0:
+        raise UnsuitableMachineError(
+            f"ssh does not say how it reaches {host} (exit status {asked.returncode})",
+            why=_last_line(asked.stderr),
+            cure="try ssh -G with that host by hand",
+        )
+    settings = dict(line.partition(" ")[::2] for line in asked.stdout.splitlines())
+    return settings.get("hostname", host)
+
+
+def _ssh(config: str | None) -> list[str]:
+    """The program and the configuration that it is to read instead of the user's."""
+    program = shutil.which("ssh")
+    if program is None:
+        raise UnsuitableMachineError("ssh is not installed", cure="install an ssh client")
+    return [program, *(("-F", config) if config is not None else ())]
+
+
+def _last_line(text: str) -> str | None:
+    lines = text.strip().splitlines()
+    return lines[-1].strip().removesuffix(".") if lines else None
+
+
 def worker_command(
     name: str, scheduler: str, python: str, settings: Mapping[str, object], tls: Sequence[str]
 ) -> str:
-    """The command line for the remote shell: a tuned worker on the address that ssh came in by."""
+    """The command line for the remote shell: a tuned worker on the address that ssh came in by.
+
+    It is one for ``sh``, whatever shell the user has there: others do not split ``$SSH_CONNECTION``.
+    """
     variables = [
         f"DASK_{key.upper().replace('.', '__').replace('-', '_')}={value}" for key, value in settings.items()
     ]
     words = [
         *("exec", "env", *variables, python, "-m", "dask", "worker", scheduler, "--name", name),
-        *("--no-nanny", "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"),
+        *("--no-nanny", "--nthreads", "1", "--memory-limit", "0"),
+        *("--no-dashboard", "--dashboard-address", LOOPBACK),
         *("--death-timeout", str(DEATH_SECONDS), *tls),
     ]
     # SSH_CONNECTION (ssh(1)): client address, client port, server address, server port.
-    return f'set -- $SSH_CONNECTION; {shlex.join(words)} --host "$3"'
+    script = f'set -- $SSH_CONNECTION; {shlex.join(words)} --host "$3"'
+    return shlex.join(["exec", "sh", "-c", script])
 
 
 class SshWorkers:
     """The ssh processes; :meth:`check` raises when one has ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: str | None = None) -> None:
+        self._config = config
         self._processes: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def start(self, name: str, host: str, command: str) -> None:
         """One more."""
+        options = ("-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_SECONDS}")
+        command_line = [*_ssh(self._config), *options, "--", host, command]
         output = tempfile.TemporaryFile()  # noqa: SIM115
-        try:
-            process = subprocess.Popen(
-                ["ssh", "-o", "BatchMode=yes", "--", host, command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # Ctrl-C is the controller's to understand
-            )
-        except FileNotFoundError:
-            output.close()
-            raise UnsuitableMachineError("ssh is not installed", cure="install an ssh client") from None
+        process = subprocess.Popen(
+            command_line,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # Ctrl-C is the controller's to understand
+        )
         self._processes[name] = (process, output)
 
     def check(self) -> None:
@@ -97,11 +137,10 @@ class SshWorkers:
         for name, (process, output) in self._processes.items():
             if process.poll() is not None:
                 output.seek(0)
-                lines = output.read().decode(errors="replace").strip().splitlines()
                 raise UnsuitableMachineError(
                     f"no worker could be started over ssh (exit status {process.returncode})",
                     where=name,
-                    why=lines[-1] if lines else None,
+                    why=_last_line(output.read().decode(errors="replace")),
                     cure="try ssh to that host by hand, and name its Python with --remote-python",
                 )
 

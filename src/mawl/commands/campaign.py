@@ -29,14 +29,13 @@ from mawl.store.folder import make_folder
 from mawl.store.layout import LATEST
 
 
-def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int | None:
-    """Make or continue a campaign and report it; exit status, or None where a single run is asked for."""
+def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int:
+    """Make or continue a campaign and report it; exit status."""
     if arguments.continue_campaign is not None:
         only_continues(arguments, vars(parse([])))
         return _continue(arguments)
     kind = kind_of(arguments)
-    if kind is None:
-        return None
+    assert kind is not None, "a single run is no campaign"
     if not on_nodes(arguments, campaign=True):
         require_programs()
     chosen = settings()

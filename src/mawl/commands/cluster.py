@@ -22,6 +22,7 @@ from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.live import view
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
+from mawl.imports import importing
 from mawl.model.options import ROLES
 from mawl.plan.workload import Plan
 from mawl.units import parse_size
@@ -35,7 +36,7 @@ NODE_TIMEOUT_SECONDS = 30.0
 LEAST_TIMEOUT_SECONDS = 5.0
 ONLY_ON_NODES = (
     "on", "nodes", "shared", "storage_node", "link", "on_lost_node", "node_timeout", "node_runs", "listen",
-    "remote_python", "tls_ca", "tls_cert", "tls_key",
+    "remote_python", "ssh_config", "tls_ca", "tls_cert", "tls_key",
 )  # fmt: skip
 ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
 
@@ -111,6 +112,11 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with --ssh: the Python there that has mawl installed (default: this one's path)",
     )
+    parser.add_argument(
+        "--ssh-config",
+        metavar="FILE",
+        help="with --ssh: ssh reads this instead of your configuration (ssh -F)",
+    )
     for name, what in (("ca", "certificate authority"), ("cert", "certificate"), ("key", "private key")):
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"TLS: the {what}, in PEM form")
 
@@ -142,9 +148,10 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     for package in ("dask", "distributed"):
         if find_spec(package) is None:
             raise missing_package(ModuleNotFoundError(name=package), "cluster")
-    import asyncio
+    with importing():
+        import asyncio
 
-    from mawl.cluster.conducting import conduct
+        from mawl.cluster.conducting import conduct
 
     chosen = settings()
     placed = _placed(arguments.on or [])
@@ -331,5 +338,6 @@ def _reach(arguments: argparse.Namespace, storage: Iterable[str]) -> Reach:
         hosts=(*hosts, *(name for name in storage if hosts and name not in named)),
         listen=arguments.listen,
         remote_python=arguments.remote_python or sys.executable,
+        ssh_config=arguments.ssh_config,
         certificates=certificates,
     )

@@ -1,8 +1,8 @@
 """Compare runs: what changed, where the time went, and whether it is more than noise.
 
-A side is a run (folder, id or latest), a directory that holds the runs of one side, several of these
-with commas between them, or a published result by its id. Two sides give their differences, three and
-more a table of all and each against the first. A statement needs five runs a side.
+A side is a run (folder, id or latest), a directory that holds the runs of one side, a campaign of one
+arm, several of these with commas between them, or a published result by its id. Two sides give their
+differences, three and more a table of all and each against the first. A statement needs five runs a side.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mawl.commands.output import write_text
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.store import open_run
+from mawl.store.campaign import campaign_folder, runs_of_one_arm
 from mawl.store.layout import FACTS, LATEST
 
 if TYPE_CHECKING:
@@ -127,7 +128,10 @@ class Reader:
         return any((place / FACTS).is_file() for place in (Path(word), self._runs / word))
 
     def _places(self, word: str) -> list[str]:
-        """A run as it was named, or the runs within a directory that is none itself."""
+        """A run as it was named, or the runs of a campaign or within a directory that is none itself."""
+        campaign = campaign_folder(word, self._runs)
+        if campaign is not None:
+            return [str(place) for place in runs_of_one_arm(campaign)]
         folder = Path(word)
         if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
             return [word]

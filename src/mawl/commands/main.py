@@ -16,6 +16,7 @@ from typing import NoReturn
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.errors import MawlError
+from mawl.imports import importing
 from mawl.store.alone import arrow_alone
 
 VERBS = (
@@ -56,7 +57,8 @@ def build_parser(wanted: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in wanted:
         try:
-            module = importlib.import_module(f"mawl.commands.{verb}{'_' * keyword.iskeyword(verb)}")
+            with importing():
+                module = importlib.import_module(f"mawl.commands.{verb}{'_' * keyword.iskeyword(verb)}")
         except ModuleNotFoundError as error:
             # The base install reads and reports; what measures needs the extra.
             _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)

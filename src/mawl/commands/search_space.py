@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import msgspec
+
 from mawl.campaigns.search.space import Setup, Space, load_space, setup_of, space_of
 from mawl.commands.arguments import plan_of, volume_order_of, volumes_of
 from mawl.config.settings import Settings
@@ -20,6 +22,8 @@ def checked_space(
 ) -> tuple[Space, Values, dict[str, list[str]]]:
     """The space, the values that change nothing, and the baseline's directories by role.
 
+    Of values with which every job gets the same, such as large ``sortsize`` at a small scale, the space has
+    the first alone.
     UsageError where a value cannot be, where a dimension changes nothing, or goes with other work than the
     objective can hold against the baseline's.
     """
@@ -43,18 +47,21 @@ def checked_space(
         for role, places in chosen.roles({role: getattr(arguments, role) for role in ROLES}).items()
     }
     base = effect_of(arguments, chosen)
+    distinct: Values = {}
     unchanged: Values = {}
     for name, values in space.dimensions.items():
-        unchanged[name] = []
+        effects: list[object] = []
+        distinct[name] = []
         for value in values:
             setup = setup_of({name: value}, directories)
             try:
-                changed = effect_of(with_setup(arguments, setup), chosen)
+                effect = effect_of(with_setup(arguments, setup), chosen)
             except UsageError as error:
                 raise UsageError(f"key {name}: {value}: {error}", where=space.origin) from None
-            if changed == base:
-                unchanged[name].append(value)
-        if unchanged[name] == values:
+            if effect not in effects:
+                effects.append(effect)
+                distinct[name].append(value)
+        if effects == [base]:
             raise UsageError(
                 f"key {name}: changes nothing: with {' or '.join(map(str, values))} every job gets what the "
                 "baseline gives it",
@@ -62,6 +69,10 @@ def checked_space(
                 why="the workload sets it itself, or it is below what shrinks with the scale",
                 cure="leave it out, name other values, or choose a larger scale",
             )
+        unchanged[name] = [
+            value for value, effect in zip(distinct[name], effects, strict=True) if effect == base
+        ]
+    space = msgspec.structs.replace(space, dimensions=distinct)
     return space, unchanged, {str(role): places for role, places in directories.items()}
 
 

@@ -56,6 +56,15 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
         "sessions.*.gate_alone", "Whether only the throughput-per-core gate speaks against it.", KNEE
     ),
     ratio_metric("sessions.*.median_stretch", "Median over runs of the median stretch over jobs.", KNEE),
+    count_metric("session_runs.*.sessions", "Sessions of a run.", KNEE),
+    ratio_metric("session_runs.*.stretch", "Median stretch over the jobs of the run.", KNEE),
+    ratio_metric("session_runs.*.most_stretch", "The bound of that.", KNEE),
+    rate_metric(
+        "session_runs.*.bytes_per_second_per_core",
+        "What the gate was held against: the run's throughput per core (capacity.gate); null where it is not "
+        "known.",
+        KNEE,
+    ),
     count_metric("scaling.*.nodes", "Nodes of the runs.", SCALING),
     count_metric("scaling.*.runs", "Runs on so many nodes.", SCALING),
     seconds_metric("scaling.*.elapsed_seconds", "Median over runs of the elapsed time.", SCALING),

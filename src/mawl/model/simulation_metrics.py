@@ -50,6 +50,11 @@ _VALIDITY: tuple[Metric, ...] = (
         CALIBRATED,
     ),
     ratio_metric(
+        "simulate.validity.seek_ratio",
+        "Part of the seeks between streams of spinning devices that were made.",
+        CALIBRATED,
+    ),
+    ratio_metric(
         "simulate.validity.factors.*",
         "Asked over measured: nodes, sessions a node, scale, cores, ...; null where not known.",
         RANGE,

@@ -23,11 +23,13 @@ class Calibration:
     """What is known of the system that the demand was measured on.
 
     ``own`` is that system; ``alone_ratio`` (0 to 1) the part of the measured blocked time that a step
-    would have had without others (docs/design/simulation.md).
+    would have had without others; ``seek_ratio`` (0 to 1) the part of the seeks between streams that were
+    made, the kernel having saved the others (docs/design/simulation.md).
     """
 
     own: System
     alone_ratio: float
+    seek_ratio: float = 1.0
 
     def kind(self, resources: Resources, group: int) -> NodeKind:
         """The measured kind of node that a group's stands for: the one in its place, else the first."""

@@ -10,6 +10,7 @@ from mawl.analysis.comparison.sides import at
 COMPARED: dict[str, str] = {
     "time.elapsed_seconds": "seconds",
     "time.real_time_seconds": "seconds",
+    "time.cpu_seconds": "seconds",
     "io.device.peak.total_bytes_per_second": "rate",
     "io.device.sustained.total_bytes_per_second": "rate",
     "limit.verdict": "word",

@@ -21,6 +21,8 @@ NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it
 NO_STEPS = "steps: each job is one step"
 NO_REACH = "reach by job: application bytes stand for device bytes"
 
+LEAST_SURPLUS_BYTES = 1.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
@@ -64,6 +66,8 @@ class StepDemand:
     flows: tuple[Flow, ...] = ()
     blocked_seconds: Mapping[Role, float]
     other_seconds: float = 0.0
+    page_faults: int = 0
+    """Those that needed I/O; 0 where nobody counted."""
     io_known: bool = True
     """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
     span: tuple[float, float] | None = None
@@ -93,8 +97,9 @@ class Demand:
 def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
     """The demand of a stored run, measured or imported; ``summary`` is that of the same run.
 
-    Device bytes of a step are its own, shared out over roles by their application bytes and then
-    brought to the sum that was measured at each role's devices, where every role has its own.
+    Device bytes of a step are its own, shared out over roles by their application bytes, and then
+    brought to the sum that was measured at each role's devices, where every role has its own: reads
+    beyond it are taken for pages of programs (:func:`_unpaged`), all else is brought there in proportion.
     Raises :class:`~mawl.errors.UsageError` where no job has a time.
     """
     steps: dict[str, list[StepRecord]] = defaultdict(list)
@@ -116,7 +121,7 @@ def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
         )
     return Demand(
         run_id=run.facts.run_id,
-        jobs=_as_at_devices(jobs, summary),
+        jobs=at_devices(jobs, summary),
         lacks=tuple(sorted(lacks)),
     )
 
@@ -178,6 +183,7 @@ def _step(
         flows=_flows(usage, io, lacks),
         blocked_seconds=blocked,
         other_seconds=other,
+        page_faults=usage.page_faults or 0,
         io_known=io is not None,
     )
 
@@ -228,31 +234,39 @@ def _moved(io: RoleIo, direction: str) -> tuple[int, int, Mapping[int, int]]:
     return io.written_bytes, io.sequential_written_bytes, io.write_size_bytes_histogram
 
 
-def _as_at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[str, JobDemand]:
+def at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[str, JobDemand]:
     """Device bytes brought to what the devices showed: of each role, or of all where they share some."""
     by_role = summary["io"]["devices_by_role"]
     whole = (summary["host"] or {}).get("role_devices")
-    sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def key_of(flow: Flow) -> tuple[str, str]:
         return (flow.role if by_role is not None else "all"), flow.direction
 
-    for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
-        both = sums[key_of(flow)]
-        both[0] += flow.device_bytes
-        both[1] += flow.application_bytes
-
-    def brought(flow: Flow) -> Flow:
-        role, direction = key_of(flow)
-        charged, asked = sums[role, direction]
+    def wanted(role: str, direction: str) -> float | None:
         measured = by_role[role] if by_role is not None else whole
-        wanted = (
+        return (
             None if measured is None else measured["read_bytes" if direction == "read" else "written_bytes"]
         )
-        if wanted is None:
-            return flow
-        base, amount = (charged, flow.device_bytes) if charged else (asked, flow.application_bytes)
-        return replace(flow, device_bytes=amount * wanted / base)
+
+    placed: dict[tuple[str, str], list[tuple[int, Flow]]] = defaultdict(list)
+    for step in (step for job in jobs.values() for step in job.steps):
+        for flow in step.flows:
+            placed[key_of(flow)].append((step.page_faults, flow))
+    kept: dict[int, float] = {}
+    for (role, direction), flows in placed.items():
+        total = wanted(role, direction)
+        if total is None:
+            continue
+        amounts = [flow.device_bytes for _, flow in flows]
+        if direction == "read":
+            amounts = _unpaged(amounts, [faults for faults, _ in flows], sum(amounts) - total)
+        if not sum(amounts):
+            amounts = [flow.application_bytes for _, flow in flows]
+        factor = total / sum(amounts)
+        kept |= {id(flow): amount * factor for (_, flow), amount in zip(flows, amounts, strict=True)}
+
+    def brought(flow: Flow) -> Flow:
+        return replace(flow, device_bytes=kept[id(flow)]) if id(flow) in kept else flow
 
     return {
         name: replace(
@@ -261,6 +275,26 @@ def _as_at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> di
         )
         for name, job in jobs.items()
     }
+
+
+def _unpaged(charged: Sequence[float], faults: Sequence[int], surplus: float) -> list[float]:
+    """Charged bytes without ``surplus``, as far as page faults explain it.
+
+    The kernel charges a job also for pages of programs and libraries, which come from no role's devices.
+    Every fault is taken to have read as much as any other, and no more than was charged beside it.
+    """
+    left = list(charged)
+    while surplus > LEAST_SURPLUS_BYTES:
+        paging = sum(count for count, bytes_ in zip(faults, left, strict=True) if bytes_ > 0.0)
+        if not paging:
+            break
+        each, taken = surplus / paging, 0.0
+        for place, count in enumerate(faults):
+            part = min(count * each, left[place])
+            left[place] -= part
+            taken += part
+        surplus -= taken
+    return left
 
 
 def scaled(job: JobDemand, factor: float) -> JobDemand:

@@ -38,8 +38,9 @@ class Group:
 class Resources:
     """The columns of a system with its nodes in groups."""
 
-    def __init__(self, system: System, groups: Sequence[Group]) -> None:
+    def __init__(self, system: System, groups: Sequence[Group], seek_ratio: float = 1.0) -> None:
         self.system, self.groups = system, tuple(groups)
+        self.seek_ratio = seek_ratio
         self.places: list[Place] = []
         self._columns: dict[tuple[int | None, str, str], int] = {}
         for number, group in enumerate(groups):
@@ -102,12 +103,12 @@ class Resources:
 
         A spinning device's head goes from stream to stream: a part 1 - 1/n of its requests begins with a
         seek, so n streams together get 1 / (1 + k (1 - 1/n)) of what one gets, with k so that it is half
-        at ``spinning_streams``.
+        at ``spinning_streams``; of these seeks ``seek_ratio`` are made.
         """
         if not self._spinning:
             return self.capacity
         capacity = self.capacity.copy()
         for column, columns, half in self._spinning:
             streams = max(float(users[columns].sum()), 1.0)
-            capacity[column] /= 1.0 + seeks_of(half) * (1.0 - 1.0 / streams)
+            capacity[column] /= 1.0 + self.seek_ratio * seeks_of(half) * (1.0 - 1.0 / streams)
         return capacity

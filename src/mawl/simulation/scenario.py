@@ -48,7 +48,7 @@ class Scenario:
 def run(scenario: Scenario, calibration: Calibration) -> Outcome:
     """Simulate; the same scenario gives the same outcome to the last bit."""
     groups, plans = scenario.groups()
-    resources = Resources(scenario.system, groups)
+    resources = Resources(scenario.system, groups, calibration.seek_ratio)
     turns = [{job.job: number for number, job in enumerate(plan.jobs())} for plan in plans]
 
     def steps(group: int, job: JobPlan) -> Sequence[Activity]:
@@ -68,24 +68,37 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
     were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
     that a step has even alone: with none of it (0) all waiting comes from sharing, with all of it (1)
     every step is blocked as long as it was even without others.  Or, where sharing alone makes jobs wait
-    longer than they did, how much faster the devices must be than they were seen to be (``own`` of the
-    calibration has them).  The nearer end where neither gives what was measured.
+    longer than they did, the part of the seeks between streams that was made; and where they wait too long
+    without any, how much faster the devices must be than they were seen to be (``own`` of the calibration
+    has them).  The nearer end where neither gives what was measured.
     """
+    spins = any(device.spinning_streams is not None for device in scenario.system.devices)
 
     def blocked(ratio: float) -> Tried:
         calibration = Calibration(scenario.system, ratio)
         return calibration, run(scenario, calibration)
 
+    def fewer_seeks(ratio: float) -> Tried:
+        calibration = Calibration(scenario.system, 0.0, ratio)
+        return calibration, run(scenario, calibration)
+
     def quicker(factor: float) -> Tried:
         system = with_faster_devices(scenario.system, factor)
-        return Calibration(system, 0.0), run(replace(scenario, system=system), Calibration(system, 0.0))
+        calibration = Calibration(system, 0.0, 0.0 if spins else 1.0)
+        return calibration, run(replace(scenario, system=system), calibration)
 
     plain = blocked(0.0)
     if blocked_seconds is None or blocked_in_roles(plain[1]) == blocked_seconds:
         return plain
     if blocked_in_roles(plain[1]) < blocked_seconds:
-        return _halved(blocked, blocked_seconds, 0.0, 1.0, lambda low, high: (low + high) / 2.0)
+        return _halved(blocked, blocked_seconds, 0.0, 1.0, _mean)
+    if spins and blocked_in_roles(fewer_seeks(0.0)[1]) < blocked_seconds:
+        return _halved(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
     return _halved(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+
+
+def _mean(low: float, high: float) -> float:
+    return (low + high) / 2.0
 
 
 def blocked_in_roles(outcome: Outcome) -> float:

@@ -57,6 +57,7 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
     return {
         "calibration_error_ratio": base.error_ratio,
         "alone_ratio": base.calibration.alone_ratio,
+        "seek_ratio": base.calibration.seek_ratio,
         "factors": factors,
         "range": {
             "low_seconds": elapsed_seconds * LOW_RATIO if known else None,

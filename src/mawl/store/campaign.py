@@ -108,3 +108,29 @@ def locate_campaign(name: str, runs: Path) -> Path:
             "search, made",
         )
     return folder.resolve()
+
+
+def runs_of_one_arm(folder: Path) -> list[Path]:
+    """The finished runs of a campaign that varies nothing; attempts that were interrupted are left out.
+
+    Raises :class:`~mawl.errors.UsageError` where arms differ or no run is finished, and what
+    :func:`read_campaign` raises.
+    """
+    record = read_campaign(folder)
+    if len(record.arms) > 1:
+        raise UsageError(
+            f"holds runs of {len(record.arms)} arms, which are not one side",
+            where=str(folder),
+            why=f"it was made by {'mawl tune search' if record.kind == 'search' else f'--{record.kind}'}",
+            cure=f"mawl report {folder.name} compares its arms, or name run folders of one arm",
+        )
+    runs = [
+        folder / slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None
+    ]
+    if not runs:
+        raise UsageError(
+            "has no finished run yet",
+            where=str(folder),
+            cure=f"mawl report {folder.name} says how far it came",
+        )
+    return runs

@@ -11,72 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.campaign.found import CampaignFound, found, spread
+from mawl.analysis.campaign.found import spread
 from mawl.analysis.campaign.knee import knee_of
 from mawl.analysis.campaign.session_run import session_run
-from mawl.analysis.comparison.sides import ComparedRun
-from mawl.campaigns.order import back_and_forth
-from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.reporters.campaign import html, markdown, text
 from mawl.reporters.campaign.content import knee
-from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared
-
-SEARCH = SessionSearch(first=1, most=500, runs_each=3)
-
-
-def finished(record: Campaign) -> Campaign:
-    """The record with every slot finished."""
-    slots = [
-        msgspec.structs.replace(slot, state="finished", folder=f"{slot.position:03}", outcome="completed")
-        for slot in record.slots
-    ]
-    return msgspec.structs.replace(record, slots=slots, outcome="completed")
-
-
-def all_runs(record: Campaign, factors: dict[str, float]) -> dict[int, ComparedRun]:
-    return {
-        slot.position: compared(slot.position, dict.fromkeys(("wide_sort", "census_load"), factors[slot.arm]))
-        for slot in record.slots
-    }
-
-
-def scaling() -> CampaignFound:
-    arms = [Arm(name=f"nodes-{count}", workload="tiny", size=count) for count in (1, 2, 4)]
-    record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 2)))
-    return found(record, all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0, "nodes-4": 2.0}))
-
-
-def search_for_sessions() -> CampaignFound:
-    stretches = {1: 1.0, 2: 1.2, 4: 2.6, 3: 1.9}
-    arms = [Arm(name=f"sessions-{count}", workload="tiny", size=count) for count in stretches]
-    order = [1, 2, 4, 3, 4, 4, 3, 3]
-    slots = [Slot(position=place, arm=f"sessions-{count}") for place, count in enumerate(order, start=1)]
-    record = finished(campaign(kind="find-sessions", arms=arms, slots=slots, search=SEARCH))
-    runs = {}
-    for slot in record.slots:
-        run = compared(slot.position)
-        capacity = run.summary["capacity"]
-        stretch = capacity["stretch"] | {"median": stretches[order[slot.position - 1]], "most": 2.0}
-        gate = capacity["gate"] | {"met": True}
-        summary = run.summary | {"capacity": capacity | {"stretch": stretch, "gate": gate}}
-        runs[slot.position] = msgspec.structs.replace(run, summary=summary)
-    return found(record, runs)
-
-
-def repeats() -> CampaignFound:
-    arms = [Arm(name="run", workload="tiny")]
-    record = finished(campaign(kind="repeat", arms=arms, slots=back_and_forth(arms, 5)))
-    return found(record, all_runs(record, {"run": 1.0}))
-
-
-def comparison() -> CampaignFound:
-    record = finished(campaign(repeats=5))
-    return found(record, all_runs(record, {"a": 1.0, "b": 2.0}))
-
-
-EVERY = {"repeat": repeats, "ab": comparison, "find-sessions": search_for_sessions, "scaling": scaling}
+from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL, effect_of
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
 DRAWS = 2000
 RESAMPLES = 999

@@ -12,18 +12,22 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.analysis.comparison.sides import at
+from mawl.analysis.summary import summary_of
 from mawl.campaigns.search.found import write_profile
 from mawl.config.run_options import load_run_options
 from mawl.config.run_profile import load_run_profile
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Arm
-from mawl.model.search import ProgramCounts
+from mawl.model.search import OBJECTIVES, Objective, ProgramCounts
 from mawl.model.search_metrics import SEARCH_METRICS
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
 from mawl.store.layout import LARGEST_FACTS_BYTES
 from mawl.store.search import RECORD, read_search, write_search
+from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
+from tests.fakes.stored_run import facts
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,21 @@ def test_a_gain_is_established_over_runs_of_a_campaign(whole: Path) -> None:
     assert arms[:3] == ["baseline", "baseline", "trial-1"]
     assert sorted(arms[-4:]) == ["candidate", "candidate", "reference", "reference"]
     assert record.arm("candidate").words[-2:] == ["--option", "cpucount=2"]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda one: one.name)
+def test_each_objective_is_made_better_by_its_own_figure(objective: Objective, tmp_path: Path) -> None:
+    found = carried_out(tmp_path / "search", SearchRuns(), asked(objective=objective.name))
+    assert (found.outcome, found.figure) == ("gain", objective.figure)
+    assert found.setting is not None and found.setting["cpucount"] == 2
+    assert found.low_ratio is not None and found.high_ratio is not None
+    assert found.low_ratio > 0.0 if objective.more_is_better else found.high_ratio < 0.0
+    assert f"cpucount=2: {objective.title} " in found.statement
+
+
+def test_a_real_summary_has_the_figure_of_each_objective() -> None:
+    summary = summary_of(facts(), four_jobs(60), samples=samples(60, IDLE))
+    assert [one.name for one in OBJECTIVES.values() if not (at(summary, one.figure) or 0.0) > 0.0] == []
 
 
 def test_what_is_finished_is_not_run_again(whole: Path) -> None:

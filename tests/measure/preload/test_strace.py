@@ -24,6 +24,7 @@ _DESCRIPTOR = re.compile(r"(?<![\w\"])\d+<([^>]*)>")
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.parallel,
     pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
 ]
 

@@ -17,7 +17,7 @@ from tests.fakes.compared_runs import side
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
 BLANK_BYTES = 3000
 """An image of an empty chart is smaller."""

@@ -24,6 +24,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.parallel,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (package chromium)"),
 ]
 

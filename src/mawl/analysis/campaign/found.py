@@ -85,6 +85,7 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
     scaling: list[ScalingRow] = []
     knee: Knee | None = None
     sessions: list[Tried] = []
+    session_runs: list[SessionRun] = []
     remarks: list[str] = []
 
     @property
@@ -111,6 +112,7 @@ def found(record: Campaign, runs: Mapping[int, ComparedRun]) -> CampaignFound:
         scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
         knee=knee_of(said, record.search) if said and record.search is not None else None,
         sessions=tried(said),
+        session_runs=said,
         remarks=record.remarks,
     )
 

@@ -127,7 +127,7 @@ def _scaling(found: CampaignFound) -> str:
         f"{last.nodes} nodes give {format_ratio(last.speedup or 0.0)} times the throughput of {rows[0].nodes}"
     )
     if last.efficiency_ratio is not None:
-        said += f", {last.efficiency_ratio:.0%} of what so many more nodes would"
+        said += f", {100 * last.efficiency_ratio:.0f} % of what so many more nodes would"
     if last.elapsed_ratio is not None:
         said += f"; elapsed time {format_change(last.elapsed_ratio - 1.0)}"
     return said + ("; one run each shows no noise" if max(row.runs for row in rows) == 1 else "")

@@ -1,8 +1,9 @@
-"""The report of a campaign as one HTML page: the answer, every table, what the figures mean."""
+"""The report of a campaign as one HTML page: the answer, charts, every table, what the figures mean."""
 
 from __future__ import annotations
 
 from mawl.analysis.campaign.found import CampaignFound
+from mawl.reporters.campaign.charts import campaign_drawings
 from mawl.reporters.campaign.content import head, tables, title
 from mawl.reporters.comparison.html import sections_page
 from mawl.reporters.html.templating import fill
@@ -11,4 +12,5 @@ from mawl.reporters.html.templating import fill
 def render(found: CampaignFound) -> str:
     """The page."""
     name = title(found)
-    return sections_page(name[:1].upper() + name[1:], [fill("facts.html", facts=head(found))], tables(found))
+    first = [fill("facts.html", facts=head(found))]
+    return sections_page(name[:1].upper() + name[1:], first, tables(found), campaign_drawings(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -37,25 +38,34 @@ Section = tuple[str, str, Markup]
 """Anchor, title in the contents, and the section itself."""
 
 
+class Drawings(NamedTuple):
+    """Charts of one section; ``zoomed`` where they share a time axis that a reader zooms."""
+
+    anchor: str
+    title: str
+    charts: Sequence[Chart]
+    zoomed: bool = False
+
+
 def render(comparison: Comparison) -> str:
     """The page of two sides."""
-    terms = Terms()
-    effects = effect_charts(comparison)
-    over_time = course_charts(course_lines(comparison)) if comparison.basis == "runs" else []
-    drawn = _embedded([*effects, *over_time])
-    found = [_table(made, terms) for made in tables(comparison)]
+    title = f"{comparison.reference.label} against {comparison.candidate.label}"
     facts = unlike(comparison)
+    after = []
     if facts:
         listed = section("unlike", "Other facts that differ", fill("bullets.html", texts=facts))
-        found.append(("unlike", "Other facts", listed))
-    if over_time:
-        any_drawn = any(chart.name in drawn.places for chart in over_time)
-        before = [paragraph(WHICH_RUNS), fill("zoom.html")] if any_drawn else []
-        found.insert(0, _charts("course", "Both sides over time", over_time, drawn, before))
-    if effects:
-        found.insert(0, _charts("effects", "What changed", effects, drawn, []))
-    title = f"{comparison.reference.label} against {comparison.candidate.label}"
-    return _page(title, [_cards(comparison)], found, terms, drawn)
+        after.append(("unlike", "Other facts", listed))
+    return sections_page(title, [_cards(comparison)], tables(comparison), drawings(comparison), after)
+
+
+def drawings(comparison: Comparison) -> list[Drawings]:
+    """What changed, and both sides over time, as far as there is something to draw."""
+    over_time = course_charts(course_lines(comparison)) if comparison.basis == "runs" else []
+    every = [
+        Drawings("effects", "What changed", effect_charts(comparison)),
+        Drawings("course", "Both sides over time", over_time, zoomed=True),
+    ]
+    return [one for one in every if one.charts]
 
 
 def render_matrix(matrix: Matrix) -> str:
@@ -65,17 +75,25 @@ def render_matrix(matrix: Matrix) -> str:
     drawn = _embedded(charts)
     found = [_table(made, terms) for made in matrix_tables(matrix)]
     if charts:
-        found.append(_charts("charts", "Throughput per core", charts, drawn, []))
+        found.append(_charts(Drawings("charts", "Throughput per core", charts), drawn))
     said = fill("facts.html", facts=[(pair.candidate, against(pair)) for pair in matrix.pairs])
     title = f"Against {matrix.reference}"
     found.append(("against", "Against the first", section("against", title, said)))
     return _page("Comparison", [], found, terms, drawn)
 
 
-def sections_page(title: str, first: Sequence[Markup], found: Sequence[Table]) -> str:
-    """A page of tables without charts, for reports that are made of the same tables."""
+def sections_page(
+    title: str,
+    first: Sequence[Markup],
+    found: Sequence[Table],
+    charts: Sequence[Drawings] = (),
+    after: Sequence[Section] = (),
+) -> str:
+    """A page of what ``first`` says, charts, tables, and further sections."""
     terms = Terms()
-    return _page(title, first, [_table(made, terms) for made in found], terms, _embedded([]))
+    drawn = _embedded([chart for one in charts for chart in one.charts])
+    sections = [*(_charts(one, drawn) for one in charts), *(_table(made, terms) for made in found), *after]
+    return _page(title, first, sections, terms, drawn)
 
 
 def _page(
@@ -135,12 +153,14 @@ def _embedded(charts: Sequence[Chart]) -> Embedded:
     return embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
 
 
-def _charts(
-    anchor: str, title: str, charts: Sequence[Chart], drawn: Embedded, before: Sequence[Markup]
-) -> Section:
+def _charts(found: Drawings, drawn: Embedded) -> Section:
     """Charts with their words; what they show stands in the tables, too."""
-    content = section(anchor, title, *before, *(chart_of(chart, drawn.places) for chart in charts))
-    return anchor, title, content
+    zoomed = found.zoomed and any(chart.name in drawn.places for chart in found.charts)
+    before = [paragraph(WHICH_RUNS), fill("zoom.html")] if zoomed else []
+    content = section(
+        found.anchor, found.title, *before, *(chart_of(chart, drawn.places) for chart in found.charts)
+    )
+    return found.anchor, found.title, content
 
 
 def _table(found: Table, terms: Terms) -> Section:

@@ -1,0 +1,129 @@
+"""The charts of a campaign: how sessions stretch jobs, what nodes give, and those of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Range1d
+from bokeh.models.annotations import BoxAnnotation, Span
+
+from mawl.analysis.campaign.found import CampaignFound, ScalingRow
+from mawl.analysis.campaign.knee import Knee, SessionRun
+from mawl.reporters.comparison.html import Drawings, drawings
+from mawl.reporters.html.charts.frame import (
+    FAILED_COLOUR,
+    MARK_COLOUR,
+    QUIET_COLOUR,
+    RATE,
+    SIDE_COLOURS,
+    Chart,
+    Key,
+    blank,
+    from_zero,
+    hover,
+)
+
+TOOLS = "save"
+CARRIED_COLOUR = SIDE_COLOURS["read"]
+MARGIN = 0.5
+"""Beside the smallest and the largest number of an axis or an interval: they are whole."""
+
+
+def campaign_drawings(found: CampaignFound) -> list[Drawings]:
+    """What a campaign has to draw; nothing where no run is finished."""
+    every = drawings(found.comparison) if found.comparison is not None else []
+    runs = [run for run in found.session_runs if run.stretch is not None]
+    if runs:
+        every.append(Drawings("stretch", "What more sessions cost", [stretch_chart(runs, found.knee)]))
+    rows = [row for row in found.scaling if row.bytes_per_second is not None]
+    if rows:
+        every.append(Drawings("nodes", "What more nodes give", [scaling_chart(rows)]))
+    return every
+
+
+def stretch_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
+    """Median stretch of each run by its sessions, the bound, and the knee with its interval."""
+    sessions = [run.sessions for run in runs]
+    source = ColumnDataSource(
+        {
+            "sessions": sessions,
+            "stretch": np.array([run.stretch for run in runs], np.float64),
+            "verdict": [run.verdict for run in runs],
+            "color": [FAILED_COLOUR if run.verdict == "too many" else CARRIED_COLOUR for run in runs],
+        },
+        name="stretch",
+    )
+    plot = blank("stretch", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
+    keys = [Key("run that is carried", CARRIED_COLOUR), Key("run with too many", FAILED_COLOUR)]
+    if knee is not None and knee.low is not None and knee.high is not None:
+        plot.add_layout(
+            BoxAnnotation(
+                left=knee.low - MARGIN, right=knee.high + MARGIN, fill_color=QUIET_COLOUR, fill_alpha=0.2
+            )
+        )
+        keys.append(Key("95 % interval of the knee", QUIET_COLOUR, "pale"))
+    if knee is not None and knee.sessions is not None and not knee.beyond:
+        plot.add_layout(
+            Span(location=knee.sessions, dimension="height", line_color=MARK_COLOUR, line_dash="dashed")
+        )
+        keys.append(Key("knee", MARK_COLOUR, "dashed"))
+    for bound in {run.most_stretch for run in runs if run.most_stretch is not None}:
+        plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=MARK_COLOUR)
+        keys.append(Key(f"bound of the stretch, {bound:g}", MARK_COLOUR, "line"))
+    points = plot.scatter("sessions", "stretch", size=10, color="color", source=source)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median stretch of the jobs"
+    plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
+    hover(
+        plot,
+        points,
+        [("sessions", "@sessions"), ("stretch", "@stretch{0.00}"), ("", "@verdict")],
+        line=False,
+    )
+    return Chart(
+        "stretch",
+        "Stretch by sessions",
+        "Of every run: real time of the median job over its real time alone on this system.",
+        "Points: the median stretch of each run by its number of sessions, with the bound and the knee.",
+        keys,
+        plot,
+    )
+
+
+def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
+    """Application throughput of all nodes, beside what as many times the fewest would be."""
+    nodes = [row.nodes for row in rows]
+    first = rows[0].bytes_per_second or 0.0
+    source = ColumnDataSource(
+        {
+            "nodes": nodes,
+            "rate": np.array([row.bytes_per_second for row in rows], np.float64),
+            "ideal": np.array([first * row.nodes / rows[0].nodes for row in rows]),
+        },
+        name="scaling",
+    )
+    plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
+    plot.line("nodes", "ideal", color=QUIET_COLOUR, line_dash="dashed", source=source)
+    plot.line("nodes", "rate", color=CARRIED_COLOUR, line_width=2, source=source)
+    points = plot.scatter("nodes", "rate", size=10, color=CARRIED_COLOUR, source=source)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "bytes per second"
+    plot.xaxis.ticker = FixedTicker(ticks=nodes)
+    plot.yaxis.formatter = NumeralTickFormatter(format=RATE)
+    hover(
+        plot,
+        points,
+        [("nodes", "@nodes"), ("", "@rate{0.00 d}/s"), ("so many times the fewest", "@ideal{0.00 d}/s")],
+        line=False,
+    )
+    return Chart(
+        "scaling",
+        "Throughput by nodes",
+        "Application bytes per second of all nodes together; medians over runs.",
+        "Line: throughput of all nodes by their number, and what as many times the fewest would be.",
+        [Key("all nodes", CARRIED_COLOUR, "line"), Key("so many times the fewest", QUIET_COLOUR, "dashed")],
+        plot,
+    )
+
+
+def _beside(numbers: Sequence[int]) -> Range1d:
+    return Range1d(start=min(numbers) - MARGIN, end=max(numbers) + MARGIN)

@@ -1,0 +1,84 @@
+"""What calibration finds of a run: seeks that were made, and bytes that came from no role's devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mawl.simulation.activity import Calibration
+from mawl.simulation.demand import at_devices
+from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
+from tests.simulation.scenes import MB, demands, device, flow, scenario, side_by_side, step, system
+
+DISK = system(device(spinning_streams=2.0))
+JOBS = side_by_side(
+    [[step(0.5, flow(100)), step(0.2, flow(60, direction="read"))], [step(0.1, flow(200))], [step(1.0)]]
+)
+SPINNING = scenario(DISK, *JOBS)
+
+
+@pytest.mark.parametrize("made", [0.1, 0.4, 0.8])
+def test_the_seeks_that_a_run_made_are_found_and_its_disk_stays_as_it_was(made: float) -> None:
+    measured = run(SPINNING, Calibration(DISK, 0.0, made))
+    found, outcome = calibrate(SPINNING, blocked_in_roles(measured))
+    assert found.seek_ratio == pytest.approx(made, rel=0.02)
+    assert found.own == DISK
+    assert found.alone_ratio == 0.0
+    assert outcome.elapsed_seconds == pytest.approx(measured.elapsed_seconds, rel=0.01)
+
+
+def test_a_disk_is_faster_than_described_only_where_no_seek_at_all_is_still_too_slow() -> None:
+    wanted = blocked_in_roles(run(SPINNING, Calibration(DISK, 0.0, 0.0))) / 2.0
+    found, outcome = calibrate(SPINNING, wanted)
+    assert found.seek_ratio == 0.0
+    assert found.own.device("disk").write_bytes_per_second > 100 * MB
+    nearest = MOST_FASTER ** (0.5**MOST_HALVINGS) - 1.0
+    assert blocked_in_roles(outcome) == pytest.approx(wanted, rel=nearest)
+
+
+def test_fewer_seeks_never_slow_a_run() -> None:
+    elapsed = [run(SPINNING, Calibration(DISK, 0.0, part / 4)).elapsed_seconds for part in range(5)]
+    assert elapsed == sorted(elapsed)
+    assert elapsed[0] < elapsed[-1]
+
+
+def test_a_device_that_does_not_seek_has_no_seeks_to_save() -> None:
+    plain = scenario(system(), *JOBS)
+    waited = blocked_in_roles(run(plain, Calibration(plain.system, 0.0)))
+    found, _ = calibrate(plain, waited / 2.0)
+    assert found.seek_ratio == 1.0
+    assert found.own != plain.system
+
+
+def _reads(shown_megabytes: float, faults: Mapping[str, int]) -> list[float]:
+    """Megabytes from the devices of a job that was charged 50 and of one that was charged 10."""
+    jobs = demands(
+        {
+            name: [step(1.0, flow(size, "data", "read"), page_faults=faults.get(name, 0))]
+            for name, size in (("reads", 50), ("imports", 10))
+        }
+    )
+    shown: Mapping[str, Any] = {
+        "io": {"devices_by_role": None},
+        "host": {"role_devices": {"read_bytes": shown_megabytes * MB, "written_bytes": None}},
+    }
+    found = at_devices(jobs, shown)
+    return [found[name].steps[0].flows[0].device_bytes / MB for name in jobs]
+
+
+def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_faulted() -> None:
+    assert _reads(50, {"imports": 4}) == pytest.approx([50, 0])
+    assert _reads(54, {"imports": 4}) == pytest.approx([50, 4])
+    assert _reads(45, {"imports": 4}) == pytest.approx([45, 0])
+
+
+def test_each_fault_read_as_much_as_any_other() -> None:
+    assert _reads(52, {"imports": 3, "reads": 1}) == pytest.approx([48, 4])
+    assert _reads(30, {"imports": 3, "reads": 1}) == pytest.approx([30, 0])
+
+
+def test_without_faults_all_reads_are_brought_to_the_sum_alike() -> None:
+    assert _reads(30, {}) == pytest.approx([25, 5])
+    assert _reads(120, {"imports": 4}) == pytest.approx([100, 20])
