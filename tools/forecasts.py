@@ -8,7 +8,7 @@ order in which they are given.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,11 @@ def _predicted(base: Base, system: System, folder: Path) -> dict[str, Any]:
     return judged(open_run(folder))
 
 
-FORMS = {"_bytes_per_second": format_rate, "_seconds": format_seconds, "": str}
+FORMS: dict[str, Callable[[Any], str]] = {
+    "_bytes_per_second": format_rate,
+    "_seconds": format_seconds,
+    "": str,
+}
 """How a figure is shown, by the end of its name: the first that fits."""
 
 

@@ -193,3 +193,21 @@ def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(plan_toml(plan([[["s1-1"]]])))
     (tmp_path / "run" / PLAN).write_text(nodes_toml(dict.fromkeys(("node1", "node2"), "../plan.toml")))
     assert [len(list(one.jobs())) for one in plans_of(simulated, demand)] == [12, 12]
+
+
+def test_time_between_steps_is_part_of_the_demand(tmp_path: Path) -> None:
+    """A step is taken out of every job's steps, and stays in what is known of the whole job."""
+    simulated, _ = stored(tmp_path / "run", scene())
+    whole = demand_of(simulated, judged(simulated))
+    records = [one for one in simulated.step_records() if one.number != 1]
+    first = next(one for one in simulated.step_records() if one.number == 1)
+    simulated.step_records = lambda: records  # type: ignore[method-assign]
+    found = demand_of(simulated, judged(simulated)).jobs[first.job]
+    assert [one.name for one in found.steps][-1] == "between steps"
+    assert sum(one.cpu_seconds for one in found.steps) == pytest.approx(
+        sum(one.cpu_seconds for one in whole.jobs[first.job].steps)
+    )
+    between = found.steps[-1]
+    queue = first.waits.run_queue_seconds or 0.0
+    asked = between.cpu_seconds + between.other_seconds + sum(between.blocked_seconds.values())
+    assert asked == pytest.approx((first.usage.real_time_seconds or 0.0) - queue, rel=1e-4)

@@ -26,6 +26,7 @@ from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.served import NO_SERVER, as_served
 from mawl.simulation.system import System
 from mawl.simulation.system_file import loads_system, system_toml
+from mawl.simulation.validity import validity_of
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import MB, demands, device, flow, plan, step, system
@@ -180,8 +181,14 @@ def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
     seen = base_of(made, judged(made)).seen
     assert [one.name for one in seen.devices] == ["server"]
     assert seen.nodes[0].link_bytes_per_second == 20 * MB and seen.node_count == 4
-    wide = predict(own, Question(changes=[parse_change("link=80MB")]))[1]
-    assert wide.elapsed_seconds < outcome.elapsed_seconds
+    ranges = {}
+    for link in ("28MB", "80MB", "10MB"):
+        question = Question(changes=[parse_change(f"link={link}")])
+        found, wide = predict(own, question)
+        assert (wide.elapsed_seconds < outcome.elapsed_seconds) is (link != "10MB")
+        ranges[link] = validity_of(own, question, found, wide.elapsed_seconds)["range"]["low_seconds"]
+    assert ranges["28MB"] is not None
+    assert ranges["80MB"] is ranges["10MB"] is None
 
 
 def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Literal
 
 from mawl.errors import UsageError
@@ -19,6 +20,9 @@ Direction = Literal["read", "write"]
 NO_CPU = "CPU seconds of every step: a step without them is taken to compute nothing"
 NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was, whatever the devices"
 NO_STEPS = "steps: each job is one step"
+LEAST_BETWEEN_SECONDS = 1e-3
+"""Of a job's time outside of its steps: less is rounding."""
+
 NO_REACH = "reach by job: application bytes stand for device bytes"
 
 LEAST_SURPLUS_BYTES = 1.0
@@ -131,12 +135,13 @@ def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDem
     if not usable or len(usable) < len(steps):
         lacks.add(NO_STEPS)
         whole = _step(job.program, "data", job.usage, job.io, job.waits, lacks)
-        made: Iterable[StepDemand] = [replace(whole, span=_span(job))]
+        made = [replace(whole, span=_span(job))]
     else:
         made = [
             replace(_step(one.name, one.kind, one.usage, one.io, one.waits, lacks), span=_span(one))
             for one in usable
         ]
+        made += _between(job, steps)
     kept = tuple(one for one in made if not (one.kind == "startup" and job.gate is not None))
     return JobDemand(
         job=job.job,
@@ -145,6 +150,35 @@ def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDem
         steps=kept,
         memory_bytes=job.usage.os_memory_bytes if job.usage.memory_bytes is None else job.usage.memory_bytes,
     )
+
+
+def _between(job: JobRecord, steps: Sequence[StepRecord]) -> list[StepDemand]:
+    """The job's time that belongs to no step (files made and removed, modules loaded), as a last step."""
+    own = [step for step in steps if step.kind not in ("startup", "verify")]
+
+    def rest(of: Callable[[JobRecord | StepRecord], float | None]) -> float:
+        return max((of(job) or 0.0) - sum(of(step) or 0.0 for step in own), 0.0)
+
+    real = rest(lambda one: one.usage.real_time_seconds)
+    if real < LEAST_BETWEEN_SECONDS:
+        return []
+    cpu = min(rest(lambda one: one.usage.cpu_seconds), real)
+    queue = min(rest(lambda one: one.waits.run_queue_seconds), real - cpu)
+    idle = real - cpu - queue
+    blocked: dict[Role, float] = {}
+    for role in ROLES:
+        blocked[role] = min(rest(attrgetter(f"waits.blocked_{role}_seconds")), idle - sum(blocked.values()))
+    return [
+        StepDemand(
+            name="between steps",
+            kind="data",
+            cpu_seconds=cpu,
+            cpu_known=job.usage.cpu_seconds is not None,
+            blocked_seconds=blocked,
+            other_seconds=max(idle - sum(blocked.values()), 0.0),
+            io_known=job.io is not None,
+        )
+    ]
 
 
 def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
@@ -295,33 +329,3 @@ def _unpaged(charged: Sequence[float], faults: Sequence[int], surplus: float) ->
             taken += part
         surplus -= taken
     return left
-
-
-def scaled(job: JobDemand, factor: float) -> JobDemand:
-    """The job with ``factor`` times the rows: CPU, bytes, waits and memory in proportion.
-
-    Start-up (fork and imports) does not grow.
-    """
-    return replace(
-        job,
-        memory_bytes=None if job.memory_bytes is None else job.memory_bytes * factor,
-        steps=tuple(step if step.kind == "startup" else _scaled(step, factor) for step in job.steps),
-    )
-
-
-def _scaled(step: StepDemand, factor: float) -> StepDemand:
-    return replace(
-        step,
-        cpu_seconds=step.cpu_seconds * factor,
-        other_seconds=step.other_seconds * factor,
-        blocked_seconds={role: value * factor for role, value in step.blocked_seconds.items()},
-        flows=tuple(
-            replace(
-                flow,
-                application_bytes=flow.application_bytes * factor,
-                device_bytes=flow.device_bytes * factor,
-                link_bytes=None if flow.link_bytes is None else flow.link_bytes * factor,
-            )
-            for flow in step.flows
-        ),
-    )

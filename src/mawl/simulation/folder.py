@@ -92,7 +92,7 @@ def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str
         replace_file(path / PLAN, plan_toml(plans[0]).encode())
         return
     (path / NODES).mkdir(mode=0o700)
-    places = {}
+    places: dict[str, str] = {}
     for plan, members in zip(plans, names, strict=True):
         place = f"{NODES}/{members[0]}/{PLAN}"
         (path / place).parent.mkdir(mode=0o700)

@@ -18,7 +18,8 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
-from mawl.simulation.demand import Demand, JobDemand, scaled
+from mawl.simulation.demand import Demand, JobDemand
+from mawl.simulation.scaling import scaled
 from mawl.store import Run
 from mawl.store.layout import PLAN
 

@@ -20,6 +20,9 @@ differed and by no more than :data:`MOST_STORAGE_FACTOR` (docs/reference/forecas
 MOST_STORAGE_FACTOR = 8.0
 """Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
 
+MOST_LINK_FACTOR = 1.4
+"""Of the links of nodes before a storage server that was watched; as on the lab bed behind the range."""
+
 MOST_CALIBRATION_ERROR_RATIO = 0.10
 """A run that its own simulation misses by more is not understood, and has no range on another system."""
 
@@ -31,24 +34,14 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
     """``factors`` (asked over measured), the ``range`` of the elapsed time or None, ``reasons``, ``lacks``.
 
     The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; it is None, with the reasons, where
-    anything but the bandwidth of devices differs, since no forecast of that kind has been held against
-    a run; one from a device that loses by streams to one that does not has been.
+    anything but the bandwidth of devices, or of links to a watched server, differs, since no forecast of
+    that kind has been held against a run; one from a device that loses by streams to one that does not
+    has been.
     """
     factors = factors_of(base, question, scenario)
     reasons = []
     for name, factor in factors.items():
-        if factor is None:
-            reasons.append(f"how far {name} lies from what was measured is not known")
-        elif name.startswith("storage."):
-            if not 1.0 / MOST_STORAGE_FACTOR <= factor <= MOST_STORAGE_FACTOR:
-                reasons.append(
-                    f"{name} is {factor:.3g} times the measured: forecasts were checked up to "
-                    f"{MOST_STORAGE_FACTOR:g} times"
-                )
-        elif abs(factor - 1.0) > SAME_RATIO:
-            reasons.append(
-                f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"
-            )
+        reasons += _beyond(name, factor, watched=bool(base.facts.storage_runs))
     reasons += [*_unlike(base, scenario), *scenario.remarks]
     error = base.error_ratio
     if error is None or abs(error) > MOST_CALIBRATION_ERROR_RATIO:
@@ -73,6 +66,24 @@ def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seco
         "reasons": reasons,
         "lacks": list(base.demand.lacks),
     }
+
+
+def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
+    """Why a factor has no range, if it has none; ``watched``: the run's storage server was."""
+    if factor is None:
+        return [f"how far {name} lies from what was measured is not known"]
+    if name.startswith("storage."):
+        if 1.0 / MOST_STORAGE_FACTOR <= factor <= MOST_STORAGE_FACTOR:
+            return []
+        return [
+            f"{name} is {factor:.3g} times the measured: forecasts were checked up to "
+            f"{MOST_STORAGE_FACTOR:g} times"
+        ]
+    if name == "link" and watched and 1.0 <= factor <= MOST_LINK_FACTOR * (1.0 + SAME_RATIO):
+        return []
+    if abs(factor - 1.0) <= SAME_RATIO:
+        return []
+    return [f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"]
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
