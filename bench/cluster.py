@@ -222,14 +222,13 @@ def _pairs(place: Path, workload: tuple[str, ...], dask: _Dask) -> list[_Pair]:
 
 
 def _one_node(place: Path) -> list[Result]:
-    """What a run through Dask takes more, in all and by a straight line through two lengths of it."""
+    """What a run through Dask takes more, as a share and in seconds, of a short run and a longer one."""
     dask = _Dask(place / "one", 1, tuned=True)
     try:
         pairs = _pairs(place, WORKLOAD, dask)
         short = _pairs(place, SHORT, dask)
     finally:
         dask.close()
-    whole = [pair.more_seconds() for pair in pairs]
     return [
         _more(
             "CPU of one node through Dask over local",
@@ -243,29 +242,19 @@ def _one_node(place: Path) -> list[Result]:
             [pair.node_more_seconds() / pair.local.node for pair in pairs],
             "the node's own run and the worker's process",
         ),
-        *_fixed_and_growing(short, pairs, whole),
+        _more_seconds(SHORT, short),
+        _more_seconds(WORKLOAD, pairs),
     ]
 
 
-def _fixed_and_growing(short: list[_Pair], long: list[_Pair], whole: list[float]) -> list[Result]:
-    """``fixed + growing x elapsed`` through the medians of the short runs and the long ones."""
-    brief = statistics.median(pair.more_seconds() for pair in short)
-    brief_elapsed = statistics.median(pair.through.elapsed_seconds for pair in short)
-    elapsed = statistics.median(pair.through.elapsed_seconds for pair in long)
-    busy = statistics.median(pair.local.whole / pair.local.elapsed_seconds for pair in long)
-    growing = (statistics.median(whole) - brief) / (elapsed - brief_elapsed)
-    points = (
-        f"{brief:.2f} CPU s more in {' '.join(SHORT)} of {brief_elapsed:.0f} s, "
-        f"{statistics.median(whole):.2f} ({min(whole):.2f} to {max(whole):.2f}) in "
-        f"{' '.join(WORKLOAD)} of {elapsed:.0f} s"
-    )
-    return [
-        Result("one node through Dask, fixed", brief - growing * brief_elapsed, "CPU s", "", None, points),
-        Result(
-            "one node through Dask, growing", growing * 1000, "CPU ms per s", "", None,
-            f"a local run takes {busy:.2f} CPU s per s; jobs, samples, questions, idle scheduler and worker",
-        ),
-    ]  # fmt: skip
+def _more_seconds(words: tuple[str, ...], pairs: list[_Pair]) -> Result:
+    more = [pair.more_seconds() for pair in pairs]
+    elapsed = statistics.median(pair.through.elapsed_seconds for pair in pairs)
+    return Result(
+        f"one node through Dask, {words[0]}", statistics.median(more), "CPU s more", "", None,
+        f"{' '.join(words)} of {elapsed:.0f} s, controller and scheduler counted; {len(pairs)} pairs in turns: "
+        f"{min(more):.2f} to {max(more):.2f}",
+    )  # fmt: skip
 
 
 def _more(name: str, ratios: list[float], beside_jobs: list[float], what: str) -> Result:

@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from mawl.lab.bed import load_bed
+from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
+
+CALIBRATIONS = 3
+"""So often a bed is built and calibrated that is refused, as it should be: a virtual machine's buffered
+writes are 3 to 6 % slow from one minute to the next, where 5 % are the bound.  No run is made over one."""
 
 
 class Bed:
@@ -42,7 +47,10 @@ class Bed:
 
     def up(self, name: str) -> dict[str, list[str]]:
         """Build it; of each arm, the roles as words of ``mawl run``."""
-        done = self("lab", "up", f"{name}.toml")
+        for _ in range(CALIBRATIONS):
+            done = self("lab", "up", f"{name}.toml")
+            if NOT_AS_SAID not in done.stderr:
+                break
         assert done.returncode == 0, done.stderr
         lines = [line.partition(": mawl run ") for line in done.stdout.splitlines()]
         return {arm.removeprefix("arm "): shlex.split(roles) for arm, found, roles in lines if found}

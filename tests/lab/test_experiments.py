@@ -16,13 +16,10 @@ from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
 from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO
 from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
+from tests.lab.standing import CALIBRATIONS
 from tools.forecasts import forecasts, page
 
 pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
-
-CALIBRATIONS = 3
-"""So often a bed is built and calibrated that is refused, as it should be: a virtual machine's buffered
-writes are 3 to 6 % slow from one minute to the next, where 5 % are the bound.  No run is made over one."""
 
 OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""
