@@ -252,7 +252,7 @@ def _more_seconds(words: tuple[str, ...], pairs: list[_Pair]) -> Result:
     elapsed = statistics.median(pair.through.elapsed_seconds for pair in pairs)
     return Result(
         f"one node through Dask, {words[0]}", statistics.median(more), "CPU s more", "", None,
-        f"{' '.join(words)} of {elapsed:.0f} s, controller and scheduler counted; {len(pairs)} pairs in turns: "
+        f"{' '.join(words)} of {elapsed:.0f} s, controller and scheduler counted; {len(pairs)} pairs: "
         f"{min(more):.2f} to {max(more):.2f}",
     )  # fmt: skip
 
