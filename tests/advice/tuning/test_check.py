@@ -198,9 +198,13 @@ def test_what_nobody_read_of_a_named_profile_is_a_row_with_its_reason() -> None:
         None,
         "mmchconfig pagepool=8G",
     )
-    assert pool["reason"] == "not read by mawl: mmlsconfig pagepool (no mmlsconfig among what was read)"
+    assert pool["reason"] == "mmlsconfig: not read by mawl; to read it: mmlsconfig pagepool"
     assert "pagepool: -" in render(named, whole=True)
     assert named["counts"]["for_you_to_judge"] == len(profiles()["spectrum-scale"].settings)
+    paths = check(reading_of(), [profiles()["linux-multipath"]], profiles())["settings"]
+    assert {one["state"] for one in paths} == {"for you to judge"}
+    (policy,) = [one for one in paths if one["name"] == "iopolicy"]
+    assert policy["change"] == "echo round-robin > /sys/class/nvme-subsystem/NAME/iopolicy"
 
 
 def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None:

@@ -103,8 +103,9 @@ def _rows(
         yield _row(node, "", setting, reading, None, "for you to judge", _why_not(setting))
         return
     if named and setting.family not in inventory.families:
-        why = inventory.missing.get(setting.family, f"no {setting.family} among what was read")
-        yield _row(node, "", setting, reading, None, "for you to judge", f"{_why_not(setting)} ({why})")
+        why = inventory.missing.get(setting.family, f"{setting.family}: not read by mawl")
+        reason = f"{why}; to read it: {filled(setting.read, setting, '')}"
+        yield _row(node, "", setting, reading, None, "for you to judge", reason)
         return
     for subject, figures in inventory.families.get(setting.family, {}).items():
         if setting.figure in figures and _is_meant(setting, subject, figures):
@@ -204,9 +205,10 @@ def filled(text: str | None, setting: TuningSetting, subject: str) -> str | None
         return None
     wanted = setting.recommended[0] if isinstance(setting.recommended, list) else setting.recommended
     value = (setting.printed or str(wanted)) if wanted is not None else ""
-    if subject and subject != MACHINE:
+    of_one = subject not in ("", MACHINE)
+    if of_one:
         for stem in ("hdisk", "fcs", "fscsi"):
             if setting.family == stem:
                 text = text.replace(f"{stem}N", "{subject}")
-        text = text.replace("{subject}", shlex.quote(subject))
+    text = text.replace("{subject}", shlex.quote(subject) if of_one else "NAME")
     return text.replace("{name}", setting.name).replace("{value}", value)
