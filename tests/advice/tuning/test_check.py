@@ -12,7 +12,7 @@ from mawl.advice.tuning.check import Reading, check, filled, of_the_machine
 from mawl.advice.tuning.recorded import recorded_inventories
 from mawl.config.settings import parse_options
 from mawl.config.tuning import profiles
-from mawl.model.inventory import Inventory
+from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.reporters.tuning import render
@@ -208,7 +208,7 @@ def test_what_nobody_read_of_a_named_profile_is_a_row_with_its_reason() -> None:
 
 
 def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None:
-    depth = {"queue_depth": "64"}
+    depth: Figures = {"queue_depth": "64"}
     inventory = Inventory(families={"hdisk": {"hdisk0": depth, "hdisk4": depth, "hdisk10": depth}})
     found = check(Reading(run_id="a1", platform="aix", inventories={"n": inventory}), None, profiles())
     depths = {

@@ -102,7 +102,9 @@ def test_runs_that_are_refused_or_fail_at_once_make_no_room_for_others(seed: int
     """By as much as runs differ in length, and by no more, may a budget be exceeded."""
     spread = 0.01
     space = space_of(["sortsize=1MiB..512MiB"])
-    lost = {("sortsize", f"{2**power}MiB"): 0.01 * (power % 2) for power in range(9)}
+    lost: dict[tuple[str, object], float] = {
+        ("sortsize", f"{2**power}MiB"): 0.01 * (power % 2) for power in range(9)
+    }
     failed = 0
     for budget in range(150, 450, 10):
         machine = SearchMachine(seed, noise=0.2, spread=spread, lost=lost)
