@@ -86,7 +86,7 @@ def test_a_machine_that_starts_not_even_the_first_number_says_why(tmp_path: Path
     assert read_campaign(tmp_path / "c").outcome == "failed"
 
 
-def test_what_is_found_does_not_depend_on_when_it_is_asked() -> None:
+def test_of_one_number_that_is_carried_the_knee_is_that_or_more() -> None:
     runs = [SessionRun(sessions=1, verdict="carried", stretch=1.0, most_stretch=2.0)]
     found = knee_of(runs, SEARCH)
     assert found is not None and (found.sessions, found.beyond) == (1, "at least")

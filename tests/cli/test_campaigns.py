@@ -15,10 +15,14 @@ from typing import Any
 
 import pytest
 
+from mawl.commands.main import main
 from mawl.store import open_run
 from mawl.store.campaign import RECORD, read_campaign
+from mawl.store.facts import write_facts
+from mawl.volumes import MARK
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.stored_run import facts
 
 SEED = random.SystemRandom().randrange(2**32)
 LONGEST_SECONDS = 6.0
@@ -128,7 +132,27 @@ def test_a_campaign_killed_at_random_points_goes_on_to_the_same_end(whole_group:
                 facts = open_run(folder / kept).facts
                 assert facts.outcome == "interrupted" and facts.repeats == 1
                 assert facts.campaign is not None and facts.campaign.position == slot.position
-    assert one.leftovers() == [] or one("clean").returncode == 0
+    assert one("clean").returncode == 0
+    assert one.leftovers() == []
+
+
+def test_clean_knows_the_roles_of_the_runs_of_a_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Roles that only their run folders remember."""
+    monkeypatch.chdir(tmp_path)
+    left = []
+    for folder in ("runs/alone", "runs/campaign/001-a"):
+        work = tmp_path / "elsewhere" / folder
+        left.append(work / f"mawl-run-{Path(folder).name}")
+        left[-1].mkdir(parents=True)
+        (left[-1] / MARK).touch()
+        (tmp_path / folder).mkdir(parents=True)
+        roles = {"work": [str(work)]}
+        write_facts(tmp_path / folder, facts(run_id=Path(folder).name, roles=roles))
+    assert main(["clean"]) == 0
+    assert capsys.readouterr().out.count("removed") == 2
+    assert not any(path.exists() for path in left)
 
 
 def _kill_children(pid: int) -> None:

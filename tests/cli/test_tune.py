@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,28 @@ def test_this_machine_is_compared(
     out = capsys.readouterr().out
     assert "swappiness" in out and "Nothing was changed." in out
     assert len(out.splitlines()[0]) <= LINE_WIDTH
+
+
+FACTORS = {"bytes": 1024, "percent": 1, "count": 1, "code": 1}
+"""Of a unit, what the kernel's number is of it: sizes of block devices are in KiB (``_kb``)."""
+
+
+def test_each_number_is_what_the_file_says_that_it_is_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["tune", "check", "--live", "--all", "--json"]) == 0
+    compared = set()
+    for row in json.loads(capsys.readouterr().out)["settings"]:
+        path = Path(row["read"])
+        if row["state"] == "for you to judge" or not re.fullmatch(r"/(proc|sys)/[^ ;,*]+", row["read"]):
+            continue
+        text = path.read_text().strip() if os.access(path, os.R_OK) else ""
+        if text.isdecimal():
+            assert (row["unit"] == "bytes") is path.name.endswith("_kb"), row["read"]
+            assert row["current"] == int(text) * FACTORS[row["unit"]], row["read"]
+            compared.add(row["name"])
+    assert compared >= {"dirty_background_ratio", "dirty_ratio", "swappiness"}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl import __version__
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.main import main
 from mawl.commands.tune_search import parse_budget
@@ -31,11 +32,12 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     """The budget has room for the one setting that is always tried."""
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     asked = ("tune", "search", "one.toml", "--dimension", "cpucount=1,2", "--budget", "1s", "--json")
-    done = mawl(*asked)
+    done = mawl(*asked, "--option", "sortsize=64MiB")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["outcome"] in ("open", "nothing better")
     assert [trial["setting"] for trial in found["trials"]] == [{"cpucount": 2}]
+    assert "sortsize" not in {row["name"] for row in found["proposed"]}, "a run option is none of the machine"
     assert found["points"] == 2 and found["explored_all"] is True
     assert found["profile"] is None and found["programs_reason"] == "no gain was established"
     folder = mawl.directory / "runs" / found["campaign"]
@@ -44,9 +46,11 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     trial = next(slot for slot in record.slots if slot.arm == "trial-1")
     options = open_run(folder / str(trial.folder)).facts.workload.options
     assert options is not None and options.cpucount == 2
+    write_campaign(folder, msgspec.structs.replace(record, mawl_version="0.0.1"))
     again = mawl("tune", "search", "--continue", str(folder), "--json")
     assert json.loads(again.stdout) == found
     assert len(read_campaign(folder).slots) == found["runs"]
+    assert read_campaign(folder).remarks == [f"begun with mawl 0.0.1, continued with {__version__}"]
     other = mawl("tune", "search", "one.toml", "--continue", str(folder))
     assert other.returncode == 2 and "WORKLOAD does not go with --continue" in other.stderr
 

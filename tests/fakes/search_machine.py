@@ -16,7 +16,11 @@ DRIFTS = ("none", "linear", "wave", "steps", "walk", "heavy")
 
 
 class SearchMachine:
-    """Runs of ``seconds`` each; ``effects`` are differences of cost by dimension and value."""
+    """Runs of ``seconds`` each, give or take the share ``spread``.
+
+    ``effects`` are differences of cost by dimension and value; a run with one of ``lost`` has no cost, and
+    lasts that share of its time (0: the machine refused it).
+    """
 
     def __init__(
         self,
@@ -26,10 +30,14 @@ class SearchMachine:
         drift: str = "none",
         effects: Mapping[tuple[str, object], float] | None = None,
         seconds: float = 10.0,
+        spread: float = 0.0,
+        lost: Mapping[tuple[str, object], float] | None = None,
     ) -> None:
         assert drift in DRIFTS
         self._random = random.Random(f"machine {seed}")
         self._noise, self._drift, self._effects, self._seconds = noise, drift, effects or {}, seconds
+        self._spread, self._lost = spread, lost or {}
+        self._durations = random.Random(f"durations {seed}")
         self._level = 0.0
         self._phase = self._random.random()
         self.steps: list[Step] = []
@@ -37,9 +45,13 @@ class SearchMachine:
     def __call__(self, step: Step) -> Taken:
         """The run's cost: that of its values, of the time and of chance."""
         self.steps.append(step)
+        seconds = self._seconds * self._durations.uniform(1.0 - self._spread, 1.0 + self._spread)
+        for pair in step.point.items():
+            if pair in self._lost:
+                return Taken(cost=None, seconds=seconds * self._lost[pair])
         effect = sum(self._effects.get(pair, 0.0) for pair in step.point.items())
         cost = effect + self._random.gauss(0.0, self._noise) + self._drifted(step.number)
-        return Taken(cost=cost, seconds=self._seconds)
+        return Taken(cost=cost, seconds=seconds)
 
     def _drifted(self, number: int) -> float:
         if self._drift == "linear":

@@ -85,6 +85,7 @@ def gain_of(mawl: Bed, workload: str, scale: str, *words: str) -> dict[str, Any]
     assert found["outcome"] == "gain", found["statement"]
     assert found["low_ratio"] <= found["change_ratio"] <= found["high_ratio"] < 0.0
     assert found["programs"] == {"faster": 1, "slower": 0, "not_told_apart": 0}
+    assert found["spent_seconds"] <= found["budget_seconds"] == 240.0
     return found
 
 
@@ -140,6 +141,7 @@ def test_a_sortsize_far_too_small_is_found_by_check_and_bettered_by_search(tmp_p
     baseline = next((tmp_path / "runs" / found["campaign"]).glob("001-*"))
     assert checked_sortsize(mawl, baseline) == ("differs", 2**16)
     assert found["setting"] == {"sortsize": "256MiB"}
+    assert "sortsize" not in {row["name"] for row in found["proposed"]}, "a run option is none of the machine"
     assert checked_sortsize(mawl, run_with(mawl, "0.0001", found["profile"], "after")) == (
         "as recommended",
         2**28,

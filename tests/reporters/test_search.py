@@ -10,7 +10,10 @@ from mawl.model.search import ProgramCounts, SearchFound, SearchTrial
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.search import render, stated
 
-PROPOSED = {"name": "swappiness", "subject": "", "current": 60, "recommended": 30, "change": "sysctl -w x=30"}
+PROPOSED = {
+    "name": "read_ahead", "subject": "sda", "node": "n", "current": 4096, "unit": "bytes", "rule": "at least",
+    "recommended": 4194304, "printed": "4096", "change": "blockdev --setra 8192 /dev/sda",
+}  # fmt: skip
 
 
 def found(**changes: Any) -> SearchFound:
@@ -99,7 +102,7 @@ def test_the_page_has_programs_trials_proposals_and_how_to_apply_it() -> None:
     order = [line.split()[0] for line in lines if line.startswith("  cpucount=")]
     assert order == ["cpucount=2", "cpucount=3", "cpucount=4"]
     assert any(line.startswith("proposed, not applied") and line.endswith("(1)") for line in lines)
-    assert "  swappiness: 60, recommended 30" in lines
+    assert "  read_ahead of sda: 4 KiB, recommended at least 4 MiB (4096)" in lines
     assert lines[-1] == "to apply it: mawl run nano --profile /p/profile.toml"
 
 

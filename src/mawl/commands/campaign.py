@@ -7,7 +7,6 @@ import shlex
 import sys
 from pathlib import Path
 
-from mawl import __version__
 from mawl.analysis.campaign.session_run import session_run
 from mawl.campaigns.command import MawlRun
 from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
@@ -15,7 +14,7 @@ from mawl.campaigns.sessions import following
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.campaign_arguments import kind_of, only_continues
 from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm
-from mawl.commands.campaign_place import check_place, saying_how_to_go_on
+from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
 from mawl.commands.cluster import on_nodes
 from mawl.commands.extras import require_programs
@@ -61,9 +60,7 @@ def _continue(arguments: argparse.Namespace) -> int:
         record = read_campaign(folder)
         _check_continues(record, folder)
         series = resume(folder, _execute(record, folder), lock)
-        if record.mawl_version != __version__:
-            remark = f"begun with mawl {record.mawl_version}, continued with {__version__}"
-            series.note(remarks=[*record.remarks, remark], mawl_version=__version__)
+        note_version(series)
         html = chosen.choice("html", None, ("yes", "no")) == "yes"
         return _conducted(series, chosen, html=html, as_json=arguments.json)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mawl import __version__
 from mawl.commands.html import named
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
@@ -48,6 +49,14 @@ def check_place(record: Campaign, folder: Path) -> None:
         )
     if not Path(record.directory).is_dir():
         raise UsageError("the directory it was begun in is gone", where=record.directory)
+
+
+def note_version(series: Series) -> None:
+    """A remark in the record of a campaign that another version of mawl began."""
+    record = series.record
+    if record.mawl_version != __version__:
+        remark = f"begun with mawl {record.mawl_version}, continued with {__version__}"
+        series.note(remarks=[*record.remarks, remark], mawl_version=__version__)
 
 
 @contextmanager

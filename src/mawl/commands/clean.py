@@ -95,8 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def known_runs(runs: Path) -> Iterator[RunFacts]:
-    """Facts of the runs in a directory that were measured here and can be read."""
-    for folder in sorted(runs.glob("*/run.json")):
+    """Facts of the runs in a directory, those of campaigns too, that were measured here and can be read."""
+    for folder in sorted({*runs.glob("*/run.json"), *runs.glob("*/*/run.json")}):
         try:
             facts, _ = read_facts(folder.parent)
         except MawlError:

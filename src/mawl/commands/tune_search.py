@@ -19,7 +19,7 @@ import msgspec
 from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
-from mawl.advice.tuning.check import check
+from mawl.advice.tuning.check import check, of_the_machine
 from mawl.commands.arguments import (
     DEFAULT_SCALE,
     DEFAULT_WORKLOAD,
@@ -29,7 +29,13 @@ from mawl.commands.arguments import (
     bounds_of,
     settings,
 )
-from mawl.commands.campaign_place import check_place, kept_settings, saying_how_to_go_on, this_machine
+from mawl.commands.campaign_place import (
+    check_place,
+    kept_settings,
+    note_version,
+    saying_how_to_go_on,
+    this_machine,
+)
 from mawl.commands.extras import missing_package, require_programs
 from mawl.commands.search_space import baseline_words, checked_space
 from mawl.commands.tune_inventory import run_reading
@@ -146,6 +152,7 @@ def run_search(arguments: argparse.Namespace) -> int:
             series = begin(folder, campaign, execute, lock)
         else:
             series = resume(folder, execute, lock)
+            note_version(series)
         search = SearchCampaign(series, kept, lambda path: judged(open_run(path), bounds), _say)
         with saying_how_to_go_on(series, "mawl tune search"):
             found = search.carry_out()
@@ -179,7 +186,7 @@ def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
 
 
 def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
-    """Settings that differ, by the last run of the baseline."""
+    """Settings of kernel and devices that differ, by the last run of the baseline."""
     from mawl.campaigns.search.conduct import BASELINE, REFERENCE
     from mawl.campaigns.search.found import Proposals
 
@@ -188,7 +195,8 @@ def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
         return Proposals(rows=[], reason="no run of the baseline")
     last = search.series.path(made[-1])
     try:
-        rows = check(run_reading(str(last), last.parent, bounds), None, profiles())["settings"]
+        reading = of_the_machine(run_reading(str(last), last.parent, bounds))
+        rows = check(reading, None, profiles())["settings"]
     except MawlError as error:
         return Proposals(rows=[], reason=str(error))
     return Proposals(rows=[row for row in rows if row["state"] == "differs"])

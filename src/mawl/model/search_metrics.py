@@ -69,6 +69,8 @@ SEARCH_METRICS: tuple[Metric, ...] = (
     count_metric("search.programs.not_told_apart", "Programs of which they show neither.", TEST),
     text_metric("search.programs_reason", "Why programs is null.", TEST),
     text_metric("search.profile", "The profile that was written; null without a gain.", RECORD),
-    Metric("search.proposed", "-", "list", "Rows of tune.settings that differ; none was applied.", RECORD),
+    Metric(
+        "search.proposed", "-", "list", "Rows of tune.settings of kernel and devices that differ.", RECORD
+    ),
     text_metric("search.proposed_reason", "Why proposed is empty without being known.", RECORD),
 )

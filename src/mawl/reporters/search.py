@@ -12,7 +12,7 @@ import msgspec
 from mawl.formats.lines import one_line
 from mawl.model.search import OBJECTIVES, SearchFound, SearchTrial, point_words
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.tuning import one_line_each
+from mawl.reporters.tuning import compared, one_line_each
 from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 
 MOST_TRIALS = 10
@@ -122,8 +122,7 @@ def _proposed(found: SearchFound) -> Iterator[str]:
         return
     yield f"{NOT_APPLIED} ({len(found.proposed)})"
     for row in found.proposed[:MOST_PROPOSED]:
-        about = " of ".join(part for part in (row["name"], row["subject"]) if part)
-        yield from _wrapped(f"{about}: {row['current']}, recommended {row['recommended']}", "  ")
+        yield from _wrapped(compared(row, several=False), "  ")
         if row["change"]:
             yield f"    {row['change']}"
     if len(found.proposed) > MOST_PROPOSED:

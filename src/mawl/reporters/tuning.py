@@ -59,7 +59,7 @@ def render(found: Block, *, whole: bool) -> str:
     for state, rows in groupby(shown, key=lambda row: row["state"]):
         lines += ["", f"{state}:"]
         for row in rows:
-            lines += _finding(row)
+            lines += _finding(row, several=len(found["nodes"]) > 1)
     hidden = len(found["settings"]) - len(shown)
     if hidden:
         lines += ["", f"{hidden} more are as recommended, not known or for you to judge (--all shows them)."]
@@ -87,22 +87,27 @@ def _head(found: Block) -> list[str]:
     ]
 
 
-def _finding(row: Block) -> Iterator[str]:
+def compared(row: Block, *, several: bool, aside: str = "") -> str:
+    """What a row is of, with its node where there are ``several``: current value and recommended one."""
     about = " of ".join(part for part in (row["name"], row["subject"]) if part)
+    node = f" on {row['node']}" if several else ""
     current = ABSENT if row["current"] is None else _form(row["current"], row["unit"])
+    return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
+
+
+def _finding(row: Block, *, several: bool) -> Iterator[str]:
     default = "" if row["default"] is None else f", default {_default(row)}"
     same = " (the default)" if row["is_default"] else ""
     weight = "" if row["weight_ratio"] is None else f"; {WEIGHT}: {row['weight_ratio']:.1%} of the jobs' time"
-    yield from _wrapped(
-        f"{about}: {current}{same}, recommended {_rule(row)}{_recommended(row)}{default}{weight}", "  "
-    )
+    yield from _wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ")
     note = " ".join(part for part in (row["why"], row["condition"] and f"({row['condition']})") if part)
     for label, text in (("", row["reason"]), ("", note)):
         yield from _wrapped(f"{label}{text}", "    ") if text else ()
     if row["state"] == "differs":
         for label, text in (("now", row["change"]), ("to last", row["persist"])):
             yield from [f"    {label}: {text}"] if text else ()
-        yield f"    from {row['source']['key']}, {row['source']['section']} ({row['profile']})"
+        source, place = row["source"], f"{row['profile']}: {row['group']}"
+        yield f"    from {source['key']}, {source['section']} ({place})"
 
 
 def _rule(row: Block) -> str:

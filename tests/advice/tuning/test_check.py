@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 import pytest
 
-from mawl.advice.tuning.check import Reading, check
+from mawl.advice.tuning.check import Reading, check, filled, of_the_machine
 from mawl.advice.tuning.recorded import recorded_inventories
+from mawl.config.settings import parse_options
 from mawl.config.tuning import profiles
-from mawl.model.inventory import Inventory
+from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.reporters.tuning import render
@@ -28,11 +31,15 @@ MEMORY = {"dirty_ratio": 20, "swappiness": 60, "transparent_huge_pages": None}
 MISSING = {"memory.machine.transparent_huge_pages": "no such file"}
 
 
-def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:
+def reading_of(losses: dict[str, float] | None = None, nodes: str = "n1", **families: Any) -> Reading:
     held: dict[str, Any] = {"block": {"sda": DISK}, "memory": {"machine": MEMORY}} | families
     inventory = Inventory(families=held, missing=MISSING)
-    reading = Reading(run_id="r1", platform="linux", inventories={"n1": inventory}, losses=losses)
-    return check(reading, None, profiles())
+    inventories = dict.fromkeys(nodes.split(), inventory)
+    return Reading(run_id="r1", platform="linux", inventories=inventories, losses=losses)
+
+
+def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:
+    return check(reading_of(losses, **families), None, profiles())
 
 
 def row(found: dict[str, Any], name: str, subject: str = "") -> dict[str, Any]:
@@ -82,10 +89,42 @@ def test_a_sort_size_far_too_small_is_found() -> None:
         "bufsize_bytes": 2**18,
         "fullstimer": True,
     }
-    found = linux(options={"machine": options})
+    reading = reading_of(options={"machine": options})
+    found = check(reading, None, profiles())
     assert row(found, "sortsize")["state"] == "differs"
+    without = check(of_the_machine(reading), None, profiles())
+    assert [one["name"] for one in without["settings"] if one["profile"] == "sas-options"] == []
+    assert row(without, "read_ahead", "sda")["state"] == "differs"
     assert row(found, "memsize")["state"] == "as recommended"
     assert row(found, "fullstimer")["state"] == "as recommended"
+
+
+def test_every_command_is_one_and_every_option_in_one_is_taken() -> None:
+    """No choice of values stands where a command takes one."""
+    options = {}
+    for setting in (one for profile in profiles().values() for one in profile.settings):
+        if setting.rule == "advice" or not setting.change:
+            continue
+        if any("{value}" in (text or "") for text in (setting.change, setting.persist)):
+            assert " or " not in str(filled("{value}", setting, "sda")), setting.name
+        command = str(filled(setting.change, setting, "sda"))
+        assert not re.search(r"\{(name|value|subject)\}", command), setting.name
+        for text in re.findall(r"mawl run --option ([^;]+)", command):
+            name, _, value = shlex.split(text)[0].partition("=")
+            assert shlex.split(text) == [f"{name}={value}"], "one word"
+            options[name] = (setting, parse_options({name: value}, where="change"))
+    assert set(options) == {"memsize", "bufsize", "sortsize", "fullstimer"}
+    for setting, taken in options.values():
+        recommended = setting.recommended
+        several = recommended if isinstance(recommended, list) else [recommended]
+        assert getattr(taken, setting.figure) in several, setting.name
+
+
+def test_more_paths_are_no_path_selector() -> None:
+    paths = {"paths": 1, "paths_usable": 1, "policy": "round-robin 0"}
+    row_of_paths = row(linux(multipath={"dm-0": paths}), "paths", "dm-0")
+    assert row_of_paths["state"] == "differs"
+    assert "multipath.conf" not in f"{row_of_paths['change']} {row_of_paths['persist']}"
 
 
 @pytest.mark.parametrize(("kind", "there"), [("ext4", False), ("nfs4", True)])
@@ -151,6 +190,38 @@ def test_a_recorded_aix_host_is_compared_with_the_paper() -> None:
     assert row(found, "queue_depth", "hdisk4")["state"] == "as recommended"
 
 
+def test_what_nobody_read_of_a_named_profile_is_a_row_with_its_reason() -> None:
+    named = check(reading_of(), [profiles()["spectrum-scale"]], profiles())
+    (pool,) = [one for one in named["settings"] if (one["name"], one["tier"]) == ("pagepool", "XIV alone")]
+    assert (pool["state"], pool["current"], pool["change"]) == (
+        "for you to judge",
+        None,
+        "mmchconfig pagepool=8G",
+    )
+    assert pool["reason"] == "mmlsconfig: not read by mawl; to read it: mmlsconfig pagepool"
+    assert "pagepool: -" in render(named, whole=True)
+    assert named["counts"]["for_you_to_judge"] == len(profiles()["spectrum-scale"].settings)
+    paths = check(reading_of(), [profiles()["linux-multipath"]], profiles())["settings"]
+    assert {one["state"] for one in paths} == {"for you to judge"}
+    (policy,) = [one for one in paths if one["name"] == "iopolicy"]
+    assert policy["change"] == "echo round-robin > /sys/class/nvme-subsystem/NAME/iopolicy"
+
+
+def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None:
+    depth: Figures = {"queue_depth": "64"}
+    inventory = Inventory(families={"hdisk": {"hdisk0": depth, "hdisk4": depth, "hdisk10": depth}})
+    found = check(Reading(run_id="a1", platform="aix", inventories={"n": inventory}), None, profiles())
+    depths = {
+        one["subject"]: (one["state"], one["recommended"], one["tier"])
+        for one in found["settings"]
+        if one["name"] == "queue_depth" and one["subject"]
+    }
+    disk = ("as recommended", 64, "logical disk, client LPAR, XIV alone")
+    root = ("differs", 128, "root disk, client LPAR and VIOS")
+    assert depths == {"hdisk0": root, "hdisk4": disk, "hdisk10": disk}
+    assert row(found, "queue_depth", "hdisk0")["change"] == "chdev -l hdisk0 -a queue_depth=128 -P"
+
+
 def test_the_text_shows_what_differs_and_how_to_change_it() -> None:
     text = render(linux({"storage": 0.4, "cpu": 0.0, "memory": 0.0, "network": 0.0}), whole=False)
     assert "read_ahead of sda: 4 KiB, recommended at least 4 MiB (4096), default 128 KiB (128)" in text
@@ -158,3 +229,11 @@ def test_the_text_shows_what_differs_and_how_to_change_it() -> None:
     assert "    now: blockdev --setra 8192 /dev/sda" in text
     assert "dirty_ratio" not in text
     assert "dirty_ratio: 20 % (the default)" in render(linux(), whole=True)
+
+
+def test_several_nodes_are_told_apart_and_one_is_not_named_in_each_line() -> None:
+    text = render(check(reading_of(nodes="n1 n2"), None, profiles()), whole=False)
+    lines = [line.split(":")[0].strip() for line in text.splitlines() if "read_ahead of sda" in line]
+    assert lines == ["read_ahead of sda on n1", "read_ahead of sda on n2"]
+    assert " on n1" not in render(linux(), whole=True)
+    assert "(linux-sequential: block devices)" in text

@@ -25,6 +25,10 @@ def at_least(successes: int, draws: int, probability: float) -> float:
 
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_false_gains_are_within_the_confidence(drift: str) -> None:
+    """With the random sampler: what confirms does not know how a point was proposed.
+
+    Searches use ``tpe``, which takes longer: docs/design/search.md has its rates (0.020 to 0.038).
+    """
     outcomes = [
         Search(SPACE, rules(seed), SearchMachine(seed, drift=drift)).carry_out().outcome
         for seed in range(SEARCHES)
@@ -91,6 +95,23 @@ def test_the_budget_holds(seconds: float) -> None:
     machine = SearchMachine(2, drift="heavy", noise=0.2, seconds=seconds)
     found = Search(SPACE, rules(2, budget_seconds=900.0), machine).carry_out()
     assert found.spent_seconds == seconds * len(machine.steps) <= 900.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_runs_that_are_refused_or_fail_at_once_make_no_room_for_others(seed: int) -> None:
+    """By as much as runs differ in length, and by no more, may a budget be exceeded."""
+    spread = 0.01
+    space = space_of(["sortsize=1MiB..512MiB"])
+    lost: dict[tuple[str, object], float] = {
+        ("sortsize", f"{2**power}MiB"): 0.01 * (power % 2) for power in range(9)
+    }
+    failed = 0
+    for budget in range(150, 450, 10):
+        machine = SearchMachine(seed, noise=0.2, spread=spread, lost=lost)
+        found = Search(space, rules(seed, budget_seconds=float(budget)), machine).carry_out()
+        failed += sum(trial.difference is None for trial in found.trials)
+        assert found.spent_seconds <= budget * (1.0 + spread) / (1.0 - spread)
+    assert failed > 0
 
 
 def test_a_budget_too_small_to_confirm_names_no_gain() -> None:

@@ -115,7 +115,9 @@ def test_a_planted_bad_setting_is_found_by_check(tmp_path: Path) -> None:
     rows = [row for row in json.loads(done.stdout)["settings"] if row["subject"] == device]
     found = {row["name"]: row["current"] for row in rows if row["state"] == "differs"}
     assert found["read_ahead"] == 4096
-    assert bad is None or found["scheduler"] == bad
     changes = {row["name"]: row["change"] for row in rows}
     assert changes["read_ahead"] == f"blockdev --setra 8192 /dev/{device}"
     assert after == "4", "check changes nothing"
+    if bad is None:
+        pytest.skip("this kernel offers no bfq and no kyber: only the read-ahead was planted")
+    assert found["scheduler"] == bad

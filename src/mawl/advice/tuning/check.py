@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from mawl.advice.tuning.roles import FAMILY as ROLES
 from mawl.formats.aix import number
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
@@ -18,6 +19,9 @@ Block = dict[str, Any]
 
 STATES = ("differs", "not known", "as recommended", "for you to judge")
 """In the order of the list; the last is advice, and what mawl cannot read."""
+
+OF_RUNS = ("options", ROLES)
+"""Families of what a run is given."""
 
 CLOSE_RATIO = 1e-9
 """Numbers that differ by less than this share are the same: seconds are floating-point."""
@@ -37,6 +41,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     losses: Mapping[str, float] | None = None
 
 
+def of_the_machine(reading: Reading) -> Reading:
+    """What is set of machine and kernel: without what a run is given, its options and its roles."""
+    return msgspec.structs.replace(
+        reading,
+        inventories={
+            node: msgspec.structs.replace(
+                one, families={name: held for name, held in one.families.items() if name not in OF_RUNS}
+            )
+            for node, one in reading.inventories.items()
+        },
+    )
+
+
 def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]) -> Block:
     """The comparison as plain data: ``tune.`` in docs/reference/metrics.md.
 
@@ -49,7 +66,7 @@ def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[s
         for node, inventory in reading.inventories.items()
         for one in chosen
         for setting in one.settings
-        for row in _rows(node, inventory, setting, reading)
+        for row in _rows(node, inventory, setting, reading, named=wanted is not None)
     ]
     rows.sort(key=lambda row: (STATES.index(row["state"]), -(row["weight_ratio"] or 0.0)))
     return {
@@ -75,10 +92,20 @@ def _by_network(inventory: Inventory) -> bool:
     return "lustre" in inventory.families or any(mount.get("network") is True for mount in mounts)
 
 
-def _rows(node: str, inventory: Inventory, setting: TuningSetting, reading: Reading) -> Iterator[Block]:
-    """A row for each subject that the setting is of; none where there is no such subject."""
+def _rows(
+    node: str, inventory: Inventory, setting: TuningSetting, reading: Reading, *, named: bool
+) -> Iterator[Block]:
+    """A row for each subject that the setting is of; none where there is no such subject.
+
+    Of a profile that was ``named``, what nobody read is a row, too.
+    """
     if setting.family is None or setting.rule == "advice":
         yield _row(node, "", setting, reading, None, "for you to judge", _why_not(setting))
+        return
+    if named and setting.family not in inventory.families:
+        why = inventory.missing.get(setting.family, f"{setting.family}: not read by mawl")
+        reason = f"{why}; to read it: {filled(setting.read, setting, '')}"
+        yield _row(node, "", setting, reading, None, "for you to judge", reason)
         return
     for subject, figures in inventory.families.get(setting.family, {}).items():
         if setting.figure in figures and _is_meant(setting, subject, figures):
@@ -92,7 +119,7 @@ def _rows(node: str, inventory: Inventory, setting: TuningSetting, reading: Read
 
 
 def _why_not(setting: TuningSetting) -> str:
-    return "advice" if setting.rule == "advice" else f"not read by mawl: {setting.read}"
+    return "advice" if setting.rule == "advice" else f"not read by mawl: {filled(setting.read, setting, '')}"
 
 
 def _is_meant(setting: TuningSetting, subject: str, figures: Figures) -> bool:
@@ -168,19 +195,20 @@ def _row(
                          "recommended", "printed", "rule", "condition", "why", "relieves", "source")
         },
         "tier": setting.subject,
-        **{name: _filled(getattr(setting, name), setting, subject) for name in ("read", "change", "persist")},
+        **{name: filled(getattr(setting, name), setting, subject) for name in ("read", "change", "persist")},
     }  # fmt: skip
 
 
-def _filled(text: str | None, setting: TuningSetting, subject: str) -> str | None:
+def filled(text: str | None, setting: TuningSetting, subject: str) -> str | None:
     """A command with its words in place; ``subject`` may come from an imported file, so it is quoted."""
     if text is None:
         return None
     wanted = setting.recommended[0] if isinstance(setting.recommended, list) else setting.recommended
     value = (setting.printed or str(wanted)) if wanted is not None else ""
-    if subject and subject != MACHINE:
+    of_one = subject not in ("", MACHINE)
+    if of_one:
         for stem in ("hdisk", "fcs", "fscsi"):
             if setting.family == stem:
                 text = text.replace(f"{stem}N", "{subject}")
-        text = text.replace("{subject}", shlex.quote(subject))
+    text = text.replace("{subject}", shlex.quote(subject) if of_one else "NAME")
     return text.replace("{name}", setting.name).replace("{value}", value)

@@ -94,13 +94,13 @@ class Search:
         self._sampler = Sampler(space, rules.seed, rules.clearly_worse, rules.sampler)
         for point in same:
             self._sampler.told(point, 0.0)
-        self._runs, self._spent, self._warming_seconds = 0, 0.0, 0.0
+        self._runs, self._spent = 0, 0.0
+        self._lengths: list[float] = []
         self._trials: list[Trial] = []
 
     def carry_out(self) -> Found:
         """Explore and confirm; RunFailedError where a run of the baseline fails or lacks the figure."""
         self._run("warming", 0, "baseline", {})
-        self._warming_seconds = self._spent
         self._explore()
         tried = [trial for trial in self._trials if trial.difference is not None and not trial.pruned]
         best = min(tried, key=lambda trial: trial.difference or 0.0, default=None)
@@ -166,6 +166,8 @@ class Search:
         taken = self._measure(step)
         self._runs += 1
         self._spent += taken.seconds
+        if phase != "warming" and taken.cost is not None and taken.seconds > 0.0:
+            self._lengths.append(taken.seconds)
         if arm == "baseline" and taken.cost is None:
             raise RunFailedError(
                 "a run of the baseline failed or lacks the objective's figure",
@@ -175,9 +177,11 @@ class Search:
         return taken.cost
 
     def _lasts(self, runs: int, seconds: float) -> bool:
-        """Whether so many more runs fit, by the mean of those before, or by the first where it is alone."""
-        counted = self._runs - 1
-        mean = (self._spent - self._warming_seconds) / counted if counted else self._spent
+        """Whether so many more runs fit, by the mean of those before, or by the first where it is alone.
+
+        Runs that were refused or failed are no measure: those to come are to be whole.
+        """
+        mean = fmean(self._lengths) if self._lengths else self._spent
         return self._spent + runs * mean <= seconds
 
     def _found(
