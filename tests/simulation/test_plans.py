@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.model.cluster import NodeRun
 from mawl.model.run import NodeFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
@@ -30,7 +31,23 @@ def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
     jobs = [job.job for of in plans for job in of.jobs()]
     of_job = demands({job: [step(0.01 * number, flow(1))] for number, job in enumerate(jobs, start=1)})
     of = Scenario(system=OWN, plans=plans, jobs=of_job)
-    source = facts(nodes=[NodeFacts(name="node1", cores=4, core_basis="vCPU")], planned_jobs=[])
+    runs = [
+        NodeRun(
+            node=node,
+            run_id=f"first-{node}",
+            workload=one.workload,
+            sessions=5,
+            jobs=len(jobs) // 2,
+            outcome="completed",
+            gate_after_seconds=0.0,
+        )
+        for node in NODES
+    ]
+    source = facts(
+        nodes=[NodeFacts(name=node, cores=4, core_basis="vCPU") for node in NODES],
+        planned_jobs=[],
+        node_runs=runs,
+    )
     folder = tmp_path_factory.mktemp("mixed20") / "run"
     write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
     made = open_run(folder)
@@ -59,7 +76,7 @@ def test_in_more_sessions_every_measured_job_keeps_its_demand_on_its_node(mixed2
         drawn[node] = [found.jobs[name].job for name in planned if name not in kept[node]]
         assert all(found.jobs[name] == measured[name] for name in kept[node])
         assert all(found.jobs[name].program == program for name, program in planned.items())
-    assert len(kept["node1"]) == len(kept["node2"]) > 5
+    assert len(kept["node1"]) == len(kept["node2"]) > 0
     assert len(found.jobs) == 2 * (3 * 6 + 11)
     assert drawn["node1"] != drawn["node2"]
 
