@@ -59,15 +59,21 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
     return found
 
 
-def held_against_its_run(found: dict[str, Any], arm: str, directory: Path) -> None:
-    """The arm, forecast from the first: elapsed time in the range of forecasts, and the right limit."""
+def held_against_their_runs(found: dict[str, Any], limits: dict[str, str | None], directory: Path) -> None:
+    """Arms, forecast from the first: elapsed times in the range of forecasts, and the right limits.
+
+    ``limits`` are of the arms: what forecast and run both name, None where only storage or not is certain.
+    """
     rows = forecasts(directory / "runs" / "lab" / found["campaign_id"], directory / "forecasts")
     sys.stdout.write(page(rows))
-    figures = next(row for row in rows if row["arm"] == arm)["figures"]
-    forecast = {one["figure"]: one for one in figures}
-    elapsed, limit = forecast["time.elapsed_seconds"], forecast["limit.verdict"]
-    assert LOW_RATIO <= elapsed["measured"] / elapsed["predicted"] <= HIGH_RATIO
-    assert (limit["predicted"] == "storage") is (limit["measured"] == "storage")
+    of_arms = {row["arm"]: {one["figure"]: one for one in row["figures"]} for row in rows}
+    for arm, expected in limits.items():
+        elapsed, limit = of_arms[arm]["time.elapsed_seconds"], of_arms[arm]["limit.verdict"]
+        assert LOW_RATIO <= elapsed["measured"] / elapsed["predicted"] <= HIGH_RATIO, arm
+        if expected is None:
+            assert (limit["predicted"] == "storage") is (limit["measured"] == "storage"), arm
+        else:
+            assert limit["predicted"] == limit["measured"] == expected, arm
 
 
 def test_hybrid_beats_all_slow_because_of_work_and_util(tmp_path: Path) -> None:
@@ -79,7 +85,7 @@ def test_hybrid_beats_all_slow_because_of_work_and_util(tmp_path: Path) -> None:
     assert pair["place"] in ("blocked in work", "blocked in util")
     assert pair["work_util_blocked_ratio"] > 0.5
     assert [one["agrees"] for one in found["verdicts"]] == [True]
-    held_against_its_run(found, "hybrid", tmp_path)
+    held_against_their_runs(found, {"hybrid": "storage"}, tmp_path)
 
 
 def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
@@ -90,7 +96,8 @@ def test_spinning_waits_for_storage_and_flash_does_not(tmp_path: Path) -> None:
     verdicts = {one["arm"]: one["verdict"] for one in found["verdicts"]}
     assert verdicts["spinning"] == "storage"
     assert verdicts["flash"] != "storage"
-    held_against_its_run(found, "flash", tmp_path)
+    # What flash leaves as the limit, if anything, lies with the processors of the day.
+    held_against_their_runs(found, {"flash": None}, tmp_path)
 
 
 FABRIC_OTHERS_RATIO = 0.55

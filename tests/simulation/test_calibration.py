@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mawl.model.options import Role
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import at_devices
 from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
@@ -60,12 +61,16 @@ def _reads(shown_megabytes: float, faults: Mapping[str, int]) -> list[float]:
             for name, size in (("reads", 50), ("imports", 10))
         }
     )
-    shown: Mapping[str, Any] = {
-        "io": {"devices_by_role": None},
-        "host": {"role_devices": {"read_bytes": shown_megabytes * MB, "written_bytes": None}},
-    }
-    found = at_devices(jobs, shown)
+    found = at_devices(jobs, _shown(shown_megabytes))
     return [found[name].steps[0].flows[0].device_bytes / MB for name in jobs]
+
+
+def _shown(megabytes: float) -> Mapping[str, Any]:
+    """A summary in which the devices of all roles together read that many."""
+    return {
+        "io": {"devices_by_role": None},
+        "host": {"role_devices": {"read_bytes": megabytes * MB, "written_bytes": None}},
+    }
 
 
 def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_faulted() -> None:
@@ -77,6 +82,19 @@ def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_fault
 def test_each_fault_read_as_much_as_any_other() -> None:
     assert _reads(52, {"imports": 3, "reads": 1}) == pytest.approx([48, 4])
     assert _reads(30, {"imports": 3, "reads": 1}) == pytest.approx([30, 0])
+
+
+def test_the_faults_of_a_step_count_once_however_many_roles_it_reads() -> None:
+    roles: tuple[Role, ...] = ("data", "work", "util")
+    jobs = demands(
+        {
+            "three": [step(1.0, *(flow(20, role, "read") for role in roles), page_faults=2)],
+            "one": [step(1.0, flow(60, "data", "read"), page_faults=2)],
+        }
+    )
+    found = at_devices(jobs, _shown(108))
+    of_job = [sum(one.device_bytes for one in found[name].steps[0].flows) / MB for name in jobs]
+    assert of_job == pytest.approx([54, 54])
 
 
 def test_without_faults_all_reads_are_brought_to_the_sum_alike() -> None:

@@ -29,7 +29,7 @@ from mawl.simulation.system_file import loads_system, system_toml
 from mawl.simulation.validity import validity_of
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts
-from tests.simulation.scenes import MB, demands, device, flow, plan, step, system
+from tests.simulation.scenes import MB, demands, device, flow, plan, side_by_side, step, system
 
 NODES = ["node1", "node2", "node3", "node4"]
 LINK_RATIO, REACH = 1.05, 0.6
@@ -162,6 +162,64 @@ def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
         assert after[direction, "application"] == pytest.approx(asked)
         assert after[direction, "crossing"] == pytest.approx(asked * LINK_RATIO, rel=1e-3)
         assert after[direction, "device"] == pytest.approx(asked * REACH, rel=1e-3)
+
+
+def test_what_the_server_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> None:
+    """First all jobs read what the server mostly has in memory, for 3 s, then what it mostly has not."""
+    flows = [flow(60, direction="read"), flow(60, direction="read")]
+    halves = [
+        step(0.1, replace(crossing(one), device_bytes=one.application_bytes * reach))
+        for one, reach in zip(flows, (0.2, 0.9), strict=True)
+    ]
+    plans = tuple(of_node(plan([[["a"]]]), node) for node in NODES)
+    jobs = demands({job.job: halves for one in plans for job in one.jobs()})
+    made, outcome = stored(tmp_path / "run", Scenario(system=pool(link=21.0), plans=plans, jobs=jobs))
+    turn, end = (max(job.steps[number].ended for job in outcome.jobs) for number in (0, 1))
+    assert turn == pytest.approx(3.0)
+    charged = at_the_node(demand_of(made, judged(made)))
+    for inner, expected in (
+        ([], [0.55, 0.55]),
+        ([turn], [0.2, 0.9]),
+        # With half of the second step in the first window: (48 + 108) / (240 + 120) of its bytes.
+        ([(turn + end) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
+    ):
+        edges = [made.facts.started_at + at for at in (0.0, *inner, end)]
+        found = as_served(charged, made.facts, sampled(made), edges)
+        for job in found.jobs.values():
+            reached = [one.flows[0].device_bytes / one.flows[0].application_bytes for one in job.steps]
+            assert reached == pytest.approx(expected, rel=1e-3)
+
+
+def at_the_node(of: Demand) -> Demand:
+    """Of steps of one flow: charged with all of their bytes, as nodes whose own page cache had none."""
+    jobs = {
+        name: replace(
+            job,
+            steps=tuple(
+                replace(part, flows=(replace(part.flows[0], device_bytes=part.flows[0].application_bytes),))
+                for part in job.steps
+            ),
+        )
+        for name, job in of.jobs.items()
+    }
+    return replace(of, jobs=jobs)
+
+
+@pytest.mark.parametrize(
+    ("link_bytes", "own_link", "seconds"),
+    [(20 * MB, 10.0, 1.0), (20 * MB, None, 2.0), (0.0, 10.0, 2.0)],
+    ids=["the link was the way", "there was no link", "nothing crossed"],
+)
+def test_what_the_servers_memory_answers_is_waited_for_at_the_link(
+    link_bytes: float, own_link: float | None, seconds: float
+) -> None:
+    """Blocked for 2 s alone: half as long over a link of twice the rate, unless no link made it wait."""
+    reads = replace(flow(20, direction="read"), link_bytes=link_bytes, device_bytes=0.0)
+    work, jobs = side_by_side([[step(0.0, reads, blocked=2.0)]])
+    link = None if own_link is None else own_link * MB
+    own = replace(pool(), nodes=(replace(pool().nodes[0], link_bytes_per_second=link),))
+    wider = Scenario(system=pool(link=20.0), plans=(work,), jobs=jobs)
+    assert run(wider, Calibration(own, 1.0)).elapsed_seconds == pytest.approx(seconds)
 
 
 def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:

@@ -126,12 +126,13 @@ class Way:
 
 
 def _slower(step: StepDemand, role: Role, now: Way, turn: int, own: System, measured: NodeKind) -> float:
-    """How many times as long the role's bytes take alone ``now`` as on a ``measured`` node of ``own``."""
-    flows = [flow for flow in step.flows if flow.role == role and flow.device_bytes > 0.0]
-    if not flows:
-        return 1.0
-    before = Way(own.holder(measured, role, turn), measured)
-    return service_seconds(now, flows) / service_seconds(before, flows)
+    """How many times as long the role's bytes take alone ``now`` as on a ``measured`` node of ``own``.
+
+    1 where they took no time there: then they tell nothing of the waits.
+    """
+    flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
+    before = service_seconds(Way(own.holder(measured, role, turn), measured), flows)
+    return service_seconds(now, flows) / before if before > 0.0 else 1.0
 
 
 def service_seconds(way: Way, flows: list[Flow]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -282,10 +282,11 @@ def at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[s
             None if measured is None else measured["read_bytes" if direction == "read" else "written_bytes"]
         )
 
-    placed: dict[tuple[str, str], list[tuple[int, Flow]]] = defaultdict(list)
+    placed: dict[tuple[str, str], list[tuple[float, Flow]]] = defaultdict(list)
     for step in (step for job in jobs.values() for step in job.steps):
+        alike = Counter(map(key_of, step.flows))
         for flow in step.flows:
-            placed[key_of(flow)].append((step.page_faults, flow))
+            placed[key_of(flow)].append((step.page_faults / alike[key_of(flow)], flow))
     kept: dict[int, float] = {}
     for (role, direction), flows in placed.items():
         total = wanted(role, direction)
@@ -311,11 +312,12 @@ def at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[s
     }
 
 
-def _unpaged(charged: Sequence[float], faults: Sequence[int], surplus: float) -> list[float]:
+def _unpaged(charged: Sequence[float], faults: Sequence[float], surplus: float) -> list[float]:
     """Charged bytes without ``surplus``, as far as page faults explain it.
 
     The kernel charges a job also for pages of programs and libraries, which come from no role's devices.
-    Every fault is taken to have read as much as any other, and no more than was charged beside it.
+    Every fault is taken to have read as much as any other, and no more than was charged beside it; those of
+    a step count in equal parts in each of its flows.
     """
     left = list(charged)
     while surplus > LEAST_SURPLUS_BYTES:

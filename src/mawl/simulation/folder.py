@@ -52,7 +52,8 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     (path / LOGS).mkdir(mode=0o700)
     names = _node_names(outcome, label.source)
     server = _server(scenario, label.source)
-    plans = [without_node(plan, _measured(label.source)) for plan in scenario.groups()[1]]
+    measured = _measured(label.source)
+    plans = [without_node(plan, measured) for plan in scenario.groups()[1]]
     started = label.source.started_at
     records = _records(scenario, outcome, plans, started)
     facts = _facts(scenario, outcome, label, names, server)

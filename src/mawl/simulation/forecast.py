@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,15 +124,17 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     system = changed(system, question.changes)
     plans = base.plans
     if question.sessions is not None:
-        plans = tuple(at_sessions(plan, question.sessions) for plan in plans)
+        nodes = [one.node for one in base.facts.node_runs]
+        plans = tuple(at_sessions(plan, question.sessions, nodes) for plan in plans)
     plans = tuple(at_scale(plan, question.scale_factor) for plan in plans)
+    draw = random.Random(question.seed)
     jobs: dict[str, JobDemand] = {}
     remarks: dict[str, None] = {}
     for place, (own, plan) in enumerate(zip(base.plans, plans, strict=True)):
         measured = base.own.kind_number(place)
         before = base.own.nodes[measured].memory_bytes
         memory = system.nodes[system.kind_number(place)].memory_bytes
-        made = demands_for(plan, base.demand, base.plans, question.seed)
+        made = demands_for(plan, base.demand, base.plans, draw)
         if memory != before and not is_assumed(base.own, memory_path(measured)):
             made, told = other_cache(made, (own, before), (plan, memory))
             remarks |= dict.fromkeys(told)

@@ -135,7 +135,8 @@ class _OfRun:
     def _device(self, name: str, seen: _Seen, node: NodeFacts, count: int) -> str:
         """The name of the device, which is described if it was not yet.
 
-        Of nodes that differ each has its own; those of one machine share its devices.
+        Of nodes that differ each has its own; those of one machine share its devices.  Where a storage
+        server was watched, what nodes share is behind their links, and a local device is each node's own.
         """
         local = seen.local and not (self.one_machine and not self.served)
         alone = local and count < len(self.facts.nodes)

@@ -70,9 +70,15 @@ def of_node(plan: Plan, node: str) -> Plan:
 
 def without_node(plan: Plan, nodes: Iterable[str]) -> Plan:
     """The inverse of :func:`of_node`, where all of the plan's jobs have the name of one of ``nodes``."""
-    fronts = [f"{node}." for node in nodes]
-    front = next((one for one in fronts if all(job.job.startswith(one) for job in plan.jobs())), "")
-    return _renamed(plan, lambda job: job.removeprefix(front))
+    node = _node_of(plan, nodes)
+    return plan if node is None else _renamed(plan, lambda job: job.removeprefix(f"{node}."))
+
+
+def _node_of(plan: Plan, nodes: Iterable[str]) -> str | None:
+    """Whose name all of the plan's jobs have: the longest, since ``a.b`` begins as ``a`` does."""
+    jobs = [job.job for job in plan.jobs()]
+    fitting = [node for node in nodes if all(job.startswith(f"{node}.") for job in jobs)]
+    return max(fitting, key=len, default=None)
 
 
 def _renamed(plan: Plan, name: Callable[[str], str]) -> Plan:
@@ -162,10 +168,16 @@ def _job(job: JobRecord, stage: int, scale: float) -> JobPlan:
     )
 
 
-def at_sessions(plan: Plan, sessions: int) -> Plan:
-    """The plan in another number of sessions: by the rule of mixed20, or its own in turn."""
+def at_sessions(plan: Plan, sessions: int, nodes: Iterable[str] = ()) -> Plan:
+    """The plan in another number of sessions: by the rule of mixed20, or its own in turn.
+
+    Of a run on several ``nodes`` the jobs keep the name of theirs.
+    """
     if sessions < 1:
         raise UsageError(f"--sessions {sessions}: expected a number from 1")
+    node = _node_of(plan, nodes)
+    if node is not None:
+        return of_node(at_sessions(without_node(plan, [node]), sessions), node)
     if plan.workload == RULED and all(job.command is None for job in plan.jobs()):
         return make_plan(
             mixed(sessions),
@@ -212,13 +224,14 @@ def at_scale(plan: Plan, factor: float) -> Plan:
     )
 
 
-def demands_for(plan: Plan, demand: Demand, measured: Sequence[Plan], seed: int) -> dict[str, JobDemand]:
+def demands_for(
+    plan: Plan, demand: Demand, measured: Sequence[Plan], draw: random.Random
+) -> dict[str, JobDemand]:
     """The demand of every job of a plan, in proportion to its scale over that of the job in ``measured``.
 
-    A job that was measured has its own; any other (more sessions) that of a measured job of its program,
-    drawn with ``seed``.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
+    A job that was measured has its own; any other (more sessions) what ``draw`` gives of the measured jobs
+    of its program.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
     """
-    draw = random.Random(seed)
     by_program: dict[str, list[JobDemand]] = defaultdict(list)
     sizes = {job.job: job.scale for one in measured for job in one.jobs()}
     for job in demand.jobs.values():

@@ -15,7 +15,8 @@ from mawl.units import format_change
 LOW_RATIO = 0.85
 HIGH_RATIO = 1.40
 """The elapsed time that was really measured lay within these of what was forecast, where only devices
-differed and by no more than :data:`MOST_STORAGE_FACTOR` (docs/reference/forecasts.md)."""
+differed and by no more than :data:`MOST_STORAGE_FACTOR`, or links to a watched storage server and by no more
+than :data:`MOST_LINK_FACTOR` (docs/reference/forecasts.md)."""
 
 MOST_STORAGE_FACTOR = 8.0
 """Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
