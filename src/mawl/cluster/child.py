@@ -141,7 +141,7 @@ class Node:
         for token in self._token_paths():
             # A file that comes and goes: what this machine remembers of the directory is out of date then.
             fresh = token.with_name(f"{token.name}-fresh")
-            fresh.write_bytes(own_token())  # where this process is killed here, it is a token left over
+            fresh.write_bytes(own_token())  # whoever is killed here leaves a token that clean finds
             fresh.unlink()
         return Seen(
             {
