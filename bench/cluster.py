@@ -17,7 +17,7 @@ import msgspec
 
 from bench.fake_nodes import FakeNodes, conducted
 from bench.harness import Result, at_most
-from mawl.cluster.connection import TUNED
+from mawl.cluster.connection import LOOPBACK, TUNED
 from mawl.store import open_run
 from mawl.store.layout import NODES as NODE_RUNS
 
@@ -53,8 +53,9 @@ class _Dask:
             for key, value in TUNED.items()
         }
         self._environment = {**os.environ, **(settings if tuned else {})}
-        quiet = ["--no-nanny", "--no-dashboard", "--memory-limit", "0"] if tuned else ["--no-nanny"]
-        dashboard = ["--no-dashboard"] if tuned else ["--dashboard-address", ":0"]
+        without = ["--no-dashboard", "--dashboard-address", LOOPBACK]
+        dashboard = without if tuned else ["--dashboard-address", ":0"]
+        quiet = ["--no-nanny", "--memory-limit", "0", *without] if tuned else ["--no-nanny"]
         file = place / "scheduler.json"
         where = ["--scheduler-file", str(file)]
         self.processes = [self._start("scheduler", "--host", "127.0.0.1", "--port", "0",

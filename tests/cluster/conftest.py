@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.cluster.connection import TUNED
+from mawl.cluster.connection import LOOPBACK, TUNED
+
+NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", LOOPBACK)  # as the guide says
 
 
 class Cluster:
@@ -30,8 +32,8 @@ class Cluster:
         self.directory, self.tls, self.inside = directory, list(tls), list(inside)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         protocol = "tls" if tls else "tcp"
-        listening = ["--host", f"{protocol}://{host}", "--port", "0", "--no-dashboard"]
-        self._start("scheduler", ["scheduler", *listening], inside=inside)
+        listening = ["--host", f"{protocol}://{host}", "--port", "0"]
+        self._start("scheduler", ["scheduler", *listening, *NO_DASHBOARD], inside=inside)
         self.address = self._said("scheduler", r"Scheduler at:\s+(\S+)")
 
     def worker(
@@ -43,7 +45,7 @@ class Cluster:
     ) -> None:
         """Start one more node, by a command line that begins with ``inside``."""
         arguments = ["worker", self.address, "--name", name, "--host", host, "--no-nanny"]
-        arguments += ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+        arguments += ["--nthreads", "1", "--memory-limit", "0", *NO_DASHBOARD]
         self._start(name, arguments, environment, inside)
 
     def wait(self, *names: str) -> None:

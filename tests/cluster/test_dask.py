@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyarrow import compute
 
-from mawl.cluster.connection import connected
+from mawl.cluster.connection import CONNECT_SECONDS, NO_SCHEDULER, connected
 from mawl.errors import UnsuitableMachineError
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
@@ -27,6 +27,8 @@ name = "a"
 stages = [[{ command = ["sleep", "6"] }], [{ command = ["sleep", "1"] }]]
 """
 NAMES = ("node1", "node2", "node3", "node4")
+SILENT = 'for word; do [ "$word" = -G ] && exit 0; done\n'
+"""Of a shell script in place of ssh: its configuration says nothing of any host."""
 
 
 def mawl(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -42,9 +44,10 @@ def mawl(directory: Path, *arguments: str, **environment: str) -> subprocess.Com
     )
 
 
-def started(directory: Path, cluster: Cluster, jobs: int) -> subprocess.Popen[str]:
+def started(directory: Path, cluster: Cluster, jobs: int, timeout_seconds: int = 10) -> subprocess.Popen[str]:
     """A run of the sleepers that goes on, so many of whose jobs have started."""
-    arguments = ["sleepers.toml", "--cluster", cluster.address, "--html", "no", "--node-timeout", "10"]
+    arguments = ["sleepers.toml", "--cluster", cluster.address, "--html", "no"]
+    arguments += ["--node-timeout", str(timeout_seconds)]
     run = subprocess.Popen(
         [sys.executable, "-m", "mawl", "run", *arguments], cwd=directory, stderr=subprocess.PIPE, text=True
     )
@@ -143,6 +146,35 @@ def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
 
 @pytest.mark.lab
 @pytest.mark.parallel
+def test_a_killed_scheduler_costs_the_jobs_that_ran_and_stops_the_nodes(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "sleepers.toml").write_text(SLEEPERS.replace('"6"', '"60"'))
+    for name in NAMES[:2]:
+        cluster.worker(name)
+    cluster.wait(*NAMES[:2])
+    # The nodes are asked beyond the time in which Dask's client tries to reach its scheduler again.
+    run = started(tmp_path, cluster, jobs=2, timeout_seconds=int(CONNECT_SECONDS) + 5)
+    os.kill(cluster.processes["scheduler"].pid, signal.SIGKILL)
+    _, said = run.communicate(timeout=120)
+    until_gone(tmp_path)
+    assert run.returncode == 1, said
+    found = newest(tmp_path)
+    assert found.facts.outcome == "failed"
+    for name in NAMES[:2]:
+        assert f"{name} was lost: no answer for " in said and NO_SCHEDULER in said
+        assert cluster.processes[name].wait(30) is not None, "workers end with their scheduler"
+    assert str(found.facts.outcome_reason).count(NO_SCHEDULER) == 2
+    assert {job.job: job.outcome for job in found.job_records()} == {
+        "node1.a.1.sleep": "lost",
+        "node1.a.2.sleep": "not_started",
+        "node2.a.1.sleep": "lost",
+        "node2.a.2.sleep": "not_started",
+    }
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_without_the_right_certificate_nobody_gets_in(
     certificates: dict[str, dict[str, Path]], tmp_path: Path
 ) -> None:
@@ -189,7 +221,8 @@ def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: P
     (tmp_path / "bin").mkdir()
     stub = tmp_path / "bin" / "ssh"
     stub.write_text(
-        f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\nfor last; do :; done\n'
+        f"#!/bin/sh\n{SILENT}"
+        f'echo "$@" >>{tmp_path}/asked\nfor last; do :; done\n'
         f'SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh -c "$last"\n'
     )
     stub.chmod(0o755)
@@ -212,7 +245,7 @@ def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: P
 def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     stub = tmp_path / "bin" / "ssh"
-    stub.write_text("#!/bin/sh\necho alpha: no such host >&2\nexit 255\n")
+    stub.write_text(f"#!/bin/sh\n{SILENT}echo alpha: no such host >&2\nexit 255\n")
     stub.chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     done = mawl(tmp_path, "nano", "--ssh", "alpha", "--listen", "127.0.0.1", PATH=path)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.cluster.ssh import address_towards, names_of, worker_command
+from mawl.cluster.ssh import address_towards, names_of, ssh_command, worker_command
 from mawl.errors import UnsuitableMachineError, UsageError
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
@@ -63,3 +63,12 @@ def test_the_address_on_the_way_to_this_machine_is_its_loopback(tmp_path: Path) 
     assert address_towards("alpha", str(config)) == "127.0.0.1"
     with pytest.raises(UnsuitableMachineError, match=r"ssh does not say how it reaches alpha .*No such file"):
         address_towards("alpha", str(tmp_path / "none"))
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
+def test_the_time_to_connect_is_the_configurations_where_it_names_one(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host patient\n  ConnectTimeout 50\n")
+    start = [str(shutil.which("ssh")), "-F", str(config), "-o", "BatchMode=yes"]
+    assert ssh_command("me@patient", str(config)) == [*start, "--", "me@patient"]
+    assert ssh_command("alpha", str(config)) == [*start, "-o", "ConnectTimeout=30", "--", "alpha"]

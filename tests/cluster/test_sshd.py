@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -17,7 +18,7 @@ from pyarrow import compute
 import mawl
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
-from tests.cluster.spaces import NO_SPACES, Spaces
+from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 from tests.fakes.processes import dask_workers
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -74,13 +75,16 @@ class Hosts:
     """The two nodes with their sshd, and a configuration that reaches them, and in vain some others."""
 
     def __init__(self, place: Path) -> None:
-        assert SSHD is not None
         self.place = place
         self.processes: list[subprocess.Popen[bytes]] = []
         for name in ("host", "user", "stranger"):
             key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
             subprocess.run(key, check=True)
         self.spaces = Spaces(NAMES)
+
+    def start(self) -> None:
+        """Every sshd, until a command can be run there."""
+        place = self.place
         addresses = {name: self.spaces.address(name) for name in NAMES}
         for known, owner in (("known_hosts", "host"), ("wrong_hosts", "user")):
             public = " ".join((place / f"{owner}.pub").read_text().split()[:2])
@@ -92,7 +96,7 @@ class Hosts:
             file = place / f"sshd-{name}"
             source = Path(mawl.__file__).parents[1]
             file.write_text(SERVER.format(port=PORT, address=address, place=place, source=source))
-            command = [*self.spaces.inside(name), SSHD, "-D", "-f", str(file), "-E", f"{file}.log"]
+            command = [*self.spaces.inside(name), str(SSHD), "-D", "-f", str(file), "-E", f"{file}.log"]
             self.processes.append(subprocess.Popen(command))
         until(lambda: all(self.ssh(name) == 0 for name in NAMES))
 
@@ -114,8 +118,8 @@ class Hosts:
             text=True,
         )
 
-    def heard_at(self, name: str) -> set[str]:
-        """The addresses of a node at which something listens: its sshd, and what a run started."""
+    def heard_at(self, name: str | None) -> set[str]:
+        """The addresses of a node (None: of the hub) at which something listens: sshd, what a run started."""
         command = [*self.spaces.inside(name), "ss", "--listening", "--tcp", "--numeric", "--no-header"]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         return {line.split()[3].rpartition(":")[0] for line in said.splitlines()}
@@ -129,9 +133,9 @@ class Hosts:
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    found = Hosts(tmp_path_factory.mktemp("ssh"))
-    yield found
-    found.close()
+    with contextlib.closing(Hosts(tmp_path_factory.mktemp("ssh"))) as found:
+        found.start()
+        yield found
 
 
 def until(so: Callable[[], bool]) -> None:
@@ -155,11 +159,15 @@ def sleeping(hosts: Hosts, directory: Path, *arguments: str) -> subprocess.Popen
     return run
 
 
-def nothing_left() -> bool:
-    """Whether neither worker, nor ssh, nor job is there."""
-    return not any(dask_workers(name) for name in NAMES) and not [
-        name for name in live_runs() if "sleepers" in name
-    ]
+def until_nothing_is_left(found: Run) -> None:
+    """Wait until neither worker, nor ssh with its command line, nor a process of the run is there."""
+    run_id = found.facts.run_id
+    until(
+        lambda: (
+            not any(dask_workers(name) for name in NAMES)
+            and not [name for name in live_runs() if name.startswith(run_id)]
+        )
+    )
 
 
 def newest(directory: Path) -> Run:
@@ -175,7 +183,7 @@ def test_two_hosts_are_two_nodes_and_nothing_is_left(hosts: Hosts, tmp_path: Pat
     assert [one.node for one in found.facts.node_runs] == list(NAMES)
     assert found.jobs.num_rows == 16 and compute.all(found.jobs.column("verified")).as_py()
     assert [open_run(found.path / "nodes" / name).jobs.num_rows for name in NAMES] == [8, 8]
-    until(nothing_left)
+    until_nothing_is_left(found)
 
 
 def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tmp_path: Path) -> None:
@@ -197,16 +205,19 @@ def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tm
         assert run.returncode == 1 and complaints.count("\n") == 1, complaints
         assert complaints.startswith(f"mawl run: {host}: no worker could be started over ssh (exit status ")
         assert expected[host][1] in complaints
-    until(nothing_left)
+    until(lambda: not any(dask_workers(host) for host in expected))
+    assert not (tmp_path / "runs").exists(), "no run was begun"
 
 
 def test_nothing_outlives_a_controller_that_is_killed(hosts: Hosts, tmp_path: Path) -> None:
     run = sleeping(hosts, tmp_path, "--node-timeout", "5")
     for name in NAMES:
         assert hosts.heard_at(name) == {"127.0.0.1", hosts.spaces.address(name)}
+    assert hosts.heard_at(None) == {"127.0.0.1", f"{SUBNET}.1"}, "the scheduler in the controller's process"
     run.kill()
     run.communicate()
-    until(nothing_left)
+    found = newest(tmp_path)
+    until_nothing_is_left(found)
     found = newest(tmp_path)
     assert found.facts.outcome == "interrupted"
     assert {job.outcome for job in found.job_records()} == {"lost"}
@@ -222,9 +233,10 @@ def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, t
         time.sleep(0.5)
         run.send_signal(signal.SIGINT)
         run.communicate(timeout=60)
+        found = newest(tmp_path)
+        until_nothing_is_left(found)  # the lost host ends what it ran with its link still down
     finally:
         hosts.spaces.mend("beta")
-    found = newest(tmp_path)
     assert found.facts.outcome == "interrupted"
     assert {one.node: one.outcome for one in found.facts.node_runs} == {
         "alpha": "interrupted",
@@ -234,4 +246,3 @@ def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, t
         "alpha.a.1.sleep": "stopped",
         "beta.a.1.sleep": "lost",
     }
-    until(nothing_left)

@@ -1,4 +1,4 @@
-""".ci/run: whatever happens, its last line is the sum of both test runs and its status tells."""
+""".ci/run: whatever happens, its last line is the sum of the three test runs and its status tells."""
 
 from __future__ import annotations
 

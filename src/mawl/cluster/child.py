@@ -139,7 +139,10 @@ class Node:
 
     def _seen(self) -> Seen:
         for token in self._token_paths():
-            token.touch()  # what this machine remembers of the directory is out of date then, on NFS, too
+            # A file that comes and goes: what this machine remembers of the directory is out of date then.
+            fresh = token.with_name(f"{token.name}-fresh")
+            fresh.write_bytes(own_token())  # whoever is killed here leaves a token that clean finds
+            fresh.unlink()
         return Seen(
             {
                 role: [

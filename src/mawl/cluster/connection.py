@@ -24,6 +24,7 @@ from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
 CONNECT_SECONDS = 15.0
+NO_SCHEDULER = "the connection to the scheduler is lost"
 
 TUNED = {
     "distributed.worker.profile.enabled": False,
@@ -73,6 +74,8 @@ class DaskLink(Link):
     async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
         """Call the function in the node's worker."""
         address = self.addresses[node]
+        if self._client.status != "running":  # it tries again for a while, then it is closed for good
+            raise NoAnswerError(NO_SCHEDULER)
         try:
             answers = await asyncio.wait_for(
                 self._client.run(getattr(agent, function), *arguments, workers=[address], on_error="return"),
@@ -81,7 +84,7 @@ class DaskLink(Link):
         except TimeoutError:
             raise NoAnswerError(f"{node} did not answer within {seconds:g} s") from None
         except OSError as error:
-            raise NodeGoneError("the scheduler is gone", why=str(error)) from None
+            raise NoAnswerError(NO_SCHEDULER, why=str(error)) from None
         answer = answers.get(address)
         if isinstance(answer, OSError):
             raise await self._unreachable(node, answer)

@@ -25,7 +25,8 @@ DEATH_SECONDS = 15
 """How long a worker looks for its scheduler, which was there before it, until it ends."""
 SSH_PORT = 22
 CONNECT_SECONDS = 30
-"""How long ssh tries a host that does not answer; well before the run gives its workers up."""
+"""How long ssh tries a host that does not answer, where its configuration does not say (``ConnectTimeout``);
+well before the run gives its workers up."""
 
 
 def names_of(hosts: Sequence[str]) -> dict[str, str]:
@@ -48,7 +49,7 @@ def address_towards(host: str, config: str | None = None) -> str:
 
     The host's own address is the one that ssh would go to: ``HostName`` of its configuration.
     """
-    name = _host_name(host, config)
+    name = _settings(host, config).get("hostname", host)
     try:
         family, _, _, _, place = socket.getaddrinfo(name, SSH_PORT, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -62,8 +63,11 @@ def address_towards(host: str, config: str | None = None) -> str:
         ) from None
 
 
-def _host_name(host: str, config: str | None) -> str:
-    """What ssh's configuration makes of a host (ssh(1), -G)."""
+def _settings(host: str, config: str | None) -> dict[str, str]:
+    """What ssh's configuration says of a host (ssh(1), -G): its keywords in small letters, and their values.
+
+    One that nothing sets has ssh's own default, or ``none``.
+    """
     asked = subprocess.run(
         [*_ssh(config), "-G", "--", host], stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
@@ -73,8 +77,18 @@ def _host_name(host: str, config: str | None) -> str:
             why=_last_line(asked.stderr),
             cure="try ssh -G with that host by hand",
         )
-    settings = dict(line.partition(" ")[::2] for line in asked.stdout.splitlines())
-    return settings.get("hostname", host)
+    return dict(line.partition(" ")[::2] for line in asked.stdout.splitlines())
+
+
+def ssh_command(host: str, config: str | None) -> list[str]:
+    """The beginning of the command line that runs something on a host: what the configuration says counts.
+
+    Options of a command line come before it, so the time to connect is given only where it names none.
+    """
+    options = ["-o", "BatchMode=yes"]
+    if _settings(host, config).get("connecttimeout", "none") == "none":
+        options += ["-o", f"ConnectTimeout={CONNECT_SECONDS}"]
+    return [*_ssh(config), *options, "--", host]
 
 
 def _ssh(config: str | None) -> list[str]:
@@ -120,8 +134,7 @@ class SshWorkers:
 
     def start(self, name: str, host: str, command: str) -> None:
         """One more."""
-        options = ("-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_SECONDS}")
-        command_line = [*_ssh(self._config), *options, "--", host, command]
+        command_line = [*ssh_command(host, self._config), command]
         output = tempfile.TemporaryFile()  # noqa: SIM115
         process = subprocess.Popen(
             command_line,

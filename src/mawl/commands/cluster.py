@@ -34,9 +34,10 @@ if TYPE_CHECKING:  # what they import takes longer than most runs on one machine
 
 NODE_TIMEOUT_SECONDS = 30.0
 LEAST_TIMEOUT_SECONDS = 5.0
+ONLY_OVER_SSH = ("listen", "remote_python", "ssh_config")
 ONLY_ON_NODES = (
-    "on", "nodes", "shared", "storage_node", "link", "on_lost_node", "node_timeout", "node_runs", "listen",
-    "remote_python", "ssh_config", "tls_ca", "tls_cert", "tls_key",
+    "on", "nodes", "shared", "storage_node", "link", "on_lost_node", "node_timeout", "node_runs",
+    *ONLY_OVER_SSH, "tls_ca", "tls_cert", "tls_key",
 )  # fmt: skip
 ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
 
@@ -127,20 +128,23 @@ def on_nodes(arguments: argparse.Namespace, *, campaign: bool = False) -> bool:
     ``campaign``: they are those of several runs, whose report may be JSON.
     """
     several = arguments.cluster is not None or arguments.ssh is not None
-    for name in ONLY_ON_ONE if several else ONLY_ON_NODES:
-        if campaign and name == "json":
-            continue
+    if not several:
+        _refuse(arguments, ONLY_ON_NODES, "goes with --cluster or --ssh")
+        return False
+    only_on_one = [name for name in ONLY_ON_ONE if not (campaign and name == "json")]
+    _refuse(arguments, only_on_one, "does not go with a run on several nodes")
+    if arguments.ssh is None:
+        _refuse(arguments, ONLY_OVER_SSH, "goes with --ssh")
+    elif arguments.cluster is not None:
+        raise UsageError("--cluster and --ssh do not go together", cure="name the one or the other")
+    return True
+
+
+def _refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    for name in names:
         if getattr(arguments, name) not in (None, False):
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} does not go with a run on several nodes"
-                if several
-                else f"{option} goes with --cluster or --ssh",
-                cure=f"leave {option} out",
-            )
-    if arguments.cluster is not None and arguments.ssh is not None:
-        raise UsageError("--cluster and --ssh do not go together", cure="name the one or the other")
-    return several
+            raise UsageError(f"{option} {why}", cure=f"leave {option} out")
 
 
 def run_on_nodes(arguments: argparse.Namespace) -> int:
