@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from mawl.cluster.connection import NO_SCHEDULER, DaskLink, own_scheduler
+from mawl.cluster.connection import NO_SCHEDULER, DaskLink, connected, own_scheduler
 from mawl.cluster.link import NoAnswerError
+from mawl.errors import UnsuitableMachineError
 
 LISTENING = "0A"
 
@@ -51,3 +52,23 @@ def test_while_the_client_has_no_scheduler_no_node_answers_and_none_is_asked(sta
     link = DaskLink(cast(Any, SimpleNamespace(status=status)), {"node1": "tcp://127.0.0.1:9"})
     with pytest.raises(NoAnswerError, match=NO_SCHEDULER):
         asyncio.run(link.ask("node1", "clock", seconds=5.0))
+
+
+def test_an_address_says_why_where_the_last_attempt_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def cancelled() -> None:
+        raise OSError("Timed out trying to connect") from asyncio.CancelledError()
+
+    class Late:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            pass
+
+        def __await__(self) -> Any:
+            return cancelled().__await__()
+
+    async def connect() -> None:
+        async with connected("tcp://127.0.0.1:9", None, seconds=1.0):
+            raise AssertionError("somebody listens on the port of discard")
+
+    monkeypatch.setattr("mawl.cluster.connection.Client", Late)
+    with pytest.raises(UnsuitableMachineError, match="Connection refused"):
+        asyncio.run(connect())

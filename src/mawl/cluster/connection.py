@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -18,12 +19,14 @@ from typing import Any
 import dask
 import msgspec
 from distributed import Client, Scheduler, Security
+from distributed.comm.addressing import get_address_host_port
 
 from mawl.cluster import agent
 from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
 CONNECT_SECONDS = 15.0
+PLAIN_SECONDS = 2.0
 NO_SCHEDULER = "the connection to the scheduler is lost"
 
 TUNED = {
@@ -152,7 +155,7 @@ async def connected(
         raise UnsuitableMachineError(
             "no Dask scheduler lets us in there",
             where=address,
-            why=_reason(error),
+            why=_reason(address, error),
             cure="start one with dask scheduler, check host and port, and with TLS the certificates",
         ) from None
     try:
@@ -162,10 +165,18 @@ async def connected(
             await client.close(timeout=2)
 
 
-def _reason(error: BaseException) -> str:
-    """What the first of the errors behind an error says, without the names of Dask's objects."""
+def _reason(address: str, error: BaseException) -> str:
+    """What the first of the errors behind an error says, without the names of Dask's objects.
+
+    Where Dask's own time limit cancelled its last attempt, that one is lost, and the address is asked anew.
+    """
     while error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, asyncio.CancelledError):
+        try:
+            socket.create_connection(get_address_host_port(address), timeout=PLAIN_SECONDS).close()
+        except OSError as plain:
+            error = plain
     text = re.sub(r"^.*object at 0x[0-9a-f]+>: ", "", str(error).partition("\n")[0])
     return text or type(error).__name__
 
