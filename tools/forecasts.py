@@ -121,7 +121,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     """The page, in Markdown."""
     lines = [
         "# Forecasts of lab beds",
-        "Printed by `python -m tools.forecasts CAMPAIGN...` from lab campaigns: the first arm of each",
+        "Printed by `python -m tools.forecasts --keep DIR CAMPAIGN...` from lab campaigns: the first arm of "
+        "each",
         "calibrates, every other is forecast from it on the bed as it was calibrated, and then held",
         "against its own run. Campaigns of one bed are numbered. Forecast CPU seconds are those of the",
         "calibrating arm: where an arm took others, the machine was not the same.",

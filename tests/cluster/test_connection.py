@@ -54,21 +54,34 @@ def test_while_the_client_has_no_scheduler_no_node_answers_and_none_is_asked(sta
         asyncio.run(link.ask("node1", "clock", seconds=5.0))
 
 
-def test_an_address_says_why_where_the_last_attempt_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def cancelled() -> None:
-        raise OSError("Timed out trying to connect") from asyncio.CancelledError()
+class Late:
+    """Stands for a client whose last attempt its own time limit cancelled."""
 
-    class Late:
-        def __init__(self, *_: Any, **__: Any) -> None:
-            pass
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
 
-        def __await__(self) -> Any:
-            return cancelled().__await__()
+    def __await__(self) -> Any:
+        async def cancelled() -> None:
+            raise OSError("Timed out trying to connect") from asyncio.CancelledError()
 
-    async def connect() -> None:
-        async with connected("tcp://127.0.0.1:9", None, seconds=1.0):
-            raise AssertionError("somebody listens on the port of discard")
+        return cancelled().__await__()
+
+
+@pytest.mark.parametrize(
+    ("listening", "sentence"),
+    [(False, "Connection refused"), (True, "something listens there, and did not answer as a scheduler")],
+)
+def test_an_address_says_why_where_the_last_attempt_was_cancelled(
+    monkeypatch: pytest.MonkeyPatch, listening: bool, sentence: str
+) -> None:
+    async def connect(port: int) -> None:
+        async with connected(f"tcp://127.0.0.1:{port}", None, seconds=1.0):
+            raise AssertionError("nobody lets us in")
 
     monkeypatch.setattr("mawl.cluster.connection.Client", Late)
-    with pytest.raises(UnsuitableMachineError, match="Connection refused"):
-        asyncio.run(connect())
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        if listening:
+            held.listen()
+        with pytest.raises(UnsuitableMachineError, match=sentence):
+            asyncio.run(connect(held.getsockname()[1]))

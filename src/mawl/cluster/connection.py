@@ -175,6 +175,7 @@ def _reason(address: str, error: BaseException) -> str:
     if isinstance(error, asyncio.CancelledError):
         try:
             socket.create_connection(get_address_host_port(address), timeout=PLAIN_SECONDS).close()
+            return "something listens there, and did not answer as a scheduler in time"
         except OSError as plain:
             error = plain
     text = re.sub(r"^.*object at 0x[0-9a-f]+>: ", "", str(error).partition("\n")[0])

@@ -55,7 +55,10 @@ def stretch_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
         name="stretch",
     )
     plot = blank("stretch", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
-    keys = [Key("run that is carried", CARRIED_COLOUR), Key("run with too many", FAILED_COLOUR)]
+    keys = [
+        Key("run that is carried, or below the gate alone", CARRIED_COLOUR),
+        Key("run with too many", FAILED_COLOUR),
+    ]
     if knee is not None and knee.low is not None and knee.high is not None:
         plot.add_layout(
             BoxAnnotation(
