@@ -32,7 +32,7 @@ server_memory = "64MiB"
 [[volumes]]
 name = "brick"
 size = "1GiB"
-file_system = "xfs"
+file_system = "btrfs"
 cap = {{ bytes_per_second = {CAP} }}
 [[arms]]
 name = "one"
@@ -70,6 +70,7 @@ def test_what_comes_in_the_ramp_does_not_count(monkeypatch: pytest.MonkeyPatch) 
         ("clients = 2", "clients = 17", "fabric: expected 1 to 16 clients, found 17"),
         ('server_memory = "64MiB"', 'server_memory = "much"', "key fabric.server_memory: expected a size"),
         ('volume = "brick"\n', 'volume = "other"\n', "arm one: expected other for every role"),
+        ('file_system = "btrfs"', 'file_system = "xfs"', "volume brick: expected btrfs, which takes direct"),
         ("[fabric]", "[fabrics]", "key fabrics: unknown"),
     ],
 )
@@ -158,6 +159,14 @@ with held(state, bed.name):
     subprocess.run([*first, "sh", "-c", f"echo from one client > {place}"], check=True)
     print(subprocess.run([*second, "cat", place], capture_output=True, text=True, check=True).stdout.strip())
     print(place.exists(), (made.fabric.brick / "data" / "hello").exists())
+    for name, block in (("odd", 100001), ("even", 65536)):
+        file = made.fabric.shared / "data" / name
+        write = ["dd", "if=/dev/zero", f"of={file}", f"bs={block}", "count=32", "status=none"]
+        subprocess.run([*first, *write], check=True)
+        subprocess.run([*second, "cmp", f"--bytes={32 * block}", file, "/dev/zero"], check=True)
+    look = ["fincore", "--bytes", "--noheadings", "--raw", "--output", "SIZE,RES"]
+    cached = [*look, made.fabric.brick / "data" / "even"]
+    print(subprocess.run(cached, capture_output=True, text=True, check=True).stdout.strip())
 """
 
 
@@ -172,7 +181,8 @@ def test_clients_share_files_that_nobody_else_sees_and_down_removes_all(bed: Pat
         timeout=120,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines() == ["from one client", "False True"]
+    # What a client wrote and another read passed the server's page cache by.
+    assert ended.stdout.splitlines() == ["from one client", "False True", f"{32 * 65536} 0"]
     assert len(namespaces()) == 3
     down = lab(bed, "down", "mortal-fabric")
     said, _ = down.communicate(timeout=120)

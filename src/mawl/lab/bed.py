@@ -13,7 +13,7 @@ import msgspec
 from mawl.config import toml
 from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
-from mawl.lab.fabric_spec import FabricSpec
+from mawl.lab.fabric_spec import DIRECT_FILE_SYSTEM, FabricSpec
 from mawl.lab.speed import Cap, DiskModel, Size
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
@@ -266,6 +266,10 @@ def _links_problem(bed: BedSpec) -> str | None:
             return f"arm {arm.name}: expected {bed.fabric.volume} for every role, which the fabric serves"
         if arm.link_rate is None or arm.link_rate < 10**6:
             return f"arm {arm.name}: expected a link of at least 1 MB/s, found {arm.link}"
+    for volume in bed.volumes:
+        if volume.name == bed.fabric.volume and volume.file_system != DIRECT_FILE_SYSTEM:
+            wanted = f"{DIRECT_FILE_SYSTEM}, which takes direct writes that are not aligned"
+            return f"volume {volume.name}: expected {wanted}, found {volume.file_system}"
     return bed.fabric.problem or (
         "fabric: it has no savings and no series" if bed.savings or bed.series else None
     )

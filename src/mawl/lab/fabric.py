@@ -29,6 +29,7 @@ BURST_BYTES, QUEUE_MILLISECONDS, FRAME_BYTES = 128 * 1024, 20, 9000
 _SERVER_VOLUME = """volume posix
   type storage/posix
   option directory {directory}
+  option o-direct on
 end-volume
 volume locks
   type features/locks
@@ -160,7 +161,7 @@ class Fabric:
     # -- the file system ---------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """The server, held to its memory, so that its page cache does not take the device's place."""
+        """The server, past its page cache and held to its memory, so that neither takes the device's place."""
         self.brick.mkdir(mode=0o700, exist_ok=True)
         volume = self.directory / "server.vol"
         volume.write_text(_SERVER_VOLUME.format(directory=self.brick, address=SERVER_ADDRESS, port=PORT))

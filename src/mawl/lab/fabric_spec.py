@@ -7,6 +7,8 @@ import msgspec
 from mawl.units import parse_size
 
 MOST_CLIENTS = 16
+DIRECT_FILE_SYSTEM = "btrfs"
+"""The one that takes direct writes of any size and place; ext4 and xfs refuse those that are not aligned."""
 
 
 class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -14,9 +16,9 @@ class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     clients: int
     volume: str
-    """The volume that the server serves; the arms' roles lie on it."""
+    """The volume that the server serves; the arms' roles lie on it, and its file system takes direct writes."""
     server_memory: int | str
-    """What the server's page cache may hold of it, with the server itself; bytes, or text such as 64MiB."""
+    """What the server itself may take, with the little that its page cache holds; bytes, or text such as 128MiB."""
 
     @property
     def memory_bytes(self) -> int:

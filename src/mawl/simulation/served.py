@@ -39,9 +39,9 @@ def served_roles(facts: RunFacts) -> tuple[Role, ...]:
 
 @dataclass(frozen=True)
 class _Served:
-    """Of one direction: bytes over all links, and at the server's devices in each window."""
+    """Of one direction: bytes over all links, and at the server's devices, in each window."""
 
-    crossed: float
+    crossed: Floats
     reached: Floats
 
 
@@ -50,9 +50,9 @@ def as_served(
 ) -> Demand:
     """The demand with bytes on links and at the server's devices, for the roles that it serves.
 
-    ``edges`` bound the run's windows (seconds since the epoch).  What the nodes' networks carried is shared
-    out evenly over the bytes of a direction; what the server's devices moved, window by window over the steps
-    that ran in it, by their bytes.  Sums are kept: all of what was measured belongs to some step.
+    ``edges`` bound the run's windows (seconds since the epoch).  What the nodes' networks carried, and what
+    the server's devices moved, is shared out window by window over the steps that ran in it, by their bytes
+    of that direction.  Sums are kept: all of what was measured belongs to some step.
     Where the samples do not tell, the demand stays, and says that it lacks it.
     """
     roles = served_roles(facts)
@@ -84,14 +84,13 @@ def _measured(
     lengths = np.diff(edges)
     found: dict[Direction, _Served] = {}
     for direction, way in WAYS.items():
-        whole = (edges[0], edges[-1])
-        networks = [network_rates(samples, node, way, whole)[0] for node in samples.nodes]
-        known = [rate for rate in networks if rate is not None]
-        reached = [_known(device_rates(run, samples, edges)[direction]) for run in facts.storage_runs]
-        if not known or any(rates is None for rates in reached):
+        networks = [_known(network_rates(samples, node, way, edges)) for node in samples.nodes]
+        crossed = [rates for rates in networks if rates is not None]
+        devices = [_known(device_rates(run, samples, edges)[direction]) for run in facts.storage_runs]
+        reached = [rates for rates in devices if rates is not None]
+        if not crossed or len(reached) < len(devices):
             return None
-        sums = np.sum([rates for rates in reached if rates is not None], axis=0)
-        found[direction] = _Served(sum(known) * (whole[1] - whole[0]), sums * lengths)
+        found[direction] = _Served(np.sum(crossed, axis=0) * lengths, np.sum(reached, axis=0) * lengths)
     return found
 
 
@@ -114,15 +113,10 @@ def _shared_out(
         id(step): sum(asked(flow) for flow in step.flows if flow.direction == direction)
         for step in _steps(jobs.values())
     }
-    whole = sum(inside.values())
-    if whole <= 0.0:
+    if sum(inside.values()) <= 0.0:
         return dict(jobs)
     times = {id(step): _times(step, edges) for step in _steps(jobs.values())}
-    in_window = sum((times[key] * bytes_ for key, bytes_ in inside.items()), np.zeros(len(edges) - 1))
-    reach = np.divide(one.reached, in_window, out=np.zeros_like(in_window), where=in_window > 0.0)
-    own = {key: float(times[key] @ reach) for key in inside}
-    attributed = sum(own[key] * bytes_ for key, bytes_ in inside.items())
-    level = float(one.reached.sum()) / attributed if attributed > 0.0 else 0.0
+    crossed, reached = (_for_each_byte(bytes_, inside, times) for bytes_ in (one.crossed, one.reached))
 
     def moved(flow: Flow, step: StepDemand) -> Flow:
         bytes_ = asked(flow)
@@ -130,8 +124,8 @@ def _shared_out(
             return flow
         return replace(
             flow,
-            link_bytes=bytes_ * one.crossed / whole,
-            device_bytes=bytes_ * own[id(step)] * level,
+            link_bytes=bytes_ * crossed[id(step)],
+            device_bytes=bytes_ * reached[id(step)],
         )
 
     return {
@@ -143,6 +137,18 @@ def _shared_out(
         )
         for name, job in jobs.items()
     }
+
+
+def _for_each_byte(
+    moved: Floats, asked: Mapping[int, float], times: Mapping[int, Floats]
+) -> dict[int, float]:
+    """Bytes of ``moved`` (in each window) for each byte that a step asked for; over all steps they add up to it."""
+    in_window = sum((times[key] * bytes_ for key, bytes_ in asked.items()), np.zeros_like(moved))
+    ratio = np.divide(moved, in_window, out=np.zeros_like(moved), where=in_window > 0.0)
+    own = {key: float(times[key] @ ratio) for key in asked}
+    attributed = sum(own[key] * bytes_ for key, bytes_ in asked.items())
+    level = float(moved.sum()) / attributed if attributed > 0.0 else 0.0
+    return {key: value * level for key, value in own.items()}
 
 
 def _steps(jobs: Iterable[JobDemand]) -> Iterator[StepDemand]:
