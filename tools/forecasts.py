@@ -1,8 +1,8 @@
-"""``python -m tools.forecasts CAMPAIGN...``: lab campaigns forecast from their first arm.
+"""``python -m tools.forecasts CAMPAIGN[=OTHER]...``: lab campaigns forecast from one of their arms, or another bed's.
 
-Each campaign's first arm calibrates; every other arm is forecast on the bed as its calibration measured it,
-and docs/reference/forecasts.md is printed from the comparison.  Campaigns of one bed are numbered in the
-order in which they are given.
+Each campaign's first arm calibrates, or that of the other campaign, which ran the same workload on another
+bed; every other arm is forecast on the bed as its calibration measured it, and docs/reference/forecasts.md is
+printed from the comparison.  Campaigns of one bed are numbered in the order in which they are given.
 """
 
 from __future__ import annotations
@@ -77,25 +77,49 @@ def _device(record: LabRecord, volume: Mapping[str, Any], *, local: bool) -> Dev
     )
 
 
-def forecasts(campaign: Path, keep: Path) -> list[dict[str, Any]]:
-    """The rows of one campaign; simulated run folders go to ``keep``."""
-    record = msgspec.json.decode((campaign / "lab.json").read_bytes(), type=LabRecord)
-    arms = [arm for arm in record.arms if not arm.repeated]
-    first = open_run(campaign / arms[0].folder)
-    node = first.facts.nodes[0]
-    memory = float(node.memory_limit_bytes or node.memory_bytes or 2**30)
-    system = {arm.arm: arm_system(record, arm.arm, cores_of(node), memory) for arm in arms}
-    base = base_of(first, judged(first), system[arms[0].arm])
+class Campaign:
+    """A lab campaign: its record, and the runs that count."""
+
+    def __init__(self, folder: Path) -> None:
+        self.record = msgspec.json.decode((folder / "lab.json").read_bytes(), type=LabRecord)
+        self.runs = {arm.arm: open_run(folder / arm.folder) for arm in self.record.arms if not arm.repeated}
+        self.first = next(iter(self.runs))
+        self.node = self.runs[self.first].facts.nodes[0]
+        self.memory_bytes = float(self.node.memory_limit_bytes or self.node.memory_bytes or 2**30)
+
+    def system(self, arm: str, memory_bytes: float) -> System:
+        """The bed of an arm as it was calibrated, with so much memory on each node."""
+        return arm_system(self.record, arm, cores_of(self.node), memory_bytes)
+
+    def base(self) -> Base:
+        """The first arm, on its bed as it was calibrated."""
+        run = self.runs[self.first]
+        return base_of(run, judged(run), self.system(self.first, self.memory_bytes))
+
+
+def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[str, Any]]:
+    """The rows of one campaign, calibrated by its own first arm or that of ``other``.
+
+    The memory is that of the calibrating run: volumes of beds limit what waits to be written themselves,
+    and what they read was cold.  Simulated run folders go to ``keep``.
+    """
+    campaign = Campaign(folder)
+    record = campaign.record
+    calibrating = campaign if other is None else Campaign(other)
+    base = calibrating.base()
+    source = "" if other is None else f"-from-{calibrating.record.bed}"
     rows = []
-    for arm in arms:
-        measured = judged(open_run(campaign / arm.folder))
-        predicted = _predicted(base, system[arm.arm], keep / f"{record.campaign_id}-{arm.arm}")
+    for arm, run in campaign.runs.items():
+        measured = judged(run)
+        system = campaign.system(arm, calibrating.memory_bytes)
+        predicted = _predicted(base, system, keep / f"{record.campaign_id}-{arm}{source}")
         rows.append(
             {
                 "bed": record.bed,
+                "source": None if other is None else calibrating.record.bed,
                 "campaign": record.campaign_id,
-                "arm": arm.arm,
-                "calibrated": arm is arms[0],
+                "arm": arm,
+                "calibrated": other is None and arm == campaign.first,
                 "alone_ratio": base.calibration.alone_ratio,
                 "figures": beside(predicted, measured),
             }
@@ -124,8 +148,9 @@ def page(rows: list[dict[str, Any]]) -> str:
         "Printed by `python -m tools.forecasts --keep DIR CAMPAIGN...` from lab campaigns: the first arm of "
         "each",
         "calibrates, every other is forecast from it on the bed as it was calibrated, and then held",
-        "against its own run. Campaigns of one bed are numbered. Forecast CPU seconds are those of the",
-        "calibrating arm: where an arm took others, the machine was not the same.",
+        "against its own run. Campaigns of one bed are numbered. `from` names another bed, on which the same",
+        "workload was run to calibrate in its place. Forecast CPU seconds are those of the calibrating arm:",
+        "where an arm took others, the machine was not the same.",
         "[The model](../design/simulation.md) says what an error means.",
         "",
         "| bed | arm | figure | forecast | measured | error |",
@@ -139,6 +164,7 @@ def page(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         same = campaigns[row["bed"]]
         bed = row["bed"] if len(same) == 1 else f"{row['bed']} {same.index(row['campaign']) + 1}"
+        bed += f" from {row['source']}" if row["source"] else ""
         arm = f"{row['arm']} (calibrates)" if row["calibrated"] else row["arm"]
         for figure in row["figures"]:
             form = next(form for end, form in FORMS.items() if figure["figure"].endswith(end))
@@ -159,13 +185,21 @@ def main() -> None:
     """Print the page."""
     parser = argparse.ArgumentParser(prog="python -m tools.forecasts", description=__doc__)
     parser.add_argument(
-        "campaigns", nargs="+", type=Path, metavar="CAMPAIGN", help="folders of lab campaigns"
+        "campaigns",
+        nargs="+",
+        metavar="CAMPAIGN[=OTHER]",
+        help="folders of lab campaigns; with = that of another, whose first arm ran the same workload and "
+        "calibrates",
     )
     parser.add_argument(
         "--keep", type=Path, required=True, metavar="DIR", help="where simulated run folders go"
     )
     given = parser.parse_args()
-    print(page([row for campaign in given.campaigns for row in forecasts(campaign, given.keep)]), end="")
+    rows = []
+    for campaign in given.campaigns:
+        folder, _, other = campaign.partition("=")
+        rows += forecasts(Path(folder), given.keep, Path(other) if other else None)
+    print(page(rows), end="")
 
 
 if __name__ == "__main__":

@@ -121,3 +121,4 @@ def test_wider_links_move_the_limit_from_the_network_to_the_storage(tmp_path: Pa
     said = " ".join(compared.stdout.split())
     assert "the storage behind the links is the limit now" in said
     assert "network -> storage" in said
+    held_against_their_runs(found, {"link-56": "storage"}, tmp_path)

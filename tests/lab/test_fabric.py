@@ -191,6 +191,21 @@ def test_clients_share_files_that_nobody_else_sees_and_down_removes_all(bed: Pat
 
 
 @pytest.mark.lab
+def test_a_server_that_dies_in_a_run_ends_the_run(bed: Path) -> None:
+    ran = lab(bed, "run", str(bed))
+    assert ran.stdout is not None
+    said = [next(ran.stdout)]
+    while not said[-1].startswith("running one"):
+        said.append(next(ran.stdout))
+    time.sleep(2.0)
+    os.kill(int((bed.parent / "state" / "mortal-fabric" / "storage.pid").read_text()), signal.SIGKILL)
+    rest, _ = ran.communicate(timeout=150)
+    assert ran.returncode == 1, "".join(said) + rest
+    assert "the GlusterFS process of storage ended while the bed was in use" in rest
+    assert_gone(bed.parent)
+
+
+@pytest.mark.lab
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 4.0])
 def test_a_network_whose_builder_was_killed_is_gone_after_down(bed: Path, seconds: float) -> None:
     up = lab(bed, "up", str(bed))

@@ -164,12 +164,12 @@ def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
         assert after[direction, "device"] == pytest.approx(asked * REACH, rel=1e-3)
 
 
-def test_what_the_server_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> None:
-    """First all jobs read what the server mostly has in memory, for 3 s, then what it mostly has not."""
+def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> None:
+    """For 3 s all jobs read what the server has in memory, then what it has not, more of it than they use."""
     flows = [flow(60, direction="read"), flow(60, direction="read")]
     halves = [
-        step(0.1, replace(crossing(one), device_bytes=one.application_bytes * reach))
-        for one, reach in zip(flows, (0.2, 0.9), strict=True)
+        step(0.1, replace(one, link_bytes=link * 60 * MB, device_bytes=reach * 60 * MB))
+        for one, link, reach in zip(flows, (1.05, 1.4), (0.2, 0.9), strict=True)
     ]
     plans = tuple(of_node(plan([[["a"]]]), node) for node in NODES)
     jobs = demands({job.job: halves for one in plans for job in one.jobs()})
@@ -177,17 +177,18 @@ def test_what_the_server_moved_belongs_to_the_steps_of_its_windows(tmp_path: Pat
     turn, end = (max(job.steps[number].ended for job in outcome.jobs) for number in (0, 1))
     assert turn == pytest.approx(3.0)
     charged = at_the_node(demand_of(made, judged(made)))
-    for inner, expected in (
-        ([], [0.55, 0.55]),
-        ([turn], [0.2, 0.9]),
-        # With half of the second step in the first window: (48 + 108) / (240 + 120) of its bytes.
-        ([(turn + end) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
+    for inner, crossed, reached in (
+        ([], [1.225, 1.225], [0.55, 0.55]),
+        ([turn], [1.05, 1.4], [0.2, 0.9]),
+        # With half of the second step in the first window: (252 + 168) and (48 + 108) / (240 + 120) of its bytes.
+        ([(turn + end) / 2], [7 / 6, (7 / 6 + 1.4) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
     ):
         edges = [made.facts.started_at + at for at in (0.0, *inner, end)]
         found = as_served(charged, made.facts, sampled(made), edges)
         for job in found.jobs.values():
-            reached = [one.flows[0].device_bytes / one.flows[0].application_bytes for one in job.steps]
-            assert reached == pytest.approx(expected, rel=1e-3)
+            moved = [one.flows[0] for one in job.steps]
+            assert [one.link_bytes / (60 * MB) for one in moved] == pytest.approx(crossed, rel=1e-3)
+            assert [one.device_bytes / (60 * MB) for one in moved] == pytest.approx(reached, rel=1e-3)
 
 
 def at_the_node(of: Demand) -> Demand:

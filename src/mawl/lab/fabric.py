@@ -118,6 +118,17 @@ class Fabric:
         except (OSError, ValueError, UnsuitableMachineError):
             return False
 
+    def lost(self) -> tuple[str, Path] | None:
+        """The first of server and clients whose process ended, with its log; None where all run."""
+        for name in (SERVER, *self.clients):
+            try:
+                state = Path(f"/proc/{self._pid(name)}/stat").read_text().rpartition(")")[2].split()[0]
+            except (OSError, ValueError):
+                state = "X"
+            if state in "XZ":
+                return name, self._log(name)
+        return None
+
     def set_rate(self, bytes_per_second: float) -> None:
         """Give every link a rate in each direction."""
         for number, name in enumerate(self.clients, start=1):
@@ -161,7 +172,7 @@ class Fabric:
     # -- the file system ---------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """The server, past its page cache and held to its memory, so that neither takes the device's place."""
+        """The server, past its page cache and held to its memory: neither takes the device's place."""
         self.brick.mkdir(mode=0o700, exist_ok=True)
         volume = self.directory / "server.vol"
         volume.write_text(_SERVER_VOLUME.format(directory=self.brick, address=SERVER_ADDRESS, port=PORT))

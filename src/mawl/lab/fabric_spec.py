@@ -16,9 +16,9 @@ class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     clients: int
     volume: str
-    """The volume that the server serves; the arms' roles lie on it, and its file system takes direct writes."""
+    """The volume that the server serves, on which the arms' roles lie."""
     server_memory: int | str
-    """What the server itself may take, with the little that its page cache holds; bytes, or text such as 128MiB."""
+    """What the server may take, with what its page cache holds after all; bytes, or text such as 128MiB."""
 
     @property
     def memory_bytes(self) -> int:

@@ -142,7 +142,7 @@ def _shared_out(
 def _for_each_byte(
     moved: Floats, asked: Mapping[int, float], times: Mapping[int, Floats]
 ) -> dict[int, float]:
-    """Bytes of ``moved`` (in each window) for each byte that a step asked for; over all steps they add up to it."""
+    """Bytes of ``moved`` (in each window) for each byte that a step asked for; over all steps their sum."""
     in_window = sum((times[key] * bytes_ for key, bytes_ in asked.items()), np.zeros_like(moved))
     ratio = np.divide(moved, in_window, out=np.zeros_like(moved), where=in_window > 0.0)
     own = {key: float(times[key] @ ratio) for key in asked}

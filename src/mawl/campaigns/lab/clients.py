@@ -43,6 +43,10 @@ class Clients:
         """The same where the server is, beside the scheduler."""
         return self._fabric.inside(SERVER)
 
+    def lost(self) -> tuple[str, Path] | None:
+        """Whose GlusterFS process ended, with its log: what waits for its files waits for ever."""
+        return self._fabric.lost()
+
     @contextlib.contextmanager
     def started(self, arm: ArmSpec) -> Iterator[list[str]]:
         """Scheduler and workers while a run goes on, links at the arm's rate; the run's further arguments."""

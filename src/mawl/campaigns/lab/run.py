@@ -43,6 +43,7 @@ MOST_LOWERINGS = 2
 
 WORKLOAD = "workload.toml"
 _STOP_SECONDS = 60.0
+_LOOK_SECONDS = 2.0
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,6 +250,7 @@ class Experiment:
         """``mawl`` in the campaign folder, where no settings of the user's are; it must end well."""
         log = self.folder / "mawl.log"
         with log.open("ab") as file:
+            start = file.tell()
             process = subprocess.Popen(
                 [*inside, sys.executable, "-m", "mawl", *words],
                 cwd=self.folder,
@@ -258,13 +260,28 @@ class Experiment:
                 stderr=file,
             )
             try:
-                status = process.wait()
+                status = self._status(process)
             except BaseException:
                 _stop(process)
                 raise
         if status != 0:
-            lines = log.read_text(errors="replace").strip().splitlines() or [f"exit status {status}"]
-            raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=lines[-1])
+            said = log.read_bytes()[start:].decode(errors="replace").strip().splitlines()
+            why = _reason(said, words[0]) or f"exit status {status}"
+            raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=why)
+
+    def _status(self, process: subprocess.Popen[bytes]) -> int:
+        """How it ended; nobody waits for a file system whose server ended."""
+        while True:
+            try:
+                return process.wait(timeout=_LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                lost = self._clients.lost() if self._clients is not None else None
+                if lost is not None:
+                    raise RunFailedError(
+                        f"the GlusterFS process of {lost[0]} ended while the bed was in use",
+                        where=str(lost[1]),
+                        cure="give fabric.server_memory more where dmesg says that it was killed for its memory",
+                    ) from None
 
     def _note(self, **changes: object) -> None:
         self.record = msgspec.structs.replace(self.record, **changes)
@@ -278,6 +295,13 @@ def role_arguments(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> lis
         for role in roles
         for word in (f"--{role}", *(str(bed.place(name) / role) for name in arm.volumes(role)))
     ]
+
+
+def _reason(lines: Sequence[str], verb: str) -> str | None:
+    """The last line in which ``mawl`` says what is wrong, else that of how the run ended, else the last."""
+    errors = [line for line in lines if line.startswith(f"mawl {verb}: ")]
+    outcomes = [line for line in lines if line.startswith("outcome ")]
+    return next((found[-1] for found in (errors, outcomes, lines) if found), None)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
