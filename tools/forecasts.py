@@ -1,4 +1,4 @@
-"""``python -m tools.forecasts CAMPAIGN[=OTHER]...``: lab campaigns forecast from one of their arms, or another bed's.
+"""``python -m tools.forecasts CAMPAIGN[=OTHER]...``: lab campaigns forecast from one arm, or another bed's.
 
 Each campaign's first arm calibrates, or that of the other campaign, which ran the same workload on another
 bed; every other arm is forecast on the bed as its calibration measured it, and docs/reference/forecasts.md is

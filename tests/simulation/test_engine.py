@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -123,11 +125,22 @@ def test_time_that_a_step_is_blocked_even_alone_is_added_to_its_cpu_time() -> No
     assert found.jobs[0].steps[0].blocked()["work"] == pytest.approx(1.0)
 
 
-def test_volumes_of_a_role_are_used_in_turns() -> None:
+@pytest.mark.parametrize(("jobs", "volumes"), [(1, 1), (1, 4), (2, 2), (4, 2), (4, 4), (4, 8), (3, 1)])
+def test_files_of_jobs_meet_on_volumes_that_they_use_in_turns(jobs: int, volumes: int) -> None:
+    """Of all ways to place a job each, the mean number of volumes in use, counted; one moves 100 MB/s."""
+    in_use = [len(set(places)) for places in product(range(volumes), repeat=jobs)]
+    names = tuple(f"v{number}" for number in range(volumes))
+    roles = {"data": names, "work": names, "util": names}
+    of = system(*(device(name) for name in names), roles=roles)
+    found = simulated(of, *side_by_side([[step(0.0, flow(100))]] * jobs))
+    assert found.elapsed_seconds == pytest.approx(jobs / fmean(in_use))
+
+
+def test_what_turns_over_volumes_does_not_slow_a_role_that_has_one_of_them() -> None:
     roles = {"data": ("one",), "work": ("one", "two"), "util": ("one",)}
     both = system(device("one"), device("two"), roles=roles)
-    jobs = side_by_side([[step(0.0, flow(100))]] * 2)
-    assert simulated(both, *jobs).elapsed_seconds == pytest.approx(1.0)
+    jobs = side_by_side([[step(0.0, flow(100, "util"))], [step(0.0, flow(2, "work"))]])
+    assert simulated(both, *jobs).elapsed_seconds == pytest.approx(1.01)
 
 
 @settings(deadline=None, max_examples=40)
@@ -198,7 +211,7 @@ def test_the_same_scenario_gives_the_same_to_the_last_bit() -> None:
     assert [job.ended for job in first.jobs] == [job.ended for job in second.jobs]
 
 
-def test_a_role_on_unlike_devices_takes_turns_in_bytes_and_in_time() -> None:
+def test_a_role_on_unlike_devices_has_equal_bytes_on_each_and_is_longer_at_the_slower() -> None:
     own = system(device())
     unlike = system(
         device("quick", 200.0),
@@ -206,9 +219,13 @@ def test_a_role_on_unlike_devices_takes_turns_in_bytes_and_in_time() -> None:
         roles={"data": ("quick",), "work": ("quick", "slow"), "util": ("quick",)},
     )
     resources = Resources(unlike, [Group(unlike.nodes[0], 1)])
-    for turn, name, seconds in ((0, "quick", 0.5), (1, "slow", 2.0), (2, "quick", 0.5)):
-        found = activity(step(0.0, flow(100), blocked=1.0), resources, 0, turn, Calibration(own, 1.0))
+    found = activity(step(0.0, flow(100), blocked=1.0), resources, 0, Calibration(own, 1.0))
+    assert found.blocked_seconds["work"] == pytest.approx((0.5 + 2.0) / 2)
+    for name, part in (("quick", 0.2), ("slow", 0.8)):
         column = resources.column(0, name, "write")
         assert column is not None
-        assert found.uses[column] == 100e6
-        assert found.blocked_seconds["work"] == pytest.approx(seconds)
+        assert found.uses[column] == 50e6
+        assert found.parts[column] == pytest.approx(part)
+    # One after the other: 50 MB at 200 MB/s, 50 MB at 50 MB/s.
+    alone = simulated(unlike, *side_by_side([[step(0.0, flow(100))]]))
+    assert alone.elapsed_seconds == pytest.approx(0.25 + 1.0)

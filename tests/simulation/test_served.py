@@ -180,14 +180,14 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
     for inner, crossed, reached in (
         ([], [1.225, 1.225], [0.55, 0.55]),
         ([turn], [1.05, 1.4], [0.2, 0.9]),
-        # With half of the second step in the first window: (252 + 168) and (48 + 108) / (240 + 120) of its bytes.
+        # With half of the second step in the first window: (252 + 168) and (48 + 108) of its 240 + 120 MB.
         ([(turn + end) / 2], [7 / 6, (7 / 6 + 1.4) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
     ):
         edges = [made.facts.started_at + at for at in (0.0, *inner, end)]
         found = as_served(charged, made.facts, sampled(made), edges)
         for job in found.jobs.values():
             moved = [one.flows[0] for one in job.steps]
-            assert [one.link_bytes / (60 * MB) for one in moved] == pytest.approx(crossed, rel=1e-3)
+            assert [one.crossing_bytes / (60 * MB) for one in moved] == pytest.approx(crossed, rel=1e-3)
             assert [one.device_bytes / (60 * MB) for one in moved] == pytest.approx(reached, rel=1e-3)
 
 

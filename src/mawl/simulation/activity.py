@@ -42,6 +42,7 @@ class Activity:
     """One step, ready for the engine.
 
     ``uses`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole step takes,
+    ``parts`` those of devices to the part of its time at a role's devices that it is at this one (0 to 1),
     ``alone_seconds`` is how long it takes alone, of which ``blocked_seconds`` (by role) and
     ``other_seconds`` are waits.  ``roles_on`` maps columns of devices, link and fabric to the bytes of
     each role there, ``crossing`` directions to the bytes that cross the node's link.
@@ -49,6 +50,7 @@ class Activity:
 
     step: StepDemand
     uses: Mapping[int, float]
+    parts: Mapping[int, float]
     alone_seconds: float
     blocked_seconds: Mapping[Role, float]
     roles_on: Mapping[int, Mapping[Role, float]]
@@ -61,20 +63,22 @@ class Activity:
         return {role: amount / total for role, amount in amounts.items()}
 
 
-def activity(
-    step: StepDemand, resources: Resources, group: int, turn: int, calibration: Calibration
-) -> Activity:
-    """The step on a node of the group; ``turn`` decides which of a role's devices holds its bytes."""
+def activity(step: StepDemand, resources: Resources, group: int, calibration: Calibration) -> Activity:
+    """The step on a node of the group."""
     kind = resources.groups[group].kind
     measured = calibration.kind(resources, group)
     uses: dict[int, float] = {}
+    parts: dict[int, float] = {}
     roles_on: dict[int, dict[Role, float]] = {}
     crossing: dict[Direction, float] = {}
 
-    def use(limit: str, what: str, amount: float, role: Role, least: float = LEAST_BYTES) -> None:
+    def use(
+        limit: str, what: str, amount: float, role: Role, part: float, least: float = LEAST_BYTES
+    ) -> None:
         column = resources.column(group, limit, what)
         if column is not None and amount > least:
             uses[column] = uses.get(column, 0.0) + amount
+            parts[column] = max(parts.get(column, 0.0), part)
             shares = roles_on.setdefault(column, {})
             shares[role] = shares.get(role, 0.0) + amount
 
@@ -83,26 +87,24 @@ def activity(
     if step.cpu_seconds > LEAST_SECONDS:
         uses[cores] = step.cpu_seconds
     for flow in step.flows:
-        device = resources.system.holder(kind, flow.role, turn)
-        use(device.name, flow.direction, flow.device_bytes, flow.role)
-        use(device.name, "shared", flow.device_bytes, flow.role)
-        use(
-            device.name,
-            "requests",
-            flow.device_bytes / _request(flow),
-            flow.role,
-            LEAST_BYTES / _request(flow),
-        )
-        if not device.local:
-            use(LINK, flow.direction, flow.crossing_bytes, flow.role)
-            use(FABRIC, flow.direction, flow.crossing_bytes, flow.role)
-            crossing[flow.direction] = crossing.get(flow.direction, 0.0) + flow.crossing_bytes
+        devices = resources.system.holders(kind, flow.role)
+        whole = sum(1.0 / _rate(device, flow.direction) for device in devices)
+        for device in devices:
+            amount = flow.device_bytes / len(devices)
+            part = 1.0 / _rate(device, flow.direction) / whole
+            use(device.name, flow.direction, amount, flow.role, part)
+            use(device.name, "shared", amount, flow.role, part)
+            request = _request(flow)
+            use(device.name, "requests", amount / request, flow.role, part, LEAST_BYTES / request)
+            if not device.local:
+                crossed = flow.crossing_bytes / len(devices)
+                use(LINK, flow.direction, crossed, flow.role, 1.0)
+                use(FABRIC, flow.direction, crossed, flow.role, 1.0)
+                crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
     blocked = {
         role: step.blocked_seconds[role]
         * calibration.alone_ratio
-        * _slower(
-            step, role, Way(resources.system.holder(kind, role, turn), kind), turn, calibration.own, measured
-        )
+        * _slower(step, role, Way(resources.system, kind), Way(calibration.own, measured))
         for role in ROLES
     }
     threads = min(step.threads, kind.cores)
@@ -110,6 +112,7 @@ def activity(
     return Activity(
         step=step,
         uses=uses,
+        parts=parts,
         alone_seconds=cpu + step.other_seconds + sum(blocked.values()),
         blocked_seconds=blocked,
         roles_on=roles_on,
@@ -119,37 +122,42 @@ def activity(
 
 @dataclass(frozen=True)
 class Way:
-    """A device, and the kind of node that reaches it: over its link, where the device is not its own."""
+    """A system, and the kind of node from which its devices are reached, over its link or not."""
 
-    device: Device
+    system: System
     kind: NodeKind
 
 
-def _slower(step: StepDemand, role: Role, now: Way, turn: int, own: System, measured: NodeKind) -> float:
-    """How many times as long the role's bytes take alone ``now`` as on a ``measured`` node of ``own``.
+def _slower(step: StepDemand, role: Role, now: Way, measured: Way) -> float:
+    """How many times as long the role's bytes take alone ``now`` as they did where they were ``measured``.
 
     1 where they took no time there: then they tell nothing of the waits.
     """
     flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
-    before = service_seconds(Way(own.holder(measured, role, turn), measured), flows)
-    return service_seconds(now, flows) / before if before > 0.0 else 1.0
+    before = service_seconds(measured, role, flows)
+    return service_seconds(now, role, flows) / before if before > 0.0 else 1.0
 
 
-def service_seconds(way: Way, flows: list[Flow]) -> float:
-    """Seconds for the bytes of the flows, one request at a time: over the link, then at the device.
+def service_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
+    """Seconds for the bytes of the role's flows, one request at a time: over the link, then at the device.
 
-    Each request has the device's latency.
+    Each request has the device's latency; several devices have equal parts of the bytes.
     """
-    device = way.device
-    rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
-    link = None if device.local else way.kind.link_bytes_per_second
+    devices = way.system.holders(way.kind, role)
+    link = way.kind.link_bytes_per_second
     return sum(
-        flow.device_bytes
-        / min(rates[flow.direction], device.shared_bytes_per_second or rates[flow.direction])
+        flow.device_bytes / _rate(device, flow.direction)
         + flow.device_bytes / _request(flow) * device.latency_seconds
-        + (flow.crossing_bytes / link if link else 0.0)
+        + (flow.crossing_bytes / link if link and not device.local else 0.0)
         for flow in flows
-    )
+        for device in devices
+    ) / len(devices)
+
+
+def _rate(device: Device, direction: Direction) -> float:
+    """Bytes a second of one stream in a direction."""
+    rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
+    return min(rates[direction], device.shared_bytes_per_second or rates[direction])
 
 
 def _request(flow: Flow) -> float:

@@ -90,6 +90,7 @@ class _Rows:
         self.uses = np.zeros((0, self.width))
         self.weighted = np.zeros((0, self.width))
         self.counts = np.zeros((0, self.width))
+        self.parts = np.zeros((0, self.width))
         self.fastest = np.zeros(0)
         self.remaining = np.zeros(0)
         self.waited = np.zeros((0, self.width))
@@ -112,6 +113,7 @@ class _Rows:
             "uses",
             "weighted",
             "counts",
+            "parts",
             "fastest",
             "remaining",
             "waited",
@@ -135,11 +137,13 @@ class _Rows:
             if not step.uses and step.alone_seconds <= LEAST_SECONDS:
                 continue
             self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
+            self.parts[row] = 0.0
             for column, amount in step.uses.items():
                 weight = self.resources.weight(job.group, column)
                 self.uses[row, column] = amount
                 self.weighted[row, column] = amount * weight
                 self.counts[row, column] = weight
+                self.parts[row, column] = step.parts.get(column, 1.0)
             self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > LEAST_SECONDS else np.inf
             self.remaining[row] = 1.0
             self.channels[row] = channels_of(step)
@@ -228,7 +232,7 @@ class _Engine:
         rows = self.rows
         self.events += 1
         uses, users, fastest = rows.uses[active], rows.counts[active], rows.fastest[active]
-        capacity = self.resources.capacities(users.sum(axis=0))
+        capacity = self.resources.capacities(users, rows.parts[active])
         rates, bound = shares(uses, rows.weighted[active], users, fastest, capacity)
         remaining = rows.remaining[active]
         with np.errstate(divide="ignore"):

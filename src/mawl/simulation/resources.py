@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from mawl.simulation.system import Device, NodeKind, System, seeks_of
 
+Floats = NDArray[np.float64]
+
 CORES, LINK, FABRIC = "cores", "link", "fabric"
 
 
@@ -64,6 +66,7 @@ class Resources:
                 self._device(None, device)
         self.capacity = np.array([place.capacity for place in self.places])
         self.limits = [place.limit for place in self.places]
+        self.in_turns = any(len(names) > 1 for group in groups for names in group.kind.roles.values())
         self._spinning = [
             (column, self._directions(place), place.spinning_streams)
             for column, place in enumerate(self.places)
@@ -98,17 +101,28 @@ class Resources:
         """How many alike users a row of the group stands for on a resource: all nodes' where it is shared."""
         return float(self.groups[group].count) if self.places[column].group is None else 1.0
 
-    def capacities(self, users: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A second's worth of every resource for ``users`` of each.
+    def capacities(self, counts: Floats, parts: Floats) -> Floats:
+        """A second's worth of every resource for the activities on it, as max-min sharing may hand it out.
+
+        ``counts`` (activities, resources) is how many alike users a row stands for, 0 where it uses nothing;
+        ``parts`` (the same) the part of its time at a role's devices that each is at this one.
+
+        Where a role's files take turns over several devices, each is at one of them: a device is in use for
+        the part ``1 - product of (1 - part)`` of the time, as if they chose independently (the occupancy
+        problem; docs/design/simulation.md).  It is 1 for a role on one device.
 
         A spinning device's head goes from stream to stream: a part 1 - 1/n of its requests begins with a
         seek, so n streams together get 1 / (1 + k (1 - 1/n)) of what one gets, with k so that it is half
         at ``spinning_streams``; of these seeks ``seek_ratio`` are made.
         """
-        if not self._spinning:
+        if not self._spinning and not self.in_turns:
             return self.capacity
         capacity = self.capacity.copy()
+        if self.in_turns:
+            idle = ((1.0 - parts) ** counts).prod(axis=0)
+            capacity *= np.where(counts.any(axis=0), 1.0 - idle, 1.0)
+            counts = counts * parts
         for column, columns, half in self._spinning:
-            streams = max(float(users[columns].sum()), 1.0)
+            streams = max(float(counts[:, columns].sum()), 1.0)
             capacity[column] /= 1.0 + self.seek_ratio * seeks_of(half) * (1.0 - 1.0 / streams)
         return capacity

@@ -49,14 +49,9 @@ def run(scenario: Scenario, calibration: Calibration) -> Outcome:
     """Simulate; the same scenario gives the same outcome to the last bit."""
     groups, plans = scenario.groups()
     resources = Resources(scenario.system, groups, calibration.seek_ratio)
-    turns = [{job.job: number for number, job in enumerate(plan.jobs())} for plan in plans]
 
     def steps(group: int, job: JobPlan) -> Sequence[Activity]:
-        turn = turns[group][job.job]
-        return [
-            activity(step, resources, group, turn + number, calibration)
-            for number, step in enumerate(scenario.jobs[job.job].steps)
-        ]
+        return [activity(step, resources, group, calibration) for step in scenario.jobs[job.job].steps]
 
     return simulate(resources, plans, steps)
 

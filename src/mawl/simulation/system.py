@@ -164,10 +164,9 @@ class System:
                 return device
         raise KeyError(name)
 
-    def holder(self, kind: NodeKind, role: Role, turn: int) -> Device:
-        """The one of a role's devices on a node of ``kind`` that a step uses, by its ``turn`` (from 0)."""
-        names = kind.roles[role]
-        return self.device(names[turn % len(names)])
+    def holders(self, kind: NodeKind, role: Role) -> list[Device]:
+        """The devices of a role on a node of ``kind``, which its files take in turns."""
+        return [self.device(name) for name in kind.roles[role]]
 
 
 def faster(device: Device, factor: float) -> Device:
