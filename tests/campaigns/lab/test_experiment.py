@@ -90,6 +90,13 @@ def experiment(directory: Path, *found: Busy, repeats: int = 1) -> tuple[Ran, St
     return Ran(bed, ARMS, Choices(), directory / "runs", lambda _: next(readings), said.append), bed, said
 
 
+def test_what_mawl_said_is_why_it_failed_over_a_bed(tmp_path: Path) -> None:
+    bed = StillBed(tmp_path)
+    made = Experiment(bed, ARMS, Choices(), tmp_path / "runs", lambda _: IDLE, lambda _: None)
+    with pytest.raises(RunFailedError, match="over the bed: mawl generate: workload nano fixes its scale"):
+        made.carry_out()
+
+
 def on_disk(made: Ran) -> dict[str, Any]:
     record: dict[str, Any] = json.loads((made.folder / "lab.json").read_text())
     return record

@@ -265,6 +265,7 @@ class Experiment:
                 _stop(process)
                 raise
         if status != 0:
+            self._refuse_lost()
             said = log.read_bytes()[start:].decode(errors="replace").strip().splitlines()
             why = _reason(said, words[0]) or f"exit status {status}"
             raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=why)
@@ -275,13 +276,17 @@ class Experiment:
             try:
                 return process.wait(timeout=_LOOK_SECONDS)
             except subprocess.TimeoutExpired:
-                lost = self._clients.lost() if self._clients is not None else None
-                if lost is not None:
-                    raise RunFailedError(
-                        f"the GlusterFS process of {lost[0]} ended while the bed was in use",
-                        where=str(lost[1]),
-                        cure="give fabric.server_memory more where dmesg says that it was killed for its memory",
-                    ) from None
+                self._refuse_lost()
+
+    def _refuse_lost(self) -> None:
+        """Raises where a process of the bed's network ended; what follows from it is no news."""
+        lost = self._clients.lost() if self._clients is not None else None
+        if lost is not None:
+            raise RunFailedError(
+                f"the GlusterFS process of {lost[0]} ended while the bed was in use",
+                where=str(lost[1]),
+                cure="give fabric.server_memory more where dmesg says that it was killed for that",
+            )
 
     def _note(self, **changes: object) -> None:
         self.record = msgspec.structs.replace(self.record, **changes)
