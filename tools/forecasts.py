@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from mawl.advice.judge import judged
+from mawl.errors import UsageError
 from mawl.model.lab import LabRecord
 from mawl.model.options import Options
 from mawl.simulation.against import beside
@@ -82,9 +83,9 @@ class Campaign:
 
     def __init__(self, folder: Path) -> None:
         self.record = msgspec.json.decode((folder / "lab.json").read_bytes(), type=LabRecord)
-        self.runs = {arm.arm: open_run(folder / arm.folder) for arm in self.record.arms if not arm.repeated}
-        self.first = next(iter(self.runs))
-        self.node = self.runs[self.first].facts.nodes[0]
+        self.runs = [(arm.arm, open_run(folder / arm.folder)) for arm in self.record.arms if not arm.repeated]
+        self.first, self.first_run = self.runs[0]
+        self.node = self.first_run.facts.nodes[0]
         self.memory_bytes = float(self.node.memory_limit_bytes or self.node.memory_bytes or 2**30)
 
     def system(self, arm: str, memory_bytes: float) -> System:
@@ -93,8 +94,12 @@ class Campaign:
 
     def base(self) -> Base:
         """The first arm, on its bed as it was calibrated."""
-        run = self.runs[self.first]
-        return base_of(run, judged(run), self.system(self.first, self.memory_bytes))
+        return base_of(self.first_run, judged(self.first_run), self.system(self.first, self.memory_bytes))
+
+    def programs(self) -> list[str]:
+        """The program of each job of a node, by which alike workloads are known."""
+        jobs = self.first_run.job_records()
+        return sorted(job.program for job in jobs if job.node == self.node.name)
 
 
 def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[str, Any]]:
@@ -106,10 +111,17 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
     campaign = Campaign(folder)
     record = campaign.record
     calibrating = campaign if other is None else Campaign(other)
+    asked, had = ((one.first_run.facts.workload.scale, one.programs()) for one in (campaign, calibrating))
+    if asked != had:
+        raise UsageError(
+            f"{record.campaign_id} ran another workload than {calibrating.record.campaign_id}",
+            why=f"scales {asked[0]} and {had[0]}, {len(asked[1])} and {len(had[1])} jobs a node",
+            cure="name a campaign of the same workload and scale",
+        )
     base = calibrating.base()
     source = "" if other is None else f"-from-{calibrating.record.bed}"
     rows = []
-    for arm, run in campaign.runs.items():
+    for arm, run in campaign.runs:
         measured = judged(run)
         system = campaign.system(arm, calibrating.memory_bytes)
         predicted = _predicted(base, system, keep / f"{record.campaign_id}-{arm}{source}")
@@ -119,7 +131,7 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
                 "source": None if other is None else calibrating.record.bed,
                 "campaign": record.campaign_id,
                 "arm": arm,
-                "calibrated": other is None and arm == campaign.first,
+                "calibrated": other is None and run is campaign.first_run,
                 "alone_ratio": base.calibration.alone_ratio,
                 "figures": beside(predicted, measured),
             }
@@ -197,7 +209,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = []
     for campaign in given.campaigns:
-        folder, _, other = campaign.partition("=")
+        folder, _, other = (campaign, "", "") if Path(campaign).is_dir() else campaign.partition("=")
         rows += forecasts(Path(folder), given.keep, Path(other) if other else None)
     print(page(rows), end="")
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.errors import UsageError
 from mawl.simulation.activity import Calibration, activity
 from mawl.simulation.demand import Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Group, Resources
+from mawl.simulation.system import System
 from tests.simulation.scenes import (
     MB,
     demands,
@@ -129,11 +132,71 @@ def test_time_that_a_step_is_blocked_even_alone_is_added_to_its_cpu_time() -> No
 def test_files_of_jobs_meet_on_volumes_that_they_use_in_turns(jobs: int, volumes: int) -> None:
     """Of all ways to place a job each, the mean number of volumes in use, counted; one moves 100 MB/s."""
     in_use = [len(set(places)) for places in product(range(volumes), repeat=jobs)]
-    names = tuple(f"v{number}" for number in range(volumes))
-    roles = {"data": names, "work": names, "util": names}
-    of = system(*(device(name) for name in names), roles=roles)
-    found = simulated(of, *side_by_side([[step(0.0, flow(100))]] * jobs))
+    found = simulated(on_volumes(volumes), *side_by_side([[step(0.0, flow(100))]] * jobs))
     assert found.elapsed_seconds == pytest.approx(jobs / fmean(in_use))
+
+
+def on_volumes(count: int, **more: Any) -> System:
+    names = tuple(f"v{number}" for number in range(count))
+    roles = {"data": names, "work": names, "util": names}
+    return system(*(device(name, **more) for name in names), roles=roles)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.floats(1.0, 500.0), min_size=1, max_size=6), st.integers(1, 6))
+def test_one_more_volume_never_slows_and_all_have_equal_bytes(sizes: list[float], count: int) -> None:
+    jobs = side_by_side([[step(0.0, flow(size))] for size in sizes])
+    before, after = (simulated(on_volumes(number), *jobs) for number in (count, count + 1))
+    for old, new in zip(before.jobs, after.jobs, strict=True):
+        assert new.ended <= old.ended * (1 + 1e-9)
+    for number in range(count):
+        column = before.resources.column(0, f"v{number}", "write")
+        assert column is not None
+        moved = before.recording.used(0, column)[-1]
+        assert moved == pytest.approx(sum(sizes) * MB / count, rel=1e-6, abs=1.0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(JOBS, st.integers(1, 4))
+def test_nobody_is_faster_beside_others_than_alone(steps: list[list[StepDemand]], volumes: int) -> None:
+    """Also not where the others compute, and leave to one job what volumes give to several."""
+    of = on_volumes(volumes)
+    jobs = side_by_side(steps)
+    for job, own in zip(simulated(of, *jobs).jobs, steps, strict=True):
+        alone = simulated(of, *side_by_side([own])).elapsed_seconds
+        assert job.ended - job.started >= alone * (1 - 1e-6)
+
+
+def test_one_writer_among_jobs_that_compute_has_one_volume_at_a_time_and_waits_for_it() -> None:
+    computing = [[step(100.0, flow(2))]] * 3
+    found = simulated(on_volumes(4), *side_by_side([[step(0.0, flow(100))], *computing]))
+    writer = found.jobs[0]
+    assert writer.ended == pytest.approx(1.0)
+    assert writer.steps[0].blocked()["work"] == pytest.approx(1.0)
+
+
+def test_streams_meet_on_disks_that_they_use_in_turns() -> None:
+    """While a disk is in use, for 3/4 of the time, 4/3 of two jobs are there: a quarter of requests seek."""
+    found = simulated(on_volumes(2, spinning_streams=2.0), *side_by_side([[step(0.0, flow(100))]] * 2))
+    assert found.elapsed_seconds == pytest.approx(200 / (2 * 100 * 0.75 / (1 + 2 * 0.25)))
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+def test_requests_bound_a_stream_on_unlike_devices_whatever_their_bytes(rate: float) -> None:
+    names = ("one", "two")
+    roles = {"data": names, "work": names, "util": names}
+    of = system(
+        device("one", rate, requests_per_second=1000.0),
+        device("two", requests_per_second=1000.0),
+        roles=roles,
+    )
+    small = replace(flow(8), request_bytes=8000.0)
+    assert simulated(of, *side_by_side([[step(0.0, small)]])).elapsed_seconds == pytest.approx(1.0)
+
+
+def test_a_device_that_a_role_names_twice_is_refused() -> None:
+    with pytest.raises(UsageError, match="role work names device disk twice"):
+        system(device(), roles={"data": ("disk",), "work": ("disk", "disk"), "util": ("disk",)})
 
 
 def test_what_turns_over_volumes_does_not_slow_a_role_that_has_one_of_them() -> None:
@@ -192,11 +255,11 @@ def test_a_faster_disk_never_slows_jobs_that_have_only_it(sizes: list[float], fa
 
 
 @settings(deadline=None, max_examples=25)
-@given(JOBS, st.integers(2, 5))
-def test_alike_nodes_advance_alike(steps: list[list[StepDemand]], count: int) -> None:
+@given(JOBS, st.integers(2, 5), st.integers(1, 3))
+def test_alike_nodes_advance_alike(steps: list[list[StepDemand]], count: int, volumes: int) -> None:
     """One node that stands for several takes as long as each of them simulated by itself."""
-    shared = device("array", local=False)
-    one_kind = system(shared, count=count, cores=2)
+    of = on_volumes(volumes, local=False)
+    one_kind = replace(of, nodes=(replace(of.nodes[0], count=count, cores=2.0),))
     jobs = side_by_side(steps)
     together = simulated(one_kind, *jobs)
     apart = replace(one_kind, nodes=tuple(replace(one_kind.nodes[0], count=1) for _ in range(count)))

@@ -191,6 +191,23 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
             assert [one.device_bytes / (60 * MB) for one in moved] == pytest.approx(reached, rel=1e-3)
 
 
+def test_what_moves_while_nobody_asks_is_kept(tmp_path: Path) -> None:
+    """All steps lie in a window of which samples tell nothing: they have the bytes of the others."""
+    made, outcome = stored(tmp_path / "run", unlike(pool()))
+    demand = demand_of(made, judged(made))
+    late = made.facts.started_at + outcome.elapsed_seconds
+    asking = as_served(demand, made.facts, sampled(made), [made.facts.started_at, late])
+    edges = [made.facts.started_at, late, late + 0.001]
+    moved = {
+        name: replace(job, steps=tuple(replace(part, span=(late, late + 0.001)) for part in job.steps))
+        for name, job in demand.jobs.items()
+    }
+    found = as_served(replace(demand, jobs=moved), made.facts, sampled(made), edges)
+    for kind in ("crossing", "device"):
+        for direction in ("read", "write"):
+            assert sums(found)[direction, kind] == pytest.approx(sums(asking)[direction, kind], rel=1e-3)
+
+
 def at_the_node(of: Demand) -> Demand:
     """Of steps of one flow: charged with all of their bytes, as nodes whose own page cache had none."""
     jobs = {

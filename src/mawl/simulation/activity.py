@@ -88,10 +88,10 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
         uses[cores] = step.cpu_seconds
     for flow in step.flows:
         devices = resources.system.holders(kind, flow.role)
-        whole = sum(1.0 / _rate(device, flow.direction) for device in devices)
-        for device in devices:
+        times = [_seconds_per_byte(device, flow) for device in devices]
+        for device, seconds in zip(devices, times, strict=True):
             amount = flow.device_bytes / len(devices)
-            part = 1.0 / _rate(device, flow.direction) / whole
+            part = seconds / sum(times)
             use(device.name, flow.direction, amount, flow.role, part)
             use(device.name, "shared", amount, flow.role, part)
             request = _request(flow)
@@ -158,6 +158,13 @@ def _rate(device: Device, direction: Direction) -> float:
     """Bytes a second of one stream in a direction."""
     rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
     return min(rates[direction], device.shared_bytes_per_second or rates[direction])
+
+
+def _seconds_per_byte(device: Device, flow: Flow) -> float:
+    """Of one stream at a device: for the bytes and each request's latency, or for the requests themselves."""
+    request = _request(flow)
+    least = 0.0 if device.requests_per_second is None else 1.0 / (request * device.requests_per_second)
+    return max(1.0 / _rate(device, flow.direction) + device.latency_seconds / request, least)
 
 
 def _request(flow: Flow) -> float:

@@ -233,7 +233,12 @@ class _Engine:
         self.events += 1
         uses, users, fastest = rows.uses[active], rows.counts[active], rows.fastest[active]
         capacity = self.resources.capacities(users, rows.parts[active])
-        rates, bound = shares(uses, rows.weighted[active], users, fastest, capacity)
+        if self.resources.in_turns:
+            in_turns, at = self.resources.fastest(uses, rows.parts[active])
+            rates, bound = shares(uses, rows.weighted[active], users, np.minimum(fastest, in_turns), capacity)
+            bound = np.where((bound == OWN) & (in_turns < fastest), at, bound)
+        else:
+            rates, bound = shares(uses, rows.weighted[active], users, fastest, capacity)
         remaining = rows.remaining[active]
         with np.errstate(divide="ignore"):
             seconds = float((remaining / rates).min())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mawl.simulation.system import Device, NodeKind, System, seeks_of
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 CORES, LINK, FABRIC = "cores", "link", "fabric"
 
@@ -113,16 +114,33 @@ class Resources:
 
         A spinning device's head goes from stream to stream: a part 1 - 1/n of its requests begins with a
         seek, so n streams together get 1 / (1 + k (1 - 1/n)) of what one gets, with k so that it is half
-        at ``spinning_streams``; of these seeks ``seek_ratio`` are made.
+        at ``spinning_streams``; of these seeks ``seek_ratio`` are made.  Of streams in turns n is the mean
+        while the device is in use.
         """
         if not self._spinning and not self.in_turns:
             return self.capacity
         capacity = self.capacity.copy()
         if self.in_turns:
-            idle = ((1.0 - parts) ** counts).prod(axis=0)
-            capacity *= np.where(counts.any(axis=0), 1.0 - idle, 1.0)
-            counts = counts * parts
+            capacity *= _in_use(counts, parts)
         for column, columns, half in self._spinning:
-            streams = max(float(counts[:, columns].sum()), 1.0)
+            there = counts[:, columns] * parts[:, columns]
+            in_use = _in_use(counts[:, columns].reshape(-1, 1), parts[:, columns].reshape(-1, 1))
+            streams = max(float(there.sum() / in_use[0]), 1.0)
             capacity[column] /= 1.0 + self.seek_ratio * seeks_of(half) * (1.0 - 1.0 / streams)
         return capacity
+
+    def fastest(self, uses: Floats, parts: Floats) -> tuple[Floats, Whole]:
+        """The rates at which activities go through devices that they use in turns, one at a time, and where.
+
+        Others on the same devices make none faster than that; infinite for what takes no turns.
+        """
+        rates = np.divide(parts * self.capacity, uses, out=np.full_like(uses, np.inf), where=uses > 0)
+        rates[parts >= 1.0] = np.inf
+        at = rates.argmin(axis=1)
+        return rates[np.arange(len(at)), at], at
+
+
+def _in_use(counts: Floats, parts: Floats) -> Floats:
+    """The part of the time that some activity is at each resource; 1 of those that nobody uses."""
+    idle = ((1.0 - parts) ** counts).prod(axis=0)
+    return np.where(counts.any(axis=0), 1.0 - idle, 1.0)

@@ -81,7 +81,7 @@ def _measured(
 ) -> dict[Direction, _Served] | None:
     if samples is None or edges is None:
         return None
-    lengths = np.diff(edges)
+    lengths, whole = np.diff(edges), (edges[0], edges[-1])
     found: dict[Direction, _Served] = {}
     for direction, way in WAYS.items():
         networks = [_known(network_rates(samples, node, way, edges)) for node in samples.nodes]
@@ -90,8 +90,17 @@ def _measured(
         reached = [rates for rates in devices if rates is not None]
         if not crossed or len(reached) < len(devices):
             return None
-        found[direction] = _Served(np.sum(crossed, axis=0) * lengths, np.sum(reached, axis=0) * lengths)
+        over = [network_rates(samples, node, way, whole)[0] or 0.0 for node in samples.nodes]
+        found[direction] = _Served(
+            _of_sum(np.sum(crossed, axis=0) * lengths, sum(over) * (whole[1] - whole[0])),
+            np.sum(reached, axis=0) * lengths,
+        )
     return found
+
+
+def _of_sum(bytes_: Floats, whole: float) -> Floats:
+    """The same course with the sum that is known of the whole: samples may not cover every window."""
+    return bytes_ * (whole / bytes_.sum()) if whole > 0.0 and bytes_.sum() > 0.0 else bytes_
 
 
 def _known(rates: Rates) -> Floats | None:
@@ -147,7 +156,10 @@ def _for_each_byte(
     ratio = np.divide(moved, in_window, out=np.zeros_like(moved), where=in_window > 0.0)
     own = {key: float(times[key] @ ratio) for key in asked}
     attributed = sum(own[key] * bytes_ for key, bytes_ in asked.items())
-    level = float(moved.sum()) / attributed if attributed > 0.0 else 0.0
+    if attributed <= 0.0:
+        # It moved when nobody asked, as what is written behind does: alike for all.
+        return dict.fromkeys(asked, float(moved.sum()) / sum(asked.values()))
+    level = float(moved.sum()) / attributed
     return {key: value * level for key, value in own.items()}
 
 

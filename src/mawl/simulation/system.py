@@ -70,8 +70,8 @@ class NodeKind:
 
     ``core_speed`` is relative to the core that the demand was measured on (1.0: the same).
     ``link_bytes_per_second`` is what one node moves over its link to shared devices, in each direction;
-    None: no bound.  ``roles`` maps each role to the names of the devices that hold it: jobs use them in
-    turns, a step at a time.
+    None: no bound.  ``roles`` maps each role to the names of the devices that hold it, over which its files
+    take turns.
     """
 
     count: int
@@ -94,7 +94,13 @@ class NodeKind:
         ):
             positive(where, name, getattr(self, name))
         for role in ROLES:
-            if not self.roles.get(role):
+            names = self.roles.get(role, ())
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise UsageError(
+                    f"role {role} names device {twice} twice", where=where, cure="name each device once"
+                )
+            if not names:
                 raise UsageError(
                     f"role {role} lies on no device",
                     where=where,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.campaigns.lab.run import MOST_BUSY_RATIO, MOST_LOWERINGS, SLOWER, Busy, Choices, Experiment
+from mawl.campaigns.lab.run import MOST_BUSY_RATIO, MOST_LOWERINGS, SLOWER, Busy, Choices, Experiment, reason
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
 from mawl.lab.build import Bed
@@ -93,8 +93,21 @@ def experiment(directory: Path, *found: Busy, repeats: int = 1) -> tuple[Ran, St
 def test_what_mawl_said_is_why_it_failed_over_a_bed(tmp_path: Path) -> None:
     bed = StillBed(tmp_path)
     made = Experiment(bed, ARMS, Choices(), tmp_path / "runs", lambda _: IDLE, lambda _: None)
-    with pytest.raises(RunFailedError, match="over the bed: mawl generate: workload nano fixes its scale"):
+    with pytest.raises(RunFailedError, match="failed over the bed: workload nano fixes its scale"):
         made.carry_out()
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["mawl run: a role is full", "outcome   failed", "run folder: r"], "a role is full"),
+        (["carried   no", "outcome   failed; 2 jobs lost", "run folder: r"], "outcome   failed; 2 jobs lost"),
+        (["mawl generate: another verb's", "Killed"], "Killed"),
+        ([], None),
+    ],
+)
+def test_the_reason_is_what_says_most(lines: list[str], why: str | None) -> None:
+    assert reason(lines, "run") == why
 
 
 def on_disk(made: Ran) -> dict[str, Any]:

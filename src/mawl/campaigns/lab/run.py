@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.command import own_environment
+from mawl.lab.fabric import SERVER
 from mawl.lab.together import calibrate_all
 from mawl.model.lab import ArmRun, LabRecord
 from mawl.model.options import ROLES, Role
@@ -267,16 +269,19 @@ class Experiment:
         if status != 0:
             self._refuse_lost()
             said = log.read_bytes()[start:].decode(errors="replace").strip().splitlines()
-            why = _reason(said, words[0]) or f"exit status {status}"
+            why = reason(said, words[0]) or f"exit status {status}"
             raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=why)
 
     def _status(self, process: subprocess.Popen[bytes]) -> int:
         """How it ended; nobody waits for a file system whose server ended."""
-        while True:
+        if self._clients is not None:
+            ended = os.pidfd_open(process.pid)
             try:
-                return process.wait(timeout=_LOOK_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._refuse_lost()
+                while not select.select([ended], [], [], _LOOK_SECONDS)[0]:
+                    self._refuse_lost()
+            finally:
+                os.close(ended)
+        return process.wait()
 
     def _refuse_lost(self) -> None:
         """Raises where a process of the bed's network ended; what follows from it is no news."""
@@ -285,7 +290,9 @@ class Experiment:
             raise RunFailedError(
                 f"the GlusterFS process of {lost[0]} ended while the bed was in use",
                 where=str(lost[1]),
-                cure="give fabric.server_memory more where dmesg says that it was killed for that",
+                cure="if dmesg says that the kernel killed it for its memory, raise fabric.server_memory"
+                if lost[0] == SERVER
+                else "see its log, and run again",
             )
 
     def _note(self, **changes: object) -> None:
@@ -302,11 +309,12 @@ def role_arguments(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> lis
     ]
 
 
-def _reason(lines: Sequence[str], verb: str) -> str | None:
-    """The last line in which ``mawl`` says what is wrong, else that of how the run ended, else the last."""
-    errors = [line for line in lines if line.startswith(f"mawl {verb}: ")]
+def reason(lines: Sequence[str], verb: str) -> str | None:
+    """Why ``mawl VERB`` failed, of what it printed: its last complaint, else the outcome, else its last."""
+    start = f"mawl {verb}: "
+    complaints = [line.removeprefix(start) for line in lines if line.startswith(start)]
     outcomes = [line for line in lines if line.startswith("outcome ")]
-    return next((found[-1] for found in (errors, outcomes, lines) if found), None)
+    return next((found[-1] for found in (complaints, outcomes, lines) if found), None)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
