@@ -17,6 +17,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.lab.command import attempt, command, environment
 from mawl.lab.fabric_spec import FabricSpec
 from mawl.lab.groups import make_memory_group
+from mawl.measure.processes import is_alive
 
 PREFIX = "mawl-"
 SERVER = "storage"
@@ -120,14 +121,8 @@ class Fabric:
 
     def lost(self) -> tuple[str, Path] | None:
         """The first of server and clients whose process ended, with its log; None where all run."""
-        for name in (SERVER, *self.clients):
-            try:
-                state = Path(f"/proc/{self._pid(name)}/stat").read_text().rpartition(")")[2].split()[0]
-            except (OSError, ValueError):
-                state = "X"
-            if state in "XZ":
-                return name, self._log(name)
-        return None
+        names = (name for name in (SERVER, *self.clients) if not is_alive(self._pid(name)))
+        return next(((name, self._log(name)) for name in names), None)
 
     def set_rate(self, bytes_per_second: float) -> None:
         """Give every link a rate in each direction."""

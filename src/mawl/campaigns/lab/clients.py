@@ -44,7 +44,7 @@ class Clients:
         return self._fabric.inside(SERVER)
 
     def lost(self) -> tuple[str, Path] | None:
-        """Whose GlusterFS process ended, with its log: what waits for its files waits for ever."""
+        """Whose GlusterFS process ended, with its log: what waits for its files may do so for ever."""
         return self._fabric.lost()
 
     @contextlib.contextmanager
