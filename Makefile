@@ -6,12 +6,13 @@ BIN := .venv/bin
 SOURCES := src tests tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab check types style bench format reference setup clean-venv
+.PHONY: help demo test test-lab test-long check types style bench format reference setup clean-venv
 
 help:
 	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
 	@echo "make test      the tests that any machine can run"
-	@echo "make test-lab  the tests that want root, strace, loop devices or minutes"
+	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
+	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some"
 	@echo "make check     the one gate: format, lint, types, floors, reference pages, tests, documents"
 	@echo "make bench     what mawl's own parts cost, each beside its peer"
 	@echo "make format    format the sources and sort their imports"
@@ -28,14 +29,17 @@ demo: $(STAMP)
 	@$(BIN)/mawl run mixed20 --scale smoke
 
 test: $(STAMP)
-	$(BIN)/pytest -m "not lab" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
+	$(BIN)/pytest -m "not lab and not long" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
 # The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
 	parallel=0; \
-	$(BIN)/pytest -m "lab and parallel" -n 2 --dist worksteal \
+	$(BIN)/pytest -m "lab and parallel and not long" -n 2 --dist worksteal \
 	    $(if $(REPORT),--junitxml=$(REPORT)/test-parallel.xml) || parallel=$$?; \
-	$(BIN)/pytest -m "lab and not parallel" $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
+	$(BIN)/pytest -m "lab and not parallel and not long" $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
+
+test-long: $(STAMP)
+	$(BIN)/pytest -m long $(TESTS) $(if $(REPORT),--junitxml=$(REPORT)/test-long.xml)
 
 check: $(STAMP)
 	$(MAKE) -j 2 --output-sync=target types style
