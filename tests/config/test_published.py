@@ -75,7 +75,7 @@ PLACES: dict[str, tuple[str, float]] = {
     "real_min_change_percent": ("change.real_time_ratio", PERCENT),
     "tests_faster.count": ("change.programs_faster", 1.0),
     "tests_faster.percent": ("change.programs_faster_ratio", PERCENT),
-    "tests_slower_percent_up_to": ("change.programs_slower_most_ratio", PERCENT),
+    "tests_alike_percent": ("change.programs_alike_ratio", PERCENT),
     **{
         f"storage_256k_sequential_{way}.{key}": (f"system.sequential_{way}.{name}", factor)
         for way in ("read", "write")

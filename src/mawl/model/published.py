@@ -171,14 +171,18 @@ class Compression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a paper says of a run against another one, as printed."""
+    """What a paper says of a run against another one, as printed.
+
+    ``programs_alike_ratio`` is a margin of run time: the paper says that several programs lay within it.
+    It bounds no program, neither those nor others.
+    """
 
     against: str
     elapsed_ratio: float | None = None
     real_time_ratio: float | None = None
     programs_faster: int | None = None
     programs_faster_ratio: Span | None = None
-    programs_slower_most_ratio: float | None = None
+    programs_alike_ratio: float | None = None
 
 
 class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

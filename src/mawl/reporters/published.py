@@ -181,9 +181,9 @@ def _change(change: Block | None) -> Iterator[tuple[str, str]]:
     }
     text = [f"{name} {value:+.1%}" for name, value in said.items() if value is not None]
     if change["programs_faster"] is not None:
-        span, most = change["programs_faster_ratio"], change["programs_slower_most_ratio"]
+        span, margin = change["programs_faster_ratio"], change["programs_alike_ratio"]
         text.append(f"{change['programs_faster']} programs {span['low']:.0%} to {span['high']:.0%} faster")
-        text.append(f"others up to {most:.0%} slower")
+        text.append(f"several others within {margin:.0%}")
     yield f"against {change['against']}, as printed", ", ".join(text)
 
 
