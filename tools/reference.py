@@ -1,4 +1,4 @@
-"""Print the pages of docs/reference from the code: commands, metrics, options, programs, workloads.
+"""Print the pages of docs/reference from the code: commands, metrics, options and more.
 
 ``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
@@ -29,6 +29,7 @@ from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
+from tools.threshold_page import thresholds_page
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
@@ -264,6 +265,7 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
     "options": options_page,
     "programs": programs_page,
     "signature": mix.page,
+    "thresholds": thresholds_page,
     "workloads": workloads_page,
 }
 

@@ -34,7 +34,7 @@ def test_a_time_alone_is_measured_once_and_kept_while_nothing_changed(mawl: Comm
 
 def test_bounds_of_the_capacity_are_settings(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    (mawl.directory / "mawl.toml").write_text('most_stretch = 7.5\ngate_warn = "10MB"\n')
+    (mawl.directory / "mawl.toml").write_text('most_slowdown = 7.5\nguideline_warn = "10MB"\n')
     assert mawl("run", "one.toml").returncode == 0
     capacity = report(mawl)["capacity"]
     assert capacity["stretch"]["most"] == 7.5

@@ -67,7 +67,7 @@ def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed
     (bed.directory / "readers.toml").write_text(
         f'name = "readers"\n[[sessions]]\nname = "reader"\nstages = [[{{ command = {command} }}]]\n'
     )
-    (bed.directory / "mawl.toml").write_text(f'most_stretch = {BOUND}\ngate_warn = "1"\n')
+    (bed.directory / "mawl.toml").write_text(f'most_slowdown = {BOUND}\nguideline_warn = "1"\n')
     done = bed("run", "readers.toml", "--find-sessions", "--json", *roles)
     sys.stdout.write(done.stdout + done.stderr)
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import pytest
 from mawl.commands.main import VERBS
 from mawl.model.metrics import METRICS
 from mawl.model.options import Options
+from mawl.model.thresholds import THRESHOLDS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
 from tools import markdown, reference
@@ -25,12 +26,21 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     texts = {path.stem: path.read_text() for path in pages.iterdir()}
-    assert set(texts) == {"commands", "metrics", "options", "programs", "signature", "workloads"}
+    assert set(texts) == {
+        "commands",
+        "metrics",
+        "options",
+        "programs",
+        "signature",
+        "thresholds",
+        "workloads",
+    }
     assert all(f"## mawl {verb}\n" in texts["commands"] for verb in VERBS)
     assert all(f"| `{metric.name}` |" in texts["metrics"] for metric in METRICS)
     assert all(f"| `{name}` |" in texts["options"] for name in Options.__struct_fields__)
     assert all(f"## {name}\n" in texts["programs"] for name in CATALOGUE)
     assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
+    assert all(f"| `{name}` |" in texts["thresholds"] for name in THRESHOLDS)
 
 
 def test_a_stale_page_is_named_and_left_as_it_is(pages: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,10 +6,11 @@ import msgspec
 
 from mawl.advice.evidence import Reading
 from mawl.analysis.throughput import CHARGED, device_counters
+from mawl.model.thresholds import value_of
 from mawl.units import format_rate
 
-MOST_FOREIGN_BYTES_RATIO = 0.25
-LEAST_FOREIGN_BYTES_PER_SECOND = 5e6
+MOST_FOREIGN_BYTES_RATIO = value_of("validity.competition.most_foreign_bytes_ratio")
+LEAST_FOREIGN_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_bytes_per_second")
 """Bytes at the roles' devices beyond those of the jobs; journals and metadata are in them."""
 
 

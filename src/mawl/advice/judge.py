@@ -8,6 +8,7 @@ from typing import Any
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.carried import capacity_block
 from mawl.advice.capacity.stretch import by_program, stretches
+from mawl.advice.deciding import deciding
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.verdict import limit_block
 from mawl.advice.smt import smt_block
@@ -64,6 +65,7 @@ def judge(
     whole["smt"] = smt_block(reading, found)
     whole["programs"] = _stretched(whole["programs"], reading)
     whole["validity"] = validity_block(reading)
+    whole["thresholds"] = deciding(whole, bounds or Bounds())
     whole["missing"] = reasons(whole, found, facts.missing)
     return whole
 

@@ -15,10 +15,11 @@ from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.missing import NOT_MEASURED
 from mawl.analysis.threads import is_aix, power_model, threads_per_core
 from mawl.model.run import NodeFacts
+from mawl.model.thresholds import value_of
 from mawl.units import counted_noun, format_ratio
 
 NAME = "smt"
-LEAST_BUSY_RATIO = 0.7
+LEAST_BUSY_RATIO = value_of("smt.least_busy_ratio")
 CONTROL = "/sys/devices/system/cpu/smt/control"
 MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
 """Hardware threads of a core of older processors; later ones of the family have eight."""

@@ -8,9 +8,10 @@ from mawl.analysis.blocks import Block, Missing, ratio, total
 from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes
 from mawl.analysis.throughput import CHARGED
 from mawl.model.records import JobRecord
+from mawl.model.thresholds import value_of
 
 NOT_COVERED = "samples do not cover half of the run at each of the devices"
-REACHES_STORAGE_RATIO = 0.8
+REACHES_STORAGE_RATIO = value_of("capacity.least_reach_ratio")
 """Below this reach the page cache, not the storage, made the figures of a direction."""
 
 

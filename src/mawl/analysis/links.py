@@ -16,21 +16,22 @@ from mawl.analysis.storage_servers import device_rates, network_rates, server_de
 from mawl.analysis.windows import Rates
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
+from mawl.model.thresholds import count_of, value_of
 
-FULL_RATIO = 0.85
+FULL_RATIO = value_of("limit.links.full_ratio")
 """A link that carries so much of its rate one way over a window has room for moments only."""
 
-TOP_RATIO = 0.8
+TOP_RATIO = value_of("limit.links.top_ratio")
 """A server's device is at its top in a window where it moves this share of the highest, one way."""
 
-CARRYING_RATIO = 0.5
+CARRYING_RATIO = value_of("limit.links.carrying_ratio")
 """Such a top is one only of a device that moves this share of what all links together carry: a device that
 writes back a little all the time is always near its own highest window."""
 
-FEWEST_TOP_WINDOWS = 4
+FEWEST_TOP_WINDOWS = count_of("limit.links.fewest_top_windows")
 """And of one that stays there: a single high window shows what was asked for."""
 
-IN_USE_RATIO = 0.9
+IN_USE_RATIO = value_of("limit.links.in_use_ratio")
 """The same is said by a device that has a request in flight for this share of the time; one that is
 throttled below its queue looks idle, so less says nothing."""
 

@@ -59,6 +59,7 @@ LATER: Missing = {
     "limit": "the summary alone does not judge; mawl report does",
     "validity": "the summary alone does not judge; mawl report does",
     "smt": "the summary alone does not judge; mawl report does",
+    "thresholds": "the summary alone does not judge; mawl report does",
     "smt.*": "the kernel or the recording does not tell",
     "outside_cpu": "no account outside mawl was at hand (a control group that mawl may use)",
     "outside_cpu.cpu_seconds": "that account gives no sum",
@@ -75,7 +76,7 @@ LATER: Missing = {
 }
 """What this version does not fill, and nulls that say something themselves."""
 
-COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes")
+COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes", "thresholds")
 NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
           ("cluster", "nodes"), ("cluster", "storage"), ("smt", "nodes"), ("storage", "by_role"),
           ("compressibility", "estimates"), ("compressibility", "role_estimates"),

@@ -147,7 +147,7 @@ def summary_of(
         "roles": roles_block(facts, volumes, samples, found),
         "inputs": inputs_block(facts, found),
         "compressibility": compressibility_of(facts),
-        **dict.fromkeys(("capacity", "limit", "smt", "validity")),
+        **dict.fromkeys(("capacity", "limit", "smt", "validity", "thresholds")),
     }
     by_role = summary["io"]["by_role"]
     summary["storage"] = storage_block(facts, by_role, jobs, windows, samples, probe, found)

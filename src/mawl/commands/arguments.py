@@ -128,9 +128,13 @@ def bounds_of(chosen: Settings) -> Bounds:
     """What a system must keep to carry its sessions, from the settings."""
     defaults = Bounds()
     return Bounds(
-        most_stretch=chosen.number("most_stretch", None, defaults.most_stretch),
-        warn_bytes_per_second_per_core=_rate(chosen, "gate_warn", defaults.warn_bytes_per_second_per_core),
-        good_bytes_per_second_per_core=_rate(chosen, "gate_good", defaults.good_bytes_per_second_per_core),
+        most_slowdown=chosen.number("most_slowdown", None, defaults.most_slowdown),
+        warn_bytes_per_second_per_core=_rate(
+            chosen, "guideline_warn", defaults.warn_bytes_per_second_per_core
+        ),
+        good_bytes_per_second_per_core=_rate(
+            chosen, "guideline_good", defaults.good_bytes_per_second_per_core
+        ),
     )
 
 

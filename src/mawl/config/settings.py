@@ -37,9 +37,9 @@ class FileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     saving: float | None = None
     processes: int | None = None
     volume_order: VolumeOrder | None = None
-    most_stretch: float | None = None
-    gate_warn: int | str | None = None
-    gate_good: int | str | None = None
+    most_slowdown: float | None = None
+    guideline_warn: int | str | None = None
+    guideline_good: int | str | None = None
     options: dict[str, int | str | bool] = {}
 
 

@@ -130,9 +130,20 @@ SMT_METRICS: tuple[Metric, ...] = (
     ),
 )
 
+THRESHOLDS = "docs/reference/thresholds.md"
+
+THRESHOLD_METRICS: tuple[Metric, ...] = (
+    text_metric("thresholds.*.name", "A threshold that decided something in this run.", THRESHOLDS),
+    Metric("thresholds.*.bound", "-", "float", "Its value, in its base unit.", THRESHOLDS),
+    text_metric("thresholds.*.unit", "That unit.", THRESHOLDS),
+    text_metric("thresholds.*.meaning", "What it decides.", THRESHOLDS),
+    text_metric("thresholds.*.source", "Where it comes from, or what was measured to choose it.", THRESHOLDS),
+)
+
 JUDGEMENT_METRICS: tuple[Metric, ...] = (
     *CAPACITY_METRICS,
     *LIMIT_METRICS,
     *SMT_METRICS,
     *VALIDITY_METRICS,
+    *THRESHOLD_METRICS,
 )

@@ -36,6 +36,7 @@ LABELS = {
     "host.fabric": "port",
     "host.mount": "mount",
     "capacity.stretch.by_job": "job",
+    "thresholds": "threshold",
 }
 """What ``*`` stands for behind a path; figures behind any other list are not exported."""
 

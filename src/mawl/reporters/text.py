@@ -26,6 +26,7 @@ from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
 from mawl.reporters.threads import threads
+from mawl.reporters.thresholds import thresholds
 from mawl.reporters.throughput import throughput
 from mawl.reporters.volumes import volumes
 from mawl.reporters.waits import program_waits
@@ -73,6 +74,7 @@ def render(summary: Block) -> str:
         signature(summary),
         cpu_account(summary),
         grounds(summary),
+        thresholds(summary),
         _ends(summary),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)

@@ -57,7 +57,7 @@ def test_one_job_is_not_all_of_several() -> None:
 def test_a_stretch_above_the_bound_is_not_carried_unless_the_bound_is_larger() -> None:
     reading = run_of(59.5 / 3.0)
     assert block(reading)[0]["carried"] is False
-    assert block(reading, Bounds(most_stretch=3.5))[0]["carried"] is True
+    assert block(reading, Bounds(most_slowdown=3.5))[0]["carried"] is True
 
 
 def test_without_a_time_alone_it_is_not_known_and_says_what_to_do() -> None:

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.model.thresholds import value_of
+
+SLOWDOWN = "capacity.most_slowdown"
+WARN = "capacity.guideline_bytes_per_second_per_core"
+GOOD = "capacity.guideline_good_bytes_per_second_per_core"
+
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """``most_stretch`` bounds the median stretch; the gate warns below the one and is good from the other on.
+    """``most_slowdown`` bounds the median slowdown by compute and by storage; the others are the guideline.
 
-    The defaults are the design's: 2, and 100 and 150 MB/s per physical core (docs/design/capacity.md).
+    The defaults are those of the table of thresholds (docs/reference/thresholds.md).
     """
 
-    most_stretch: float = 2.0
-    warn_bytes_per_second_per_core: float = 100e6
-    good_bytes_per_second_per_core: float = 150e6
+    most_slowdown: float = value_of(SLOWDOWN)
+    warn_bytes_per_second_per_core: float = value_of(WARN)
+    good_bytes_per_second_per_core: float = value_of(GOOD)
+
+    def by_threshold(self) -> dict[str, float]:
+        """The bounds by the names of their thresholds."""
+        return {
+            SLOWDOWN: self.most_slowdown,
+            WARN: self.warn_bytes_per_second_per_core,
+            GOOD: self.good_bytes_per_second_per_core,
+        }

@@ -25,7 +25,7 @@ def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[s
     without jobs carried nobody knows what.
     ``reasons`` has a sentence for each of them.
     """
-    stretch = stretch_block(reading.jobs, reading.facts.alone, bounds.most_stretch, missing)
+    stretch = stretch_block(reading.jobs, reading.facts.alone, bounds.most_slowdown, missing)
     if stretch["median"] is None and reading.facts.kind == "imported":
         missing |= {f"capacity.stretch.{name}": NONE_ALONE for name in ("median", "p90", "longest")}
     gate = gate_block(reading, bounds, missing)

@@ -7,12 +7,13 @@ import statistics
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
+from mawl.model.thresholds import value_of
 from mawl.units import format_memory, format_rate, format_ratio
 
-LEAST_MEMORY_PRESSURE = 0.05
+LEAST_MEMORY_PRESSURE = value_of("limit.least_memory_pressure")
 """Below this share of time under memory pressure nothing is put down to it: reclaim alone makes some."""
 
-LEAST_REREAD_RATIO = 0.05
+LEAST_REREAD_RATIO = value_of("limit.least_reread_ratio")
 """Below this share of what was read from the devices rereads are not worth a line."""
 
 MADE_HERE = ("work", "util")

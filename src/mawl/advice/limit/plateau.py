@@ -9,13 +9,14 @@ from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
 from mawl.model.options import ROLES
+from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_rate, format_ratio
 
-NEAR_TOP_RATIO = 0.9
+NEAR_TOP_RATIO = value_of("limit.plateau.near_top_ratio")
 """A window is at the top when it moves this share of the highest one's bytes."""
 
-FEWEST_WINDOWS = 4
-MORE_RATIO = 1.2
+FEWEST_WINDOWS = count_of("limit.plateau.fewest_windows")
+MORE_RATIO = value_of("limit.plateau.more_ratio")
 """Waits grew when at least this many times as many jobs were blocked."""
 
 

@@ -9,11 +9,12 @@ import msgspec
 
 from mawl.advice.evidence import Reading
 from mawl.analysis.moments import Moment
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 Resource = Literal["storage", "cpu", "memory", "network"]
 
-LEAST_LOSS_RATIO = 0.2
+LEAST_LOSS_RATIO = value_of("limit.least_loss_ratio")
 """A window is limited by what costs its jobs at least this share of their time: relieving it altogether
 would shorten the window by as much."""
 

@@ -12,13 +12,14 @@ from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
 from mawl.analysis.windows import gauges
+from mawl.model.thresholds import value_of
 
 RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
 
-NAMED_RATIO = 0.5
+NAMED_RATIO = value_of("limit.named_ratio")
 """Above this share of the active time one name is given; else the run is mixed."""
 
-SECOND_RATIO = 0.02
+SECOND_RATIO = value_of("limit.second_ratio")
 """A second limit that costs less of the jobs' time than this is none."""
 
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}

@@ -20,17 +20,18 @@ from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
+from mawl.model.thresholds import count_of, value_of
 
 Block = dict[str, Any]
 
-PAPERS_REQUEST_BYTES = 2**18
-SHORT_SECONDS = 60.0
+PAPERS_REQUEST_BYTES = count_of("placement.papers_request_bytes")
+SHORT_SECONDS = value_of("placement.short_seconds")
 """In a shorter run files come and go between two looks at the space they take."""
 
-MOSTLY_RATIO = 0.95
+MOSTLY_RATIO = value_of("placement.mostly_ratio")
 """Above this sequential share of the writes their order at the device does not matter."""
 
-WORTH_RATIO = 0.01
+WORTH_RATIO = value_of("placement.worth_ratio")
 """A placement that is expected to change less of the summed real time than this is no advice."""
 
 

@@ -9,14 +9,15 @@ import msgspec
 
 from mawl.advice.placement.demand import Demand
 from mawl.model.probe import Direction, Pattern, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.model.thresholds import value_of
 
-MOST_OVERLAP = 2.0
+MOST_OVERLAP = value_of("placement.most_overlap")
 """Reads and writes beside each other take half of the time of one after the other, at best."""
 
-LITTLE_RATIO = 0.05
+LITTLE_RATIO = value_of("placement.little_ratio")
 """A part of the bytes so small that its pattern does not matter."""
 
-FLASH_RATIO = 0.25
+FLASH_RATIO = value_of("placement.flash_ratio")
 """A target that reads at random at a quarter of its sequential rate or more seeks for nothing."""
 
 

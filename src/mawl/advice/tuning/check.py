@@ -13,6 +13,7 @@ from mawl.advice.tuning.roles import FAMILY as ROLES
 from mawl.formats.aix import number
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
+from mawl.model.thresholds import value_of
 from mawl.model.tuning import Platform, Profile, TuningSetting, Value
 
 Block = dict[str, Any]
@@ -23,7 +24,7 @@ STATES = ("differs", "not known", "as recommended", "for you to judge")
 OF_RUNS = ("options", ROLES)
 """Families of what a run is given."""
 
-CLOSE_RATIO = 1e-9
+CLOSE_RATIO = value_of("tuning.close_ratio")
 """Numbers that differ by less than this share are the same: seconds are floating-point."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.model.thresholds import value_of
 from mawl.units import format_seconds
 
 NAME = "clock"
-LEAST_STEP_SECONDS = 1.0
-MOST_SLEW_RATIO = 0.001
+LEAST_STEP_SECONDS = value_of("validity.clock.least_step_seconds")
+MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
 """A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.advice.foreign import device_use
 from mawl.analysis.windows import added, rates
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "competition"
-MOST_FOREIGN_RATIO = 0.1
+MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
 """Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
 
 CURE = "end other programs, and run on a machine that does nothing else"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "coverage"
-LEAST_COVERAGE_RATIO = 0.95
+LEAST_COVERAGE_RATIO = value_of("validity.coverage.least_ratio")
 NO_LIBRARY = "install a C compiler, with which mawl builds its counters at first use"
 NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and set-uid programs are not seen"
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.model.options import ROLES
+from mawl.model.thresholds import value_of
 from mawl.units import format_rate, format_ratio
 
 NAME = "drift"
-LEAST_KEPT_RATIO = 0.7
+LEAST_KEPT_RATIO = value_of("validity.drift.least_kept_ratio")
 """Throughput that falls below this share of the first third's."""
 
-LEAST_WAITING_RATIO = 1.0
+LEAST_WAITING_RATIO = value_of("validity.drift.least_waiting_ratio")
 """... while at least as many jobs were blocked in I/O: they asked for as much, and got less."""
 
-LEAST_BLOCKED_JOBS = 0.2
+LEAST_BLOCKED_JOBS = value_of("validity.drift.least_blocked_jobs")
 
 
 def check(reading: Reading) -> list[Finding] | list[Unmeasured]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading
+from mawl.model.thresholds import value_of
 from mawl.units import format_seconds
 
 NAME = "duration"
-LEAST_ACTIVE_SECONDS = 20 * 60.0
+LEAST_ACTIVE_SECONDS = value_of("validity.duration.least_active_seconds")
 """Write caches, burst credits and heat show within minutes, not within seconds."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.windows import gauges
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "frequency"
-LEAST_KEPT_RATIO = 0.9
+LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 
 
 def check(reading: Reading) -> list[Finding] | list[Unmeasured]:

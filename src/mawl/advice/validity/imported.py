@@ -14,6 +14,7 @@ from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
 from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
 from mawl.analysis.recordings import NO_JOBS, interval_seconds
 from mawl.analysis.series import Samples
+from mawl.model.thresholds import value_of
 from mawl.units import format_instant, format_ratio, format_seconds
 
 Said = Sequence[Finding | Unmeasured]
@@ -21,7 +22,7 @@ Said = Sequence[Finding | Unmeasured]
 RECORDED = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
 """Series of which any shows when a host was recorded; else any of its devices'."""
 
-LONGEST_STEP_INTERVALS = 3.0
+LONGEST_STEP_INTERVALS = value_of("validity.sampling.longest_step_intervals")
 APART_CURE = (
     "where the clocks of logs and host differ, import again with --timezone KIND=Area/City or "
     "--shift saslog=SECONDS; else give recordings of the time of the jobs"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "overhead"
-MOST_OVERHEAD_RATIO = 0.02
+MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 
 def check(reading: Reading) -> list[Finding] | list[Unmeasured]:

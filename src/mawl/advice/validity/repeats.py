@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading
+from mawl.model.thresholds import count_of
 
 NAME = "repeats"
-FEWEST_REPEATS = 5
+FEWEST_REPEATS = count_of("validity.repeats.fewest_runs")
 
 
 def check(reading: Reading) -> list[Finding]:

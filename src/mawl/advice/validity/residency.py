@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "residency"
-MOST_RESIDENT_RATIO = 0.1
+MOST_RESIDENT_RATIO = value_of("validity.residency.most_resident_ratio")
 
 
 def check(reading: Reading) -> list[Finding | Unmeasured]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mawl.advice.evidence import Finding, Reading
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio, format_seconds
 
 NAME = "sampling"
-LONGEST_STEP_SECONDS = 3.0
-MOST_MISSED_RATIO = 0.02
+LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
+MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
 CURE = "leave the runner a processor (--cores), and keep the run folder off the loaded file systems (--runs)"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.model.thresholds import value_of
 from mawl.units import format_bytes, format_ratio
 
 NAME = "space"
-LEAST_FREE_RATIO = 0.1
+LEAST_FREE_RATIO = value_of("validity.space.least_free_ratio")
 """File systems and flash slow down when less than about a tenth is free."""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
 from mawl.analysis.windows import rates
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 NAME = "steal"
-MOST_STEAL_RATIO = 0.02
+MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 
 def check(reading: Reading) -> list[Finding] | list[Unmeasured]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured, weighted_mean
+from mawl.model.thresholds import value_of
 from mawl.units import format_bytes
 
 NAME = "swap"
-MOST_SWAPPED_BYTES = 10e6
+MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
 
 
 def check(reading: Reading) -> list[Finding] | list[Unmeasured]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-FEWEST_WINDOWS = 6
+from mawl.model.thresholds import count_of
+
+FEWEST_WINDOWS = count_of("validity.drift.fewest_windows")
 FEW = f"the active phase has fewer than {FEWEST_WINDOWS} windows"
 """Why there are no thirds."""
 

@@ -13,6 +13,7 @@ import msgspec
 from mawl.analysis.comparison.configuration import OWN, Reader, shown
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import ComparedRun, Side, centre, same
+from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
 Severity = Literal["refused", "doubtful", "remark"]
@@ -37,7 +38,7 @@ CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
 )
 """What the runs of both sides must share: name, what happens where they do not, how to read it."""
 
-WARMTH_RATIO = 0.2
+WARMTH_RATIO = value_of("comparison.most_warmth_difference")
 """Inputs that were in memory before the start: sides further apart than this did not read alike."""
 
 

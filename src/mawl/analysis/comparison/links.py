@@ -10,18 +10,19 @@ import msgspec
 from mawl.analysis.comparison.sides import Side, centre
 from mawl.analysis.windows import added
 from mawl.model.options import ROLES
+from mawl.model.thresholds import value_of
 from mawl.units import format_rate, format_ratio
 
-LEAST_WIDER_RATIO = 1.05
+LEAST_WIDER_RATIO = value_of("comparison.links.least_wider_ratio")
 """Links that differ by less are the same ones."""
 
-FOLLOWED_RATIO = 0.5
+FOLLOWED_RATIO = value_of("comparison.links.followed_ratio")
 """Throughput that grew by less than this share of what the links grew by did not follow them."""
 
-LONGER_RATIO = 1.1
+LONGER_RATIO = value_of("comparison.links.longer_ratio")
 """Service times are long when they pass by so much what the wider links alone would have made of them."""
 
-LEAST_BLOCKED_RATIO = 0.2
+LEAST_BLOCKED_RATIO = value_of("comparison.links.least_blocked_ratio")
 """Jobs that are blocked in I/O for less of their time are not limited by it."""
 
 

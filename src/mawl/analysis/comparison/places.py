@@ -12,6 +12,7 @@ from mawl.analysis.comparison.sides import Side, at, centre, change
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
 from mawl.model.options import ROLES, Role
+from mawl.model.thresholds import value_of
 from mawl.units import format_latency, format_rate, format_seconds
 
 Verdict = Literal["more", "less", "not told apart", "not judged"]
@@ -24,11 +25,11 @@ PLACES: dict[str, str] = {
 }
 """They add up to real time where every job has one thread."""
 
-LEAST_SHARE_RATIO = 0.02
+LEAST_SHARE_RATIO = value_of("comparison.least_share_ratio")
 """A place whose change is below this share of the reference's time is not named as what differs."""
 
 
-LEAST_CHANGE_RATIO = 0.1
+LEAST_CHANGE_RATIO = value_of("comparison.least_change_ratio")
 """A figure of the role named that changed by less is not quoted beside it."""
 
 

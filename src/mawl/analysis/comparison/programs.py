@@ -11,10 +11,11 @@ import msgspec
 
 from mawl.analysis.comparison.sides import ComparedRun, Side
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
+from mawl.model.thresholds import value_of
 
 Verdict = Literal["slower", "faster", "not told apart", "not judged"]
 
-SOUGHT_RATIO = 0.1
+SOUGHT_RATIO = value_of("comparison.sought_ratio")
 """The slowdown for which the runs that it would take are printed."""
 
 

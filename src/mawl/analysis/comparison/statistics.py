@@ -15,14 +15,15 @@ from statistics import fmean, variance
 import msgspec
 
 from mawl.analysis.comparison.student import quantile, two_sided
+from mawl.model.thresholds import count_of, value_of
 
-FEWEST_RUNS = 5
+FEWEST_RUNS = count_of("comparison.fewest_runs")
 """Runs a side below which differences are shown and not judged (DESIGN: five repeats)."""
 
-LEVEL = 0.05
+LEVEL = value_of("comparison.level")
 """How often a difference may be named where there is none."""
 
-POWER = 0.8
+POWER = value_of("comparison.power")
 """How often the smallest effect that is printed would be found."""
 
 MOST_RUNS = 200

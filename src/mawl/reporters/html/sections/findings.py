@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from mawl.reporters.html.figures import Cell, Figures, paragraph, section, table
 from mawl.reporters.html.templating import fill
+from mawl.reporters.thresholds import HEAD, rows_of
 
 Block = dict[str, Any]
 
@@ -43,6 +44,8 @@ def findings(figures: Figures) -> Markup:
         )
     else:
         parts.append(paragraph("No rule found anything against this run."))
+    if deciding := rows_of(summary):
+        parts.append(table("Thresholds that decided", HEAD, deciding, words=(2,)))
     return section("findings", "Findings", *parts, *_failures(summary), *_remarks(summary))
 
 
