@@ -24,20 +24,22 @@ class Counted:
         (folder / "counters").mkdir()
         self._files = 0
 
-    def new(self) -> Path:
-        """A fresh counter file."""
+    def new(self, *, uncached: bool = False) -> Path:
+        """A fresh counter file; with ``uncached`` the roles go without the page cache."""
         self._files += 1
         path = self.folder / "counters" / str(self._files)
-        create(path, self.roles)
+        create(path, self.roles, uncached=uncached)
         return path
 
     def environment(self, counters: Path) -> dict[str, str]:
         """What a command needs to count."""
         return {**self.library.environment(os.environ), COUNTERS_VARIABLE: str(counters)}
 
-    def __call__(self, *command: str, prefix: Sequence[str] = (), status: int = 0) -> CounterFile:
+    def __call__(
+        self, *command: str, prefix: Sequence[str] = (), status: int = 0, uncached: bool = False
+    ) -> CounterFile:
         """Run a command to its end; its counters.  ``prefix`` goes before it, uncounted (strace)."""
-        counters = self.new()
+        counters = self.new(uncached=uncached)
         environment = self.environment(counters)
         if prefix:
             inner = [f"{name}={environment[name]}" for name in ("LD_PRELOAD", COUNTERS_VARIABLE)]
@@ -54,6 +56,6 @@ class Counted:
         assert done.returncode == status, done.stderr
         return CounterFile(counters)
 
-    def python(self, code: str, *arguments: str, status: int = 0) -> CounterFile:
+    def python(self, code: str, *arguments: str, status: int = 0, uncached: bool = False) -> CounterFile:
         """Run Python code."""
-        return self(sys.executable, "-I", "-S", "-c", code, *arguments, status=status)
+        return self(sys.executable, "-I", "-S", "-c", code, *arguments, status=status, uncached=uncached)

@@ -34,7 +34,7 @@ def note(read: float, written: float, *, wrote: int = 1000) -> str:
         (note(0.0, 0.1), "Only 0.00 of the bytes read and 0.10 of the bytes written reached a device"),
         (
             note(0.0, 0.1),
-            "so this run says nothing about storage; a larger --scale or a lower --memory-limit",
+            "so this run says nothing about storage; run with --cache none",
         ),
         (
             note(0.79, 1.0),

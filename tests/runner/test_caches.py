@@ -7,13 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.errors import UnsuitableMachineError
 from mawl.measure.page_cache import Residency
 from mawl.model.options import CacheMode
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.runner import caches
-from mawl.runner.caches import MOST_REMARKS, prepare_inputs
+from mawl.runner.caches import MOST_REMARKS, prepare_inputs, require_uncached
 from mawl.runner.request import RunRequest
+from mawl.volumes import Volumes
 
 SIZE = 2**20
 
@@ -87,3 +89,24 @@ def test_long_lists_of_remarks_are_cut(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(caches, "residency", lambda files: Residency(bytes=1, resident_bytes=0))
     remarks = prepare_inputs(request(tmp_path, "cold")).remarks
     assert len(remarks) == MOST_REMARKS + 1 and remarks[-1] == "and 15 more files"
+
+
+def test_a_run_without_page_cache_needs_the_library_and_places_that_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volumes = Volumes({"data": [tmp_path], "work": [tmp_path], "util": [tmp_path / "u"]})
+    (tmp_path / "u").mkdir()
+    with pytest.raises(UnsuitableMachineError, match="counting library: no C compiler; install a C compiler"):
+        require_uncached(volumes, "no C compiler")
+    monkeypatch.setattr(caches, "keeps", lambda place: "tmpfs keeps all" if place.name == "u" else None)
+    with pytest.raises(
+        UnsuitableMachineError, match=r"/u: --cache none has no effect on the util directory: tmpfs"
+    ):
+        require_uncached(volumes, None)
+    monkeypatch.setattr(caches, "keeps", lambda place: None)
+    require_uncached(volumes, None)
+
+
+def test_without_page_cache_the_inputs_are_cold(tmp_path: Path) -> None:
+    facts = prepare_inputs(request(tmp_path, "none"))
+    assert facts.mode == "none" and (facts.resident_bytes == 0 or facts.remarks)

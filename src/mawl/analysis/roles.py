@@ -115,6 +115,7 @@ def _role(io: RoleIo, every: int, missing: Missing) -> Block:
         ),
         "read_request_bytes": _sizes(io.reads, io.read_bytes, io.read_size_bytes_histogram),
         "write_request_bytes": _sizes(io.writes, io.written_bytes, io.write_size_bytes_histogram),
+        "uncaching_seconds": io.uncaching_seconds,
         "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
     }
 

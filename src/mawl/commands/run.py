@@ -45,10 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cache",
-        choices=("cold", "warm"),
-        help="before the start take the input tables out of the page cache (cold: file by file, without "
-        "root) or read them into it (warm); without it they stay as they are, and the report says how "
-        "much of them was there",
+        choices=("cold", "warm", "none"),
+        help="cold: take the input tables out of the page cache before the start, file by file, without "
+        "root; warm: read them into it; none: as cold, and keep all files of data, work and util out of the "
+        "page cache during the run, so that the storage serves every request at any scale. Default: leave "
+        "the cache as it is; the report says how much of the inputs was in it",
     )
     parser.add_argument(
         "--drop-caches",

@@ -108,7 +108,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a run option of the baseline, as for mawl run; may be repeated",
     )
-    parser.add_argument("--cache", choices=("cold", "warm"), help="as for mawl run")
+    parser.add_argument("--cache", choices=("cold", "warm", "none"), help="as for mawl run")
     parser.add_argument("--cores", metavar="N|LIST", help="as for mawl run")
     parser.add_argument("--memory-limit", metavar="SIZE", help="as for mawl run")
     add_role_arguments(parser)

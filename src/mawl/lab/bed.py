@@ -18,7 +18,7 @@ from mawl.lab.speed import Cap, DiskModel, Size
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
 from mawl.model.lab_series import FindingSpec, ProgramsSpec, SeriesSpec
-from mawl.model.options import ROLES, Role
+from mawl.model.options import ROLES, CacheMode, Role
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import load_workload
@@ -106,7 +106,7 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     question: str
     workload: str | WorkloadSpec
     scale: float | None = None
-    cache: Literal["cold", "warm"] | None = "cold"
+    cache: CacheMode | None = "cold"
     memory_limit: Size | None = None
     cores: str | None = None
     options: dict[str, int | str | bool] = {}

@@ -10,12 +10,14 @@ import ctypes
 import errno
 import mmap
 import os
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 WINDOW_BYTES = 2**30
@@ -93,6 +95,28 @@ def drop(files: Iterable[Path]) -> list[str]:
         except OSError as error:
             remarks.append(f"{path}: not dropped from the cache: {(error.strerror or str(error)).lower()}")
     return remarks
+
+
+def keeps(directory: Path) -> str | None:
+    """Why files of a directory stay in memory after they were written and dropped; None where they go.
+
+    A file of 1 MiB is written there and tried.  Raises OSError where that is not possible.
+    """
+    mount = mount_of(directory, read_mounts())
+    if mount is not None and mount.file_system in MEMORY_FILE_SYSTEMS:
+        return f"{mount.file_system} keeps all of its files in memory"
+    with tempfile.NamedTemporaryFile(dir=directory, prefix=".mawl-cache-") as file:
+        file.write(bytes(READ_BYTES))
+        file.flush()
+        path = Path(file.name)
+        refused = drop([path])
+        found = residency([path])
+    if refused:
+        return refused[0]
+    if not found.resident_bytes:
+        return None
+    kind = "the file system" if mount is None else mount.file_system
+    return f"{kind} kept {found.resident_bytes} of {READ_BYTES} bytes in memory after they were dropped"
 
 
 def load(files: Iterable[Path]) -> list[str]:

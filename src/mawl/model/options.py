@@ -12,7 +12,7 @@ ROLES: tuple[Role, ...] = ("data", "work", "util")
 
 StartMode = Literal["zygote", "spawn"]
 OnFailure = Literal["continue", "abort"]
-CacheMode = Literal["cold", "warm"]
+CacheMode = Literal["cold", "warm", "none"]
 DirectMode = Literal["auto", "yes", "no"]
 DIRECT_MODES: tuple[DirectMode, ...] = ("auto", "yes", "no")
 VolumeOrder = Literal["rotation", "free-space"]

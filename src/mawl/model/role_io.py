@@ -23,9 +23,11 @@ class RoleIo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``reads`` and ``writes`` are calls that returned, ``failed_*`` those of them with an error;
     ``*_seconds`` is time inside the calls and ``*_waited_seconds`` the part of it that was neither
     CPU nor waiting for a CPU; ``open_seconds`` are those of opens, closes and changes of a file's
-    length.  ``sequential_*`` are bytes of requests that continue one of the last 16
-    streams on their file.  ``mapped_bytes`` were mapped (what of them was touched is not known),
-    ``submitted_*`` were asked of asynchronous I/O, without a latency; neither is in the bytes.
+    length.  ``uncaching_seconds`` is the part of the time inside reads, writes and closes that
+    ``--cache none`` added: writeback that is started and waited for, and pages dropped.
+    ``sequential_*`` are bytes of requests that continue one of the last 16 streams on their file.
+    ``mapped_bytes`` were mapped (what of them was touched is not known), ``submitted_*`` were asked of
+    asynchronous I/O, without a latency; neither is in the bytes.
     """
 
     reads: int = 0
@@ -49,6 +51,7 @@ class RoleIo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     write_waited_seconds: float = 0.0
     sync_waited_seconds: float = 0.0
     open_waited_seconds: float = 0.0
+    uncaching_seconds: float = 0.0
     longest_read_seconds: float = 0.0
     longest_write_seconds: float = 0.0
     read_nanoseconds_histogram: Histogram = {}

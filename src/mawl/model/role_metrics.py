@@ -17,6 +17,7 @@ CALLS = f"{ROLE_PAGE}, Which calls count"
 SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
 LATENCY = f"{ROLE_PAGE}, Latency and sizes"
 WAITS = f"{ROLE_PAGE}, Waits"
+UNCACHED = "docs/design/cache-none.md"
 DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"
 FALLBACKS = f"{ROLE_PAGE}, Where the library cannot be used"
@@ -65,6 +66,11 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
             WAITS,
         )
         for name in ("read", "write", "sync", "open")
+    ),
+    seconds_metric(
+        "ROLE_uncaching_seconds",
+        f"Time inside reads, writes and closes that --cache none added; {_ONE}.",
+        UNCACHED,
     ),
     *(
         object_metric(f"ROLE_{name}_histogram", f"{words}: lower bound of a bucket to calls.", LATENCY)
@@ -139,6 +145,12 @@ ROLE_METRICS: tuple[Metric, ...] = (
         for name, words in (("mean", "Mean"), ("p50", "Median of the"), ("p99", "99th percentile of the"))
     ),
     Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
+    seconds_metric(
+        "io.by_role.*.uncaching_seconds",
+        "Time inside reads, writes and closes that --cache none added: writeback started and waited for, "
+        "pages dropped; 0 in other runs.",
+        UNCACHED,
+    ),
     Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
     object_metric(
         "io.devices_by_role",

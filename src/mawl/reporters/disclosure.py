@@ -62,7 +62,7 @@ def _settings(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
     workload = summary["workload"]
     # The place of the command itself says nothing to a reader elsewhere.
     yield "command", " ".join([Path(word).name for word in facts.command[:1]] + facts.command[1:]) or ABSENT
-    yield "workload", workload_text(workload)
+    yield "workload", workload_text(summary)
     yield "seed", figure(workload["seed"], format_plain)
     for name, value in (workload["options"] or {}).items():
         size = name.endswith("_bytes")

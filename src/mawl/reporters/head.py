@@ -22,11 +22,22 @@ def labelled(name: str, text: str) -> list[str]:
     return wrap(f"{name:<{LABEL_WIDTH}}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * LABEL_WIDTH)
 
 
-def workload_text(workload: Block) -> str:
+NO_PAGE_CACHE = "without page cache (--cache none)"
+
+
+def without_page_cache(summary: Block) -> bool:
+    """Whether the run kept the files of the roles out of the page cache."""
+    inputs = summary["inputs"]
+    return inputs is not None and inputs["mode"] == "none"
+
+
+def workload_text(summary: Block) -> str:
     """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
+    workload = summary["workload"]
     sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
     scale = "" if workload["scale"] is None else f" at scale {_scale(workload)}"
-    return f"{workload['name']}{scale}: {sizes}"
+    uncached = f", {NO_PAGE_CACHE}" if without_page_cache(summary) else ""
+    return f"{workload['name']}{scale}: {sizes}{uncached}"
 
 
 def _scale(workload: Block) -> str:

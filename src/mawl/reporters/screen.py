@@ -112,7 +112,7 @@ def _head(summary: Block, style: Style) -> list[str]:
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
         ("outcome", f"{outcome_text(summary)}; started {summary['started_at']}"),
         *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
-        ("workload", workload_text(summary["workload"])),
+        ("workload", workload_text(summary)),
         *(("system", text) for text in nodes),
         *([("nodes", notes(summary)[0])] if summary["cluster"] else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),

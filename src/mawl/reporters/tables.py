@@ -142,7 +142,7 @@ def _cached(block: Block) -> list[str]:
     most, much = ("most of it", "nothing") if max(ratios.values()) < MOSTLY else ("the rest", "little")
     return wrap(
         f"Only {shares} reached a device: the page cache served {most}, so this run says {much} about "
-        f"{what}storage; a larger --scale or a lower --memory-limit would change that.",
+        f"{what}storage; run with --cache none.",
         LINE_WIDTH,
     )
 

@@ -83,7 +83,7 @@ def render(summary: Block) -> str:
 def _head(summary: Block) -> list[str]:
     lines = [
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
-        ("workload", workload_text(summary["workload"])),
+        ("workload", workload_text(summary)),
         *(("system", node_text(node)) for node in summary["nodes"]),
         ("started", summary["started_at"]),
         ("outcome", outcome_text(summary)),

@@ -1,18 +1,29 @@
-"""The input tables in the page cache when a run begins: taken out, put in, or left as they are."""
+"""The page cache of a run: input tables taken out, put in or left as they are, and roles that go without."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from mawl.errors import UnsuitableMachineError
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
-from mawl.measure.page_cache import Residency, drop, drop_machine_wide, load, residency
+from mawl.measure.page_cache import Residency, drop, drop_machine_wide, keeps, load, residency
+from mawl.measure.preload.build import library
 from mawl.model.run import CacheFacts
 from mawl.runner.request import RunRequest
 from mawl.units import format_bytes
+from mawl.volumes import Volumes
 
 MOST_REMARKS = 5
 WARM_RATIO = 0.99
 """Below this share in memory, inputs that were to be warm are remarked not to be."""
+
+
+def prepare_cache(request: RunRequest, volumes: Volumes) -> CacheFacts:
+    """Do what ``--cache`` asks before the start; ``none`` also needs what :func:`require_uncached` says."""
+    if request.cache == "none":
+        require_uncached(volumes, library(os.environ).reason)
+    return prepare_inputs(request)
 
 
 def prepare_inputs(request: RunRequest) -> CacheFacts:
@@ -25,7 +36,7 @@ def prepare_inputs(request: RunRequest) -> CacheFacts:
         path for directory in set(request.inputs.values()) for path in directory.rglob("*") if path.is_file()
     )
     remarks: list[str] = []
-    if request.cache == "cold":
+    if request.cache in ("cold", "none"):
         remarks = drop(files)
         if request.drop_caches:
             drop_machine_wide()
@@ -45,6 +56,29 @@ def prepare_inputs(request: RunRequest) -> CacheFacts:
     )
 
 
+def require_uncached(volumes: Volumes, no_library: str | None) -> None:
+    """Raise :class:`~mawl.errors.UnsuitableMachineError` where ``--cache none`` cannot hold.
+
+    ``no_library`` says why the counting library, which does it, is not there; None where it is.
+    """
+    if no_library is not None:
+        raise UnsuitableMachineError(
+            "--cache none needs mawl's counting library",
+            why=no_library,
+            cure="install a C compiler (gcc), or run without --cache none",
+        )
+    for role, places in volumes.directories.items():
+        for place in places:
+            reason = keeps(place)
+            if reason is not None:
+                raise UnsuitableMachineError(
+                    f"--cache none has no effect on the {role} directory",
+                    where=str(place),
+                    why=reason,
+                    cure="name a directory on a disk, or run without --cache none",
+                )
+
+
 def _remains(request: RunRequest, found: Residency, files: list[Path]) -> list[str]:
     """A sentence where the cache is not as it was asked to be."""
     if found.resident_bytes is None:
@@ -52,7 +86,7 @@ def _remains(request: RunRequest, found: Residency, files: list[Path]) -> list[s
     if request.cache == "warm" and found.resident_bytes < WARM_RATIO * found.bytes:
         held = f"{format_bytes(found.resident_bytes)} of {format_bytes(found.bytes)}"
         return [f"only {held} of the inputs stayed in memory: they do not fit there"]
-    if request.cache != "cold" or not found.resident_bytes:
+    if request.cache not in ("cold", "none") or not found.resident_bytes:
         return []
     mounts = read_mounts()
     kinds = {mount.file_system for path in files if (mount := mount_of(path.parent, mounts)) is not None}

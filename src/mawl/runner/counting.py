@@ -76,13 +76,16 @@ class Counting:
         folder: Path,
         *,
         jobs: int,
+        uncached: bool = False,
         environment: Mapping[str, str] = os.environ,
         shared_memory: Path = SHARED_MEMORY,
     ) -> None:
-        """``jobs`` is how many run at once at most, ``folder`` the run's own."""
+        """``jobs`` is how many run at once at most, ``folder`` the run's own; with ``uncached`` the files of
+        the roles are kept out of the page cache."""
         self.library: Library = library(environment)
         self.reason = self.library.reason
         self._roles = roles
+        self._uncached = uncached
         self._told_apart = sum(len(places) for places in roles.values()) <= MOST_VOLUMES
         self._files: dict[str, CounterFile] = {}
         self._ledgers: dict[str, Ledger] = {}
@@ -102,7 +105,7 @@ class Counting:
             return None
         path = self._directory / f"{job}.counters"
         try:
-            create(path, self._roles)
+            create(path, self._roles, uncached=self._uncached)
             self._files[job] = CounterFile(path)
             self._ledgers[job] = Ledger(path)
         except (OSError, ValueError, UnsuitableMachineError) as error:

@@ -39,7 +39,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     volume_order: VolumeOrder = "rotation"
     """How the volumes of a role take turns."""
     cache: CacheMode | None = None
-    """What becomes of the input tables in the page cache before the start; None: nothing."""
+    """What becomes of the input tables in the page cache before the start; None: nothing.  With ``none`` the
+    files of the roles are kept out of it during the run, too."""
     compressibility: bool = False
     """Whether to look at what compression would save on the roles."""
     drop_caches: bool = False

@@ -24,7 +24,7 @@ from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
 from mawl.model.usage import Usage
 from mawl.plan.write import plan_toml
-from mawl.runner.caches import prepare_inputs
+from mawl.runner.caches import prepare_cache
 from mawl.runner.compressibility import RunCompressibility
 from mawl.runner.counting import Counting
 from mawl.runner.facts import facts_before
@@ -58,7 +58,7 @@ def carry_out(
     making the folder, the claims and the restriction, before any job starts; afterwards only a
     run folder that can no longer be written (the jobs are stopped first).
     """
-    cache = prepare_inputs(request)
+    cache = prepare_cache(request, volumes)
     began = time.monotonic()
     _allow_many_files()
     machine = read_machine()
@@ -72,7 +72,11 @@ def carry_out(
         restriction = Restriction(request.run_id, request.memory_limit_bytes)
         cleanup.callback(restriction.close)
         counting = Counting(
-            request.run_id, volumes.directories, request.folder, jobs=request.plan.peak_concurrent
+            request.run_id,
+            volumes.directories,
+            request.folder,
+            jobs=request.plan.peak_concurrent,
+            uncached=request.cache == "none",
         )
         cleanup.callback(counting.close)
         launcher = _launcher(request, restriction, counting)

@@ -25,7 +25,7 @@ def check(reading: Reading) -> list[Finding]:
                 severity="indicative",
                 sentence=f"only {shares} reached a device (at least {REACHES_STORAGE_RATIO} should): "
                 "the page cache served the rest",
-                cure="choose a larger --scale or a lower --memory-limit: the load must not fit the cache",
+                cure="run with --cache none, a larger --scale or a lower --memory-limit",
             )
         ]
     if any(value is None for value in io["reach"].values()):

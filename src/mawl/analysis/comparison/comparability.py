@@ -33,6 +33,7 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
 CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
     ("jobs of the workload", "refused", lambda run: _jobs(run)),
     ("scale", "refused", lambda run: run.facts.workload.scale),
+    ("page cache", "refused", lambda run: _page_cache(run)),
     ("kind", "doubtful", lambda run: _kind(run)),
     ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
 )
@@ -190,6 +191,12 @@ def _device_source(run: ComparedRun) -> str:
 def _jobs(run: ComparedRun) -> object:
     planned = {job.job: job.program for job in run.facts.planned_jobs}
     return planned or {job: time.program for job, time in run.jobs.items()}
+
+
+def _page_cache(run: ComparedRun) -> str:
+    """Where the page cache was denied to the roles, times and bytes are of another load."""
+    denied = run.facts.cache is not None and run.facts.cache.mode == "none"
+    return "denied (--cache none)" if denied else "in use"
 
 
 def _kind(run: ComparedRun) -> str:

@@ -65,6 +65,7 @@ EXPORT int mawl_counters_attach(const char *path) {
         return -1;
     }
     ADD(mapped[HEADER_IMAGES], 1);
+    tap_uncached = (int)mapped[HEADER_UNCACHED_CLASSES];
     tap_file = mapped;
     pthread_once(&joined, join);
     tap_thread_begins();

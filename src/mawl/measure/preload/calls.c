@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A call that moved its bytes and whose writeback failed has failed. */
+static ssize_t uncached(int place, int kind, int fd, u64 offset, ssize_t result) {
+    int kept = errno, error = result > 0 ? tap_uncache(place, kind, fd, offset, (u64)result) : 0;
+    errno = error ? error : kept;
+    return error ? -1 : result;
+}
+
 /* One call on one descriptor: CALL is the real one, OFFSET where it reads or writes (or NOWHERE).  What is
  * called beside it leaves errno as it was. */
 #define MOVE(kind, fd, offset, call) \
@@ -15,6 +22,7 @@
     u64 began = tap_call_begins(); \
     ssize_t result = call; \
     u64 moved = result > 0 ? (u64)result : 0; \
+    if (UNLIKELY(tap_is_uncached(place))) result = uncached(place, kind, fd, offset, result); \
     tap_account(place, kind, result, moved, IS_FILE(place) && tap_continues(fd, kind, offset, moved), began); \
     return result;
 
@@ -81,8 +89,11 @@ EXPORT int ftruncate64(int fd, off_t n) { return ftruncate(fd, n); }
 /* Copies within the kernel: bytes are read from the one and written to the other, in the same time,
  * of which each gets half where waiting is shared out. */
 static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 began) {
-    int kept = errno, read_place = tap_place(in), write_place = tap_place(out);
-    u64 moved = result > 0 ? (u64)result : 0, halfway = began + (tap_now() - began) / 2;
+    int kept = errno, kept_write, read_place = tap_place(in), write_place = tap_place(out);
+    u64 moved = result > 0 ? (u64)result : 0;
+    if (UNLIKELY(tap_is_uncached(read_place))) tap_uncache(read_place, KIND_READ, in, from, moved);
+    if (UNLIKELY(tap_is_uncached(write_place)) && (kept_write = tap_uncache(write_place, KIND_WRITE, out, to, moved))) kept = kept_write, result = -1;
+    u64 halfway = began + (tap_now() - began) / 2;
     tap_account(read_place, KIND_READ, result, moved, read_place < CLASS_STREAM && tap_continues(in, 0, from, moved), halfway);
     tap_account(write_place, KIND_WRITE, result, moved, write_place < CLASS_STREAM && tap_continues(out, 1, to, moved), halfway);
     errno = kept;
@@ -164,16 +175,27 @@ TEMPORARY(mkostemps64, (char *t, int n, int f), (t, n, f))
 EXPORT int close(int fd) {
     if (UNLIKELY(!tap_file)) return REAL(close)(fd);
     int place = tap_place_if_known(fd);
-    tap_forget(fd);
-    if (place == CLASS_STREAM) return REAL(close)(fd);
+    if (place == CLASS_STREAM) {
+        tap_forget(fd);
+        return REAL(close)(fd);
+    }
     u64 began = opening();
+    int error = tap_uncache_closing(fd);
+    tap_forget(fd);
     int result = REAL(close)(fd), kept = errno;
     tap_timed(place, began);
+    errno = error ? error : kept;
+    return error ? -1 : result;
+}
+/* A number that is about to be given up, without anybody to tell of a failure. */
+static void leave(int fd) {
+    int kept = errno;
+    tap_uncache_closing(fd);
+    tap_forget(fd);
     errno = kept;
-    return result;
 }
 EXPORT int close_range(unsigned first, unsigned last, int flags) {
-    for (unsigned fd = first; tap_file && fd <= last && fd < 65536; fd++) tap_forget((int)fd);
+    for (unsigned fd = first; tap_file && fd <= last && fd < 65536; fd++) leave((int)fd);
     if (REAL(close_range)) return real_close_range(first, last, flags);
     errno = ENOSYS;
     return -1;
@@ -184,8 +206,8 @@ EXPORT int closedir(DIR *directory) {
     return REAL(closedir)(directory);
 }
 EXPORT void closefrom(int first) {
-    for (int fd = first < 0 ? 0 : first; tap_file && fd < 65536; fd++) tap_forget(fd);
+    for (int fd = first < 0 ? 0 : first; tap_file && fd < 65536; fd++) leave(fd);
     if (REAL(closefrom)) real_closefrom(first);
 }
-EXPORT int dup2(int from, int to) { if (from != to) tap_forget(to); return REAL(dup2)(from, to); }
-EXPORT int dup3(int from, int to, int flags) { tap_forget(to); return REAL(dup3)(from, to, flags); }
+EXPORT int dup2(int from, int to) { if (from != to) leave(to); return REAL(dup2)(from, to); }
+EXPORT int dup3(int from, int to, int flags) { leave(to); return REAL(dup3)(from, to, flags); }

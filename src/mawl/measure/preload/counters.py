@@ -50,11 +50,12 @@ _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
 
 
-def create(path: Path, roles: Mapping[Role, Sequence[Path]]) -> None:
+def create(path: Path, roles: Mapping[Role, Sequence[Path]], *, uncached: bool = False) -> None:
     """Make an empty counter file for a job whose roles lie in these directories.
 
-    Calls on files beside it are mawl's own and no file I/O of the job.  Raises OSError where it
-    cannot be made, :class:`~mawl.errors.UnsuitableMachineError` for more directories than it holds.
+    With ``uncached`` the library keeps the files of the roles out of the page cache.  Calls on files
+    beside it are mawl's own and no file I/O of the job.  Raises OSError where it cannot be made,
+    :class:`~mawl.errors.UnsuitableMachineError` for more directories than it holds.
     """
     places = [(index, os.path.realpath(place)) for index, role in enumerate(roles) for place in roles[role]]
     places.append((CLASSES.index("stream"), os.path.realpath(path.parent)))
@@ -70,6 +71,9 @@ def create(path: Path, roles: Mapping[Role, Sequence[Path]]) -> None:
         # Not a sparse file: a job that touches a page when memory is full would be killed (SIGBUS).
         os.posix_fallocate(descriptor, 0, FILE_BYTES)
         os.pwrite(descriptor, table, ROLES_AT)
+        if uncached:
+            classes = sum(1 << index for index in range(len(roles)))
+            os.pwrite(descriptor, struct.pack("Q", classes), 8 * HEADER.index("uncached_classes"))
         os.pwrite(descriptor, struct.pack("QQ", MAGIC, VERSION), 0)
     finally:
         os.close(descriptor)
@@ -212,6 +216,9 @@ class CounterFile:
             write_waited_seconds=seconds("write", "waited_nanoseconds"),
             sync_waited_seconds=seconds("sync", "waited_nanoseconds"),
             open_waited_seconds=seconds("open", "waited_nanoseconds"),
+            uncaching_seconds=sum(
+                seconds(kind, "uncaching_nanoseconds") for kind in ("read", "write", "open")
+            ),
             longest_read_seconds=self._longest(role, "read"),
             longest_write_seconds=self._longest(role, "write"),
             read_nanoseconds_histogram=read_latency,

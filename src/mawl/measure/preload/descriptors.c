@@ -67,6 +67,7 @@ int tap_place_if_known(int fd) {
 }
 
 void tap_forget(int fd) {
+    tap_uncache_forget(fd);
     if ((unsigned)fd < DESCRIPTORS) STORE(table[fd].known, 0);
 }
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from mawl.model.role_io import FILE_ROLES, SUB_BUCKETS
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 3
+VERSION = 4
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -33,7 +33,7 @@ SUMS = (
     "waited_nanoseconds",
     "scattered_bytes",
     "longest",
-    "spare",
+    "uncaching_nanoseconds",
 )
 
 HEADER = (
@@ -47,11 +47,13 @@ HEADER = (
     "io_uring_setups",
     "stdio_unseen",
     "reaper",
+    "uncached_classes",
 )
 """``shards_used`` is a bit map; ``images`` are programs that took the library, ``forks`` their forks,
 ``threads`` those they made; ``run_delay_nanoseconds`` is of threads and processes that ended;
 ``stdio_unseen`` are images whose C library is not the one whose tables the library knows;
-``reaper`` is the process that accounts for the run delay of its own children's first threads."""
+``reaper`` is the process that accounts for the run delay of its own children's first threads;
+``uncached_classes`` has a bit for each class whose files are kept out of the page cache."""
 
 HEADER_BYTES = 16384
 ROLES_AT = 256

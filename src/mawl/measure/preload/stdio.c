@@ -22,6 +22,7 @@ static ssize_t stream_read(FILE *stream, void *buffer, ssize_t bytes) {
     ssize_t result = jump_read(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
+    if (UNLIKELY(tap_is_uncached(place))) tap_uncache(place, KIND_READ, fd, NOWHERE, moved);
     tap_account(place, KIND_READ, result, moved, IS_FILE(place) && tap_continues(fd, 0, NOWHERE, moved), began);
     errno = kept;
     return result;
@@ -34,6 +35,10 @@ static ssize_t stream_write(FILE *stream, const void *buffer, ssize_t bytes) {
     ssize_t result = jump_write(stream, buffer, bytes);
     int kept = errno;
     u64 moved = result > 0 ? (u64)result : 0;
+    if (UNLIKELY(tap_is_uncached(place))) {
+        int error = tap_uncache(place, KIND_WRITE, fd, NOWHERE, moved);
+        if (error) kept = error, result = -1;
+    }
     tap_account(place, KIND_WRITE, result, moved, IS_FILE(place) && tap_continues(fd, 1, NOWHERE, moved), began);
     errno = kept;
     return result;
@@ -47,9 +52,11 @@ static off_t stream_seek(FILE *stream, off_t offset, int whence) {
 
 static int stream_close(FILE *stream) {
     int fd = fileno(stream), place = tap_place_if_known(fd);
-    tap_forget(fd);
     u64 began = tap_call_begins();
+    int error = tap_uncache_closing(fd);
+    tap_forget(fd);
     int result = jump_close(stream), kept = errno;
+    if (error) kept = error, result = -1;
     tap_call_ended(CLASS_OF(place), KIND_OPEN, tap_now() - began, tap_now());
     errno = kept;
     return result;

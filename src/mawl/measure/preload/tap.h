@@ -50,6 +50,16 @@ HIDDEN int tap_shard(void);
 /* account.c */
 HIDDEN void tap_account(int place, int kind, int64_t result, u64 bytes, int continues, u64 began);
 
+/* uncached.c: --cache none; a bit for each class whose files are not to stay in the page cache.  What is to be
+ * reported is an errno, or 0. */
+extern HIDDEN int tap_uncached;
+HIDDEN int tap_uncache(int place, int kind, int fd, u64 offset, u64 bytes);
+HIDDEN int tap_uncache_closing(int fd);
+HIDDEN void tap_uncache_forget(int fd);
+HIDDEN void tap_uncache_process_ends(void);
+HIDDEN void tap_uncache_forked(void);
+static inline int tap_is_uncached(int place) { return tap_uncached >> CLASS_OF(place) & 1; }
+
 /* stdio.c */
 HIDDEN void tap_patch_stdio(void);
 

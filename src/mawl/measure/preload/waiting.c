@@ -184,6 +184,7 @@ void tap_thread_ends(void) {
 void tap_process_ends(void) {
     if (!tap_file || ended || getpid() != owner) return;
     ended = 1;
+    tap_uncache_process_ends();
     if (self.inside) settle();
     int leader_is_read = (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
     /* No opendir: it allocates, and a handler of a signal may end a process that holds the allocator's lock. */
@@ -208,6 +209,7 @@ void tap_forked(void) {
     __builtin_memset(&self, 0, sizeof self);
     owner = getpid();
     ended = 0;
+    tap_uncache_forked();
     if (tap_file) {
         ADD(tap_file[HEADER_FORKS], 1);
         self.registered = 1;

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mawl.reporters.head import node_name
+from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import Figures
@@ -112,6 +112,7 @@ def _lead(summary: Block) -> Markup:
             counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
             *([nodes[0]["cpu_model"]] if nodes and nodes[0]["cpu_model"] else []),
             summary["started_at"].replace("T", " ")[:16] + " UTC",
+            *([NO_PAGE_CACHE] if without_page_cache(summary) else []),
             *([] if summary["kind"] == "measured" else [summary["kind"]]),
         ],
     )

@@ -1,0 +1,130 @@
+"""--cache none on a device of its own: what the jobs ask for is what the device's own counters say (root)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.advice.limit.beds import command, lacking, looped, mounted
+from tests.cli.conftest import Command
+from tests.fakes.failing_device import LACKING, failing
+
+pytestmark = [pytest.mark.lab, pytest.mark.skipif(lacking() is not None, reason=str(lacking()))]
+
+IMAGE_BYTES = 6 * 2**30
+COMMANDS = """
+name = "tools"
+scale = 0.0005
+[commands.dd]
+command = ["dd", "if=/dev/zero", "of={work}/zeros", "bs=64k", "count=1600", "status=none"]
+[commands.sort]
+command = ["bash", "-c", "seq 1 4000000 > $1/n; sort -S 30M -T $2 -n -r $1/n > $1/o", "b", "{work}", "{util}"]
+[commands.python]
+command = ["python3", "-c", '''
+import sys
+with open(sys.argv[1] + "/lines", "w") as file:
+    for number in range(3_000_000): file.write(f"{{number}}\\n")
+with open(sys.argv[1] + "/lines") as file:
+    assert sum(1 for line in file) == 3_000_000
+''', "{work}"]
+[commands.duckdb]
+command = ["PYTHON", "-c", '''
+import duckdb, sys
+base = duckdb.connect(sys.argv[1] + "/base.db")
+base.execute(f"set memory_limit='120MB'; set threads=1; set temp_directory='{{sys.argv[2]}}/spill'")
+hashes = "hash(range) as b, hash(range + 1) as c"
+base.execute("create table t as select range as a, " + hashes + " from range(6000000)")
+base.execute("create table s as select * from t order by b")
+assert base.execute("select count(*) from s").fetchone() == (6000000,)
+''', "{work}", "{util}"]
+"""
+SESSIONS = "".join(
+    f'[[sessions]]\nname = "{name}"\nstages = [["{name}"]]\n' for name in ("dd", "sort", "python", "duckdb")
+)
+LEAST_REACH = 0.95
+MOST_REACH = 1.1
+"""Whole pages, their neighbours in a piece, and the file system's own blocks."""
+
+
+class Disk:
+    """A file system on a loop device, and what the device itself has counted."""
+
+    def __init__(self, place: Path, device: str) -> None:
+        self.place, self._device = place, device
+
+    @property
+    def roles(self) -> list[str]:
+        """The options that put all roles there."""
+        return [word for role in ("data", "work", "util") for word in (f"--{role}", str(self.place / role))]
+
+    def moved(self) -> tuple[int, int]:
+        """Bytes read and written so far (Linux Documentation/block/stat.rst)."""
+        fields = Path("/sys/block", self._device, "stat").read_text().split()
+        return int(fields[2]) * 512, int(fields[6]) * 512
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    image, place = tmp_path / "image", tmp_path / "disk"
+    with image.open("wb") as file:
+        file.truncate(IMAGE_BYTES)
+    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,nodiscard", "-N", "16384", str(image))
+    place.mkdir()
+    with ExitStack() as stack:
+        device = stack.enter_context(looped(image))
+        stack.enter_context(mounted(device, place))
+        yield Disk(place, device)
+
+
+def run(mawl: Command, disk: Disk, *arguments: str) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Run, with inputs already made and written; the summary, and what the device moved meanwhile."""
+    assert mawl("generate", *arguments[:1], *disk.roles[:2]).returncode == 0
+    command("sync", "--file-system", str(disk.place))
+    before = disk.moved()
+    done = mawl("run", *arguments, *disk.roles)
+    after = disk.moved()
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary: dict[str, Any] = json.loads(mawl("report", "--format", "json").stdout)
+    return summary, (after[0] - before[0], after[1] - before[1])
+
+
+def test_the_mix_asks_the_device_for_all_that_its_jobs_ask_for(mawl: Command, disk: Disk) -> None:
+    summary, (read, written) = run(mawl, disk, "mixed20", "--cache", "none")
+    asked = summary["io"]["application"]
+    assert LEAST_REACH <= read / asked["read_bytes"] <= MOST_REACH
+    assert LEAST_REACH <= written / asked["written_bytes"] <= MOST_REACH
+    assert summary["jobs"]["finished"] == 71 and summary["inputs"]["mode"] == "none"
+    assert summary["io"]["by_role"]["work"]["uncaching_seconds"] > 0
+    assert "without page cache (--cache none)" in mawl("report").stdout
+
+
+def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:
+    (mawl.directory / "tools.toml").write_text(COMMANDS.replace("PYTHON", sys.executable) + SESSIONS)
+    summary, (read, written) = run(mawl, disk, "tools.toml", "--cache", "none")
+    roles = summary["io"]["by_role"]
+    asked = [
+        sum(roles[role][f"{name}_bytes"] for role in ("data", "work", "util")) for name in ("read", "written")
+    ]
+    assert summary["jobs"]["finished"] == 4 and asked[0] > 2e8 and asked[1] > 4e8
+    assert LEAST_REACH <= read / asked[0] <= MOST_REACH
+    assert LEAST_REACH <= written / asked[1] <= MOST_REACH
+
+
+@pytest.mark.skipif(LACKING is not None, reason=str(LACKING))
+def test_a_write_that_fails_at_the_device_fails_for_the_program(mawl: Command) -> None:
+    with failing(mawl.directory) as (place, trigger):
+        (mawl.directory / "failing.toml").write_text(
+            'name = "failing"\nscale = 0.0005\n[commands.dd]\n'
+            f'command = ["bash", "-c", "touch {trigger}; exec dd if=/dev/zero of=$1/z bs=64k count=200", '
+            '"b", "{work}"]\n[[sessions]]\nname = "a"\nstages = [["dd"]]\n'
+        )
+        done = mawl("run", "failing.toml", "--cache", "none", "--work", str(place / "mawl"))
+        trigger.unlink(missing_ok=True)
+    assert done.returncode == 1
+    assert "Input/output error" in (mawl.directory / "runs/latest/logs").joinpath("a.1.dd.log").read_text()
