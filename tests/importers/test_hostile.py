@@ -93,7 +93,7 @@ def test_links_pipes_and_files_that_may_not_be_read_are_told(tmp_path: Path) -> 
     assert set(reasons) == {"loop", "dangling.log", "pipe.log"}
     assert "not followed" in reasons["loop"]
     assert "no such file" in reasons["dangling.log"]
-    assert "no regular file" in reasons["pipe.log"]
+    assert "not a regular file" in reasons["pipe.log"]
 
 
 def test_the_two_logs_of_a_job_in_a_run_folder_are_one_job(tmp_path: Path) -> None:

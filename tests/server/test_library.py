@@ -99,7 +99,7 @@ def test_bad_folders_are_shown_as_such_and_the_others_are_read(runs: Path, clien
     (runs / "file").write_text("")
     page = client.get("/").text
     assert page.count("not readable") == 6
-    for sentence in ("has no run.json", "is not JSON", "is not a regular file", "up to"):
+    for sentence in ("has no run.json", "is not JSON", "not a regular file", "up to"):
         assert sentence in page
     assert sorted(listed(client)) == ["empty", "good", "journal-pipe", "list", "newer", "pipe", "text"]
     for name in ("empty", "list", "newer", "pipe", "text", "journal-pipe"):

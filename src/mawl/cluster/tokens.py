@@ -12,10 +12,12 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.foreign import read_regular
 from mawl.measure.machine import read_machine
 from mawl.measure.processes import started_ticks
 
 PREFIX = ".mawl-node-"
+LARGEST_BYTES = 2**16
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,8 +51,8 @@ def leftover_tokens(places: Iterable[Path]) -> list[Path]:
     boot_id, namespace = read_machine().boot_id, _pid_namespace()
     for place in dict.fromkeys(places):
         for token in sorted(place.glob(f"{PREFIX}*")):
-            with contextlib.suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
-                owner = msgspec.json.decode(token.read_bytes(), type=Owner)
+            with contextlib.suppress(OSError, ValueError, RecursionError):
+                owner = msgspec.json.decode(read_regular(token, LARGEST_BYTES, inside=place), type=Owner)
                 here = (owner.boot_id, owner.pid_namespace) == (boot_id, namespace)
                 if here and started_ticks(owner.pid) != owner.started_ticks:
                     found.append(token)

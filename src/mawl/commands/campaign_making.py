@@ -17,9 +17,11 @@ from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts, word
 from mawl.commands.campaign_place import kept_settings, this_machine
 from mawl.commands.cluster import on_nodes
 from mawl.commands.run_profile import apply_profile
+from mawl.config import toml
 from mawl.config.run_options import load_run_options
 from mawl.config.run_options import words_of as option_words
 from mawl.errors import UsageError
+from mawl.foreign import read_regular
 from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.plan.turns import in_turns, workload_toml
@@ -119,7 +121,8 @@ def _two(workload: str, *files: str) -> list[Arm]:
 def _is_workload(path: Path) -> bool:
     """Whether a file lists sessions; one that is no TOML is left to the reader of options to refuse."""
     try:
-        return isinstance(tomllib.loads(path.read_text()).get("sessions"), list)
+        text = read_regular(path, toml.LARGEST_FILE_BYTES).decode()
+        return isinstance(tomllib.loads(text).get("sessions"), list)
     except (OSError, ValueError, RecursionError):
         return False
 

@@ -50,7 +50,7 @@ class Settings:
         self.environment = environment
         named = environment.get("MAWL_CONFIG")
         path = Path(named) if named else directory / FILE_NAME
-        self.file = toml.load(path, FileSettings) if named or path.is_file() else FileSettings()
+        self.file = toml.load(path, FileSettings) if named or os.path.lexists(path) else FileSettings()
 
     def text(self, name: str, given: object, default: str) -> str:
         """One setting as text."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 import tomllib
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from mawl.errors import InvalidFileError
+from mawl.foreign import read_regular
 
 Record = TypeVar("Record")
 
@@ -27,17 +27,19 @@ _TYPE_WORDS = {
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `\$(?P<key>.*)`)?$", re.DOTALL)
 
 
-def load(path: Path, kind: type[Record]) -> Record:
-    """The file as a record of ``kind``; :class:`~mawl.errors.InvalidFileError` where it is not one."""
+def load(path: Path, kind: type[Record], *, inside: Path | None = None) -> Record:
+    """The file as a record of ``kind``; :class:`~mawl.errors.InvalidFileError` where it is not one.
+
+    ``inside`` is the folder that no link may lead out of (:mod:`mawl.foreign`).
+    """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InvalidFileError("is not a regular file", where=str(path), cure="name a TOML file")
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise InvalidFileError("is too large for a TOML file of mawl", where=str(path), why="over 4 MiB")
-        text = path.read_bytes().decode()
+        text = read_regular(path, LARGEST_FILE_BYTES, inside=inside).decode()
     except OSError as error:
         raise InvalidFileError(
-            "cannot be read", where=str(path), why=(error.strerror or str(error)).lower()
+            "cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="name a TOML file",
         ) from None
     except UnicodeDecodeError as error:
         raise InvalidFileError("is not UTF-8 text", where=f"{path}, byte {error.start}") from None

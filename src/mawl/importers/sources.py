@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from mawl.errors import UsageError
+from mawl.foreign import open_regular
 from mawl.importers.gzipped import Gzipped
 from mawl.store.layout import KEPT_LOG, OWN_LOG
 
@@ -75,16 +75,12 @@ class Source(io.RawIOBase):
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-        self._file = os.fdopen(descriptor, "rb")
+        self._file = open_regular(path)
         self._tell = tell
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(0, "no regular file: a pipe, a device or a directory")
-            self.size_bytes = status.st_size
+            self.size_bytes = os.fstat(self._file.fileno()).st_size
             self._stream: BinaryIO | Gzipped = self._file
-            if self._file.peek(2)[:2] == GZIP_MAGIC:
+            if self._file.peek(2)[:2] == GZIP_MAGIC:  # type: ignore[attr-defined]
                 self._stream = Gzipped(self._file)
         except BaseException:
             self._file.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.config import toml
-from mawl.errors import InvalidFileError, MawlError, UsageError
+from mawl.errors import MawlError, UsageError
 from mawl.model.options import Options
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -49,17 +49,13 @@ def plans_of(run: Run, demand: Demand) -> tuple[Plan, ...]:
 
 def _stored(run: Run) -> list[Plan]:
     if not run.facts.node_runs:
-        return [_expanded(run.path / PLAN)]
-    places = toml.load(run.path / PLAN, NodePlans).nodes
-    inside = run.path.resolve()
-    for place in places.values():
-        if not (inside / place).resolve().is_relative_to(inside):
-            raise InvalidFileError(f"{place} lies outside of the run", where=str(run.path / PLAN))
-    return [of_node(_expanded(run.path / places[name]), name) for name in sorted(places)]
+        return [_expanded(run.path / PLAN, run.path)]
+    places = toml.load(run.path / PLAN, NodePlans, inside=run.path).nodes
+    return [of_node(_expanded(run.path / places[name], run.path), name) for name in sorted(places)]
 
 
-def _expanded(file: Path) -> Plan:
-    spec = toml.load(file, WorkloadSpec)
+def _expanded(file: Path, run: Path) -> Plan:
+    spec = toml.load(file, WorkloadSpec, inside=run)
     return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.foreign import descriptor_of
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
 from mawl.store.files import read_bounded, replace_file, try_lock
 from mawl.store.layout import LATEST, major
@@ -30,7 +31,7 @@ def read_campaign(folder: Path) -> Campaign:
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
     path = folder / RECORD
-    record = _decoded(path, read_bounded(path, "name the folder of a campaign"))
+    record = _decoded(path, read_bounded(path, "name the folder of a campaign", inside=folder))
     if record.outcome == "running" and not is_conducted(folder):
         return msgspec.structs.replace(record, outcome="interrupted", reason="whoever conducted it was ended")
     return record
@@ -80,7 +81,7 @@ def _check(record: Campaign) -> None:
 def is_conducted(folder: Path) -> bool:
     """Whether a living process holds the campaign's lock."""
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = descriptor_of(folder / LOCK, inside=folder)
     except OSError:
         return False
     try:
@@ -93,7 +94,7 @@ def campaign_folder(name: str, runs: Path) -> Path | None:
     """The folder of a campaign that a user means by a path or a name in ``runs``; None where it is none."""
     if name == LATEST or not name:
         return None
-    return next((place for place in (Path(name), runs / name) if (place / RECORD).exists()), None)
+    return next((place for place in (Path(name), runs / name) if os.path.lexists(place / RECORD)), None)
 
 
 def locate_campaign(name: str, runs: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import stat
+import os
 from pathlib import Path
 
 import msgspec
@@ -27,26 +27,14 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file, and the key that is wrong.
     """
     path = folder / FACTS
-    _check_there(path)
-    return _decode(
-        path, read_bounded(path, "check its permissions, or copy the run to where you may read it")
-    )
-
-
-def _check_there(path: Path) -> None:
-    """Refuse what is absent or no file; what cannot be looked at is refused where it is read."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         raise UnreadableRunError(
             f"is not a run folder: it has no {FACTS}",
-            where=str(path.parent),
+            where=str(folder),
             cure="name the folder of a run, its id, or latest",
-        ) from None
-    except OSError:
-        return
-    if not stat.S_ISREG(mode):
-        raise UnreadableRunError("is not a regular file", where=str(path), cure="name the folder of a run")
+        )
+    cure = "check its permissions, or copy the run to where you may read it"
+    return _decode(path, read_bounded(path, cure, inside=folder))
 
 
 def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:

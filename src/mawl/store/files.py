@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
+from mawl.foreign import read_regular
 from mawl.store.layout import LARGEST_FACTS_BYTES
 
 
@@ -29,24 +30,18 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
-def read_bounded(path: Path, cure: str) -> bytes:
-    """A record's file, of at most :data:`~mawl.store.layout.LARGEST_FACTS_BYTES`.
+def read_bounded(path: Path, cure: str, *, inside: Path | None = None) -> bytes:
+    """A record's file, of at most :data:`~mawl.store.layout.LARGEST_FACTS_BYTES`, in a folder or named.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` where it cannot be read (``cure`` says what helps) or is
-    larger.
+    Raises :class:`~mawl.errors.UnreadableRunError` where :func:`~mawl.foreign.read_regular` refuses it
+    (``cure`` says what helps).
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FACTS_BYTES + 1)
+        return read_regular(path, LARGEST_FACTS_BYTES, inside=inside)
     except OSError as error:
         raise UnreadableRunError(
             "cannot be read", where=str(path), why=(error.strerror or str(error)).lower(), cure=cure
         ) from None
-    if len(content) > LARGEST_FACTS_BYTES:
-        raise UnreadableRunError(
-            f"is larger than the {LARGEST_FACTS_BYTES} bytes that mawl reads", where=str(path)
-        )
-    return content
 
 
 def sync_directory(path: Path) -> None:

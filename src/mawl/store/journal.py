@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from mawl.errors import UnreadableRunError
+from mawl.foreign import open_regular
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.store.batch_form import BatchForm
 from mawl.store.columns import INSTANT, SCHEMAS, conform
@@ -132,7 +133,7 @@ def read_lines(
     Raises FileNotFoundError where the file is gone (another reader has just compacted the run).
     """
     records: list[Record] = []
-    with path.open("rb") as file:
+    with open_regular(path, inside=path.parent.parent) as file:
         for number, line in _lines(file):
             if line is None or len(records) >= MOST_ROWS[table]:
                 remarks.add(f"{path}, line {number}: longer than any record, left out")
@@ -171,7 +172,7 @@ def _lines(file: Any) -> Iterator[tuple[int, bytes | None]]:
 def read_samples(path: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iterator[pa.Table]:
     """The samples, a batch at a time, up to where the stream was torn, which is remarked."""
     rows = 0
-    with pa.OSFile(str(path)) as file:
+    with open_regular(path, inside=path.parent.parent) as file:
         try:
             stream = ipc.open_stream(file)
             for batch in stream:

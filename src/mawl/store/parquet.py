@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl.errors import UnreadableRunError
+from mawl.foreign import open_regular
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.layout import LARGEST_TABLE_BYTES, MOST_ROWS
 from mawl.store.upgrades import Upgrade
@@ -42,7 +43,7 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
 
     path = folder / f"{name}.parquet"
     try:
-        with parquet.ParquetFile(path) as file:
+        with open_regular(path, inside=folder) as opened, parquet.ParquetFile(opened) as file:
             groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
             if file.metadata.num_rows > MOST_ROWS[name]:
                 raise ValueError(f"{file.metadata.num_rows} rows are more than mawl reads")

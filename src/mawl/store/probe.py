@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,13 @@ def plain_probe(probe: Probe) -> dict[str, Any]:
     return {**msgspec.to_builtins(probe), "created_at": format_instant(probe.created_at)}
 
 
-def read_probe(path: Path) -> Probe:
-    """A probe from its file.
+def read_probe(path: Path, *, inside: Path | None = None) -> Probe:
+    """A probe from its file, in a folder or named by the user.
 
     Raises :class:`~mawl.errors.UnreadableRunError` for a file that is missing, damaged, none, or of a
     newer version.
     """
-    content = read_bounded(path, "name the file that mawl probe wrote")
+    content = read_bounded(path, "name the file that mawl probe wrote", inside=inside)
     try:
         plain = msgspec.json.decode(content)
         if isinstance(plain, dict) and isinstance(plain.get("created_at"), str):
@@ -60,4 +61,4 @@ def read_probe(path: Path) -> Probe:
 def probe_of(folder: Path) -> Probe | None:
     """The probe in a run folder; None where it holds none."""
     path = folder / PROBE
-    return read_probe(path) if path.exists() else None
+    return read_probe(path, inside=folder) if os.path.lexists(path) else None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.foreign import descriptor_of
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
@@ -160,7 +161,7 @@ def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], 
 def runner_lives(folder: Path) -> bool:
     """Whether the run's writer still holds the lock on the journal; False where there is no journal."""
     try:
-        descriptor = os.open(folder / JOURNAL / "events.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = descriptor_of(folder / JOURNAL / "events.jsonl", inside=folder)
     except OSError:
         return False
     try:

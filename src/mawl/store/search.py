@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -26,14 +27,14 @@ def read_search(folder: Path) -> SearchRecord:
     :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
     path = folder / RECORD
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise UsageError(
             "is no search",
             where=str(folder),
             why=f"it has no {RECORD}",
             cure="name the folder that mawl tune search made",
         )
-    content = read_bounded(path, "name the folder that mawl tune search made")
+    content = read_bounded(path, "name the folder that mawl tune search made", inside=folder)
     try:
         record = msgspec.json.decode(content, type=SearchRecord)
         other = major(record.format_version) != major(SEARCH_FORMAT_VERSION)

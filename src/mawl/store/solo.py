@@ -8,10 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.foreign import read_regular
 from mawl.store.files import replace_file
 
 FOLDER = "solo"
 """Where they are, in the directory of run folders."""
+
+LARGEST_BYTES = 2**20
 
 Condition = str | int | float | bool | None | list[str]
 Conditions = Mapping[str, Condition]
@@ -39,8 +42,10 @@ def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
     A damaged file is measured anew, and so replaced.
     """
     try:
-        found = msgspec.json.decode(place(runs, program, conditions).read_bytes(), type=Solo)
-    except (OSError, msgspec.DecodeError):
+        path = place(runs, program, conditions)
+        content = read_regular(path, LARGEST_BYTES, inside=path.parent)
+        found = msgspec.json.decode(content, type=Solo)
+    except (OSError, ValueError, RecursionError):
         return None
     same = found.program == program and found.conditions == dict(conditions)
     return found if same and found.real_time_seconds > 0 else None

@@ -7,7 +7,6 @@ A reader of a live run must not cost it: nothing is locked, compacted or read tw
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Generic
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from mawl.errors import UnreadableRunError
+from mawl.foreign import descriptor_of
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.columns import SCHEMAS, conform
@@ -220,13 +220,13 @@ class _Batches:
 
 
 def _read(path: Path, offset: int, most: int) -> bytes:
-    """Up to ``most`` bytes from ``offset``; nothing of what is no regular file (a pipe would block)."""
+    """Up to ``most`` bytes from ``offset``; nothing of what mawl does not open."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
+        descriptor = descriptor_of(path, inside=path.parent.parent)
+    except OSError:
         return b""
     try:
-        return os.pread(descriptor, most, offset) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return os.pread(descriptor, most, offset)
     finally:
         os.close(descriptor)
 

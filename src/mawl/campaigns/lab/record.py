@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.foreign import read_regular
 from mawl.model.lab import LAB_FORMAT_VERSION, LabRecord
 from mawl.store.files import replace_file, replace_link
-from mawl.store.layout import LATEST, major
+from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST, major
 
 FOLDER = "lab"
 """Where campaigns of the lab are, in the directory of run folders."""
@@ -33,7 +35,9 @@ def new_folder(runs: Path, campaign_id: str) -> Path:
 
 def read_record(name: str, runs: Path) -> tuple[LabRecord, Path]:
     """A campaign by its folder, its id, or ``latest``; with its folder."""
-    folder = next((place for place in (Path(name), runs / FOLDER / name) if (place / RECORD).is_file()), None)
+    folder = next(
+        (place for place in (Path(name), runs / FOLDER / name) if os.path.lexists(place / RECORD)), None
+    )
     if folder is None:
         raise UsageError(
             "is no campaign of the lab",
@@ -41,9 +45,10 @@ def read_record(name: str, runs: Path) -> tuple[LabRecord, Path]:
             cure="name a folder that mawl lab run made, or its id",
         )
     try:
-        record = msgspec.json.decode((folder / RECORD).read_bytes(), type=LabRecord)
+        content = read_regular(folder / RECORD, LARGEST_FACTS_BYTES, inside=folder)
+        record = msgspec.json.decode(content, type=LabRecord)
         known = major(record.format_version) == major(LAB_FORMAT_VERSION)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UnreadableRunError("cannot be read", where=str(folder / RECORD), why=str(error)) from None
     if not known:
         raise UnreadableRunError(
