@@ -77,11 +77,11 @@ def test_slow_write_back_behind_jobs_that_do_not_wait_is_no_limit() -> None:
     assert fabric_summary(rates)["limit"]["verdict"] == "none"
 
 
-def test_what_fuse_reads_is_charged_to_nobody_and_no_zero() -> None:
+def test_what_the_servers_devices_moved_is_no_figure_of_the_nodes_and_no_zero() -> None:
     summary = run(7e6, 14e6)
     device = summary["io"]["device"]
-    assert device["read_bytes"] is None and device["written_bytes"] is not None
-    assert "FUSE" in summary["missing"]["io.device.read_bytes"]
+    assert device["read_bytes"] is device["written_bytes"] is None
+    assert "network file system" in summary["missing"]["io.own.read_bytes"]
     assert summary["io"]["reach"]["read_ratio"] is None
     assert device["peak"]["read_bytes_per_second"] is None
     assert not any("page cache" in reason for reason in summary["capacity"]["reasons"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mawl.analysis.moments import blocked, busy_cores, moments, peak_latencies
 from mawl.analysis.summary import summary_of
-from mawl.analysis.throughput import CHARGED
+from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
 from mawl.model.options import ROLES
@@ -66,7 +66,7 @@ def test_busy_cores_are_those_of_the_active_phase() -> None:
     line = timeline(four_jobs(60), 4)
     assert line is not None
     assert busy_cores(samples(60, IDLE), windows_of(line)) == pytest.approx(4.0)
-    assert len(moments(samples(60, IDLE), windows_of(line), CHARGED)) == 12
+    assert len(moments(samples(60, IDLE), windows_of(line), APPLICATION)) == 12
 
 
 def test_the_peak_of_the_latency_is_the_highest_window_mean() -> None:
@@ -78,5 +78,5 @@ def test_the_peak_of_the_latency_is_the_highest_window_mean() -> None:
     }
     line = timeline(four_jobs(60), 4)
     assert line is not None
-    peaks = peak_latencies(moments(samples(60, of), windows_of(line), CHARGED))
+    peaks = peak_latencies(moments(samples(60, of), windows_of(line), APPLICATION))
     assert peaks["util"] == {"read": None, "write": pytest.approx(0.008)}

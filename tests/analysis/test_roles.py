@@ -79,7 +79,7 @@ def test_remarks_of_one_kind_are_said_once() -> None:
 
 def test_without_a_compiler_the_run_says_so() -> None:
     reason = "not measured: no C compiler"
-    summary = summary_of(facts(missing={"io.by_role": reason}), without(jobs(), io=None))
+    summary = summary_of(facts(missing={"io.by_role": reason}, volumes=[]), without(jobs(), io=None))
     assert summary["io"]["by_role"] is None
     assert summary["missing"]["io.by_role"] == reason
     assert roles(summary) == [f"I/O by role: {reason}; nor can devices split it: no device of data is known"]

@@ -13,7 +13,7 @@ from mawl.model.run import Alone, RunFacts, WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters.text import render
-from tests.fakes.stored_run import facts, job, jobs
+from tests.fakes.stored_run import MOVED, facts, job, jobs
 
 INPUTS_BYTES = sum(table.bytes(1.0) for program in CATALOGUE.values() for table in program.inputs)
 
@@ -105,7 +105,7 @@ def test_a_program_without_a_time_alone_leaves_the_ratio_open() -> None:
 
 
 def test_another_workload_has_values_without_a_meaning_and_one_line_in_the_report() -> None:
-    summary = summary_of(facts(), jobs())
+    summary = summary_of(facts(), jobs(), moved=MOVED)
     assert not any(row["meaningful"] for row in summary["signature"].values())
     assert summary["signature"]["device_read_ratio"]["value"] == pytest.approx(0.8)
     assert "device_read_ratio" not in render(summary)

@@ -15,7 +15,7 @@ from mawl.analysis.summary import summarise, summary_of
 from mawl.model.usage import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
-from tests.fakes.stored_run import facts, job, jobs, write_run
+from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
 
 # The names that other tools rely on.
 BINDING = {
@@ -98,15 +98,20 @@ def test_cpu_over_real_time() -> None:
     assert ratio["range"] == pytest.approx(0.5)
 
 
-def test_device_bytes_are_those_that_were_not_cancelled() -> None:
-    io = summary_of(facts(), jobs())["io"]
-    assert io["device"]["written_bytes"] == 5 * 100_000_000
+def test_each_kind_of_bytes_has_its_own_figure() -> None:
+    io = summary_of(facts(), jobs(), moved=MOVED)["io"]
+    assert io["dirtied"]["written_bytes"] == 5 * 100_000_000
+    assert io["own"]["read_bytes"] == 5 * 400_000_000
+    assert io["own"]["written_bytes"] == 5 * 100_000_000
+    assert (io["device"]["read_bytes"], io["device"]["written_bytes"]) == (2.4e9, 6e8)
     assert io["device"]["read_ratio"] == 0.8
     assert io["reach"] == {"read_ratio": 0.5, "write_ratio": 0.5}
+    # The job with the wrong answer does not count, and yet it is no other program.
+    assert io["foreign"]["ratio"] == 0.0
 
 
 def test_throughput_is_bytes_of_the_jobs_that_count_over_the_elapsed_time() -> None:
-    io = summary_of(facts(), jobs())["io"]
+    io = summary_of(facts(), jobs(), moved=MOVED)["io"]
     elapsed = 60.5  # the wrong answer's job counts for the time, not for the bytes
     assert io["application"]["run_mean"] == pytest.approx(
         {
@@ -115,7 +120,7 @@ def test_throughput_is_bytes_of_the_jobs_that_count_over_the_elapsed_time() -> N
             "total_bytes_per_second": 5e9 / elapsed,
         }
     )
-    assert io["device"]["run_mean"]["write_bytes_per_second"] == pytest.approx(5e8 / elapsed)
+    assert io["device"]["run_mean"]["write_bytes_per_second"] == pytest.approx(6e8 / elapsed)
 
 
 def test_a_run_of_no_length_has_no_throughput() -> None:

@@ -10,7 +10,7 @@ import pytest
 from mawl.analysis.course import course
 from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
-from mawl.analysis.throughput import CHARGED
+from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.turns import READ_IN_TURNS, evened
 from mawl.analysis.windows import Windows
 from mawl.model.records import SampleRecord
@@ -87,7 +87,7 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
 
     assert by_second(even) == pytest.approx(0.0)
     windows = Windows(seconds=5.0, edges=tuple(START + edge for edge in (3, 8, 13, 18, 23)), active=4)
-    blocked = [moment.jobs_blocked for moment in moments(even, windows, CHARGED)]
+    blocked = [moment.jobs_blocked for moment in moments(even, windows, APPLICATION)]
     assert [parts["other"] for parts in blocked if parts] == pytest.approx([0.0] * 4)
     uneven = stored([1.0, 1.0, 1.0, 0.0] * 3)
     assert by_second(evened(uneven)) == pytest.approx(3.0 * (span[1] - span[0]))

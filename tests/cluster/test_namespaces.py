@@ -85,7 +85,12 @@ def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, 
     assert run.jobs.num_rows == 284
     assert compute.all(run.jobs.column("verified")).as_py()
     own = [open_run(run.path / "nodes" / name) for name in NAMES]
-    for column in ("real_time_seconds", "user_cpu_seconds", "application_read_bytes", "device_written_bytes"):
+    for column in (
+        "real_time_seconds",
+        "user_cpu_seconds",
+        "application_read_bytes",
+        "charged_written_bytes",
+    ):
         parts = sum(compute.sum(one.jobs.column(column)).as_py() for one in own)
         assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(parts)
     assert [one.jobs.num_rows for one in own] == [71] * 4

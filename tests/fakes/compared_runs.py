@@ -13,7 +13,7 @@ from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import RunFacts, WorkloadFacts
-from tests.fakes.stored_run import NAMES, START, facts, job, planned
+from tests.fakes.stored_run import MOVED, NAMES, START, facts, job, planned
 
 NOISE = 0.15
 """Standard deviation of the mean over jobs of log real time, from run to run of the workload nano.
@@ -68,7 +68,7 @@ def compared(
         **{**COMPLETED, "run_id": f"run-{number}", "started_at": START + 100.0 * number, **changes}
     )
     records = jobs(factors or {}, blocked_work_seconds) if records is None else records
-    summary = judge(some, records, summary_of(some, records))
+    summary = judge(some, records, summary_of(some, records, moved=MOVED))
     times = {
         record.job: JobTime(
             program=record.program,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from mawl.advice.evidence import Reading
 from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
 from mawl.analysis.summary import summary_of
-from mawl.analysis.throughput import device_counters
+from mawl.analysis.throughput import device_counters, role_places
 from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
 from mawl.model.records import JobRecord, SampleRecord
@@ -45,8 +47,10 @@ IDLE: dict[str, Rate] = {
     "host.swap_written_bytes": 0.0,
     "application_read_bytes": 100e6,
     "application_written_bytes": 50e6,
-    "device_read_bytes": 90e6,
-    "device_written_bytes": 45e6,
+    "own_read_bytes": 90e6,
+    "charged_written_bytes": 45e6,
+    "device.sda.read_bytes": 90e6,
+    "device.sda.written_bytes": 45e6,
 }
 """Four jobs on eight processors that wait for nothing."""
 
@@ -81,6 +85,32 @@ def four_jobs(seconds: float) -> list[JobRecord]:
     return [job(f"s{number}-1", 0.0, seconds) for number in range(1, 5)]
 
 
+def charged(jobs: list[JobRecord], of: RunFacts, some: Samples) -> list[JobRecord]:
+    """The jobs, charged in equal parts with all that the devices of the roles moved."""
+    every = [
+        [
+            float(series.values[-1] - series.values[0])
+            for device in sorted({d for _, d in role_places(of)})
+            if (series := some.series(node, f"device.{device}.{way}_bytes")) is not None
+        ]
+        for way in ("read", "written")
+        for node in some.nodes[:1]
+    ]
+    read, written = (sum(one) / len(jobs) for one in every)
+    return [
+        replace(
+            record,
+            usage=replace(
+                record.usage,
+                own_read_bytes=round(read),
+                charged_written_bytes=round(written),
+                cancelled_written_bytes=0,
+            ),
+        )
+        for record in jobs
+    ]
+
+
 def reading_of(
     changes: Mapping[str, Rate] | None = None,
     *,
@@ -89,16 +119,20 @@ def reading_of(
     jobs: list[JobRecord] | None = None,
     skip: Sequence[int] = (),
     without: str = " ",
+    alone: bool = True,
 ) -> Reading:
     """What the rules read: four jobs of ``seconds`` with the samples of :data:`IDLE`, with ``changes``.
 
-    Series that begin with ``without`` are left out.
+    Series that begin with ``without`` are left out.  Unless not ``alone``, the jobs that finished are charged
+    with all that the devices moved: nobody else was there.
     """
     every = {**IDLE, **(changes or {})}
     rates = {name: rate for name, rate in every.items() if not name.startswith(without)}
     some = samples(seconds, rates, skip=skip)
     of = of or facts(outcome="completed", workload=WORKLOAD)
     jobs = jobs or four_jobs(float(seconds))
+    if alone:
+        jobs = charged(jobs, of, some)
     line = timeline(jobs, of.workload.sessions)
     assert line is not None
     windows = windows_of(line)

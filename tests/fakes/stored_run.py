@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.model.options import Options
+from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.series import Change
+from mawl.model.dirty import DirtyPages
+from mawl.model.options import ROLES, Options
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.role_io import IoByRole, RoleIo, waits_of
 from mawl.model.run import (
@@ -14,6 +17,7 @@ from mawl.model.run import (
     Phases,
     PlannedJob,
     RunFacts,
+    VolumeFacts,
     WorkloadFacts,
 )
 from mawl.model.usage import Usage
@@ -43,8 +47,8 @@ def usage(real: float, cpu: float, megabytes: int) -> Usage:
         application_written_bytes=2_000_000 * megabytes,
         read_calls=100,
         write_calls=50,
-        device_read_bytes=4_000_000 * megabytes,
-        device_written_bytes=1_500_000 * megabytes,
+        own_read_bytes=4_000_000 * megabytes,
+        charged_written_bytes=1_500_000 * megabytes,
         cancelled_written_bytes=500_000 * megabytes,
     )
 
@@ -99,6 +103,27 @@ def planned(name: str) -> PlannedJob:
     )
 
 
+ON_SDA = [
+    VolumeFacts(role=role, node="bench1", directory=f"/mnt/{role}", devices=["sda"], layers=["sda"])
+    for role in ROLES
+]
+"""Where the roles lie unless a test says so."""
+
+NOTHING_LEFT = DirtyPages(
+    sync_seconds=0.1,
+    machine_at_gate_bytes=0,
+    machine_at_end_bytes=0,
+    own_at_end_bytes=0,
+    own_source="cachestat of the files",
+    removed_bytes=0,
+)
+"""A clean start, and an end at which all was written."""
+
+
+MOVED = DeviceBytes("block device sda", Change(2.4e9, 60.5), Change(6e8, 60.5))
+"""What the device under the roles moved in the run: the six jobs' own bytes, and nobody else's."""
+
+
 def facts(**changes: object) -> RunFacts:
     """The facts of the run, finished well unless changed."""
     values: dict[str, object] = {
@@ -139,6 +164,8 @@ def facts(**changes: object) -> RunFacts:
         "software": {"pyarrow": "26.0.1"},
         "settings": {"transparent_hugepage": "madvise", "governor": None},
         "roles": {"data": ["data"], "work": ["work"], "util": ["util"]},
+        "volumes": ON_SDA,
+        "dirty": {"bench1": NOTHING_LEFT},
         "phases": Phases(generate_seconds=3.0, startup_seconds=1.5, run_seconds=60.5),
         "launcher": Usage(user_cpu_seconds=1.25, system_cpu_seconds=0.25),
         "overhead": Overhead(cpu_seconds=2.5, startup_cpu_seconds=2.0, peak_memory_bytes=90 * 2**20),

@@ -166,8 +166,8 @@ RATES = {
     "mawl_cpu_seconds": 0.02,
     "application_read_bytes": 3e9,
     "application_written_bytes": 1e9,
-    "device_read_bytes": 2e9,
-    "device_written_bytes": 9e8,
+    "own_read_bytes": 2e9,
+    "charged_written_bytes": 9e8,
     **{
         f"role.{role}.{figure}": rate / number
         for number, role in enumerate(("work", "util", "data", "other"), 1)

@@ -52,8 +52,8 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
         "job": TreeSample(
             application_read_bytes=1012,
             application_written_bytes=2024,
-            device_read_bytes=5060,
-            device_written_bytes=6072,
+            own_read_bytes=5060,
+            charged_written_bytes=6072,
             user_cpu_seconds=106 / TICKS_PER_SECOND,
             system_cpu_seconds=101 / TICKS_PER_SECOND,
             resident_bytes=3 * 10 * PAGE,
@@ -66,7 +66,7 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
 def test_a_kernel_without_io_accounting_gives_none_not_zero(tmp_path: Path) -> None:
     add_process(tmp_path, 100, io=None, ticks=3)
     sample = ProcessSampler(tmp_path).sample({"job": 100})["job"]
-    assert sample.application_read_bytes is sample.device_written_bytes is None
+    assert sample.application_read_bytes is sample.charged_written_bytes is None
     assert sample.user_cpu_seconds == 3 / TICKS_PER_SECOND
 
 

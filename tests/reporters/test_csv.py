@@ -66,7 +66,10 @@ def test_the_summary_is_a_row_per_figure_with_its_unit_or_the_reason_why_there_i
     assert found["nodes.1.memory_bytes"]["unit"] == "bytes"
     assert found["io.by_role.data.read_latency_seconds.p99"]["unit"] == "seconds"
     missing = found["io.device.peak.total_bytes_per_second"]
-    assert (missing["value"], missing["missing"]) == ("", "no samples cover a window of the run")
+    assert (missing["value"], missing["missing"]) == (
+        "",
+        "the run holds no samples of the devices of the roles",
+    )
     assert found["capacity.carried"]["value"] == "false"
     assert unit_of("no.such.figure") is None
 

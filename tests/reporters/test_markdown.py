@@ -81,7 +81,7 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
 def test_markdown_has_the_figures() -> None:
     _, summary = judged()
     lines = markdown.render(summary).splitlines()
-    assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 1.60 GB | 400 MB |" in lines
+    assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
     assert any(line.startswith("- **validity**: indicative") for line in lines)
     assert any(line.startswith("| `wide_sort` | 4 |") for line in lines)
 

@@ -110,7 +110,7 @@ def test_without_a_probe_the_reports_say_nothing_of_it_but_the_reason() -> None:
 
 
 def test_the_page_has_a_section_with_the_figures_and_the_reasons(tmp_path: Path) -> None:
-    write_run(tmp_path / "run").finish(facts())
+    write_run(tmp_path / "run").finish(facts(volumes=[]))
     run = open_run(tmp_path / "run")
     assert "the run folder holds no probe (mawl probe --run RUN)" in html.render(run, judged(run))
     write_probe(tmp_path / "run" / "probe.json", probe(disk()))

@@ -19,8 +19,8 @@ from mawl.reporters.figure import figure
 from mawl.reporters.text import MOST_FAILURES, render
 from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
-from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
-from tests.fakes.stored_run import facts, job, jobs, write_run
+from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples
+from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
 
 
 def test_beside_its_tables_it_stays_short() -> None:
@@ -29,8 +29,8 @@ def test_beside_its_tables_it_stays_short() -> None:
     records = [job("s1-1", 0.0, 3599.0, program=name, usage=slow) for name in CATALOGUE]
     records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason="why") for name in CATALOGUE] * 5
     long = facts(outcome="interrupted", outcome_reason="because " * 20)
-    lines = render(summary_of(long, records)).splitlines()
-    lines_of_tables = 2 * len(CATALOGUE) + len(SIGNATURE)
+    lines = render(summary_of(long, records, moved=MOVED)).splitlines()
+    lines_of_tables = 2 * len(CATALOGUE) + len(SIGNATURE) + len(("own", "dirtied"))
     assert len(lines) - lines_of_tables < 60, "lines for each program and row, and a screen for the rest"
     assert max(map(len, lines)) <= LINE_WIDTH
 
@@ -156,9 +156,18 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
     )
     records = [msgspec.structs.replace(record, waits=waits) for record in four_jobs(60.0)]
     some = samples(60, rates)
+    records = [
+        msgspec.structs.replace(
+            record,
+            usage=msgspec.structs.replace(
+                record.usage, application_read_bytes=3 * 10**9, application_written_bytes=2 * 10**9
+            ),
+        )
+        for record in charged(records, of, some)
+    ]
     text = render(judge(of, records, summary_of(of, records, samples=some), some))
     assert "carried   not known: all 4 jobs finished; stretch is not known" in text
-    assert "limit     storage (work); shares of the active time: storage 1.00" in text
+    assert "limit     storage (work on sda); shares of the active time: storage 1.00" in text
     assert "validity  indicative: reach, duration, repeats" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["wide_sort", "4", "min", "00", "s", "0.25", "0.00", "0.00", "0.73", "0.00", "0.02", "-"] in lines

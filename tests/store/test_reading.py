@@ -64,7 +64,7 @@ def test_an_empty_folder_is_no_run(tmp_path: Path) -> None:
 
 
 def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
-    change(finished, f'"{FORMAT_VERSION}"', '"1.7"')
+    change(finished, f'"{FORMAT_VERSION}"', '"2.7"')
     change(finished, r'"title"', '"colour": [1, {"deep": null}], "title"')
     change(finished, r'"cpucount"', '"turbo": true, "cpucount"')
     path = finished / "jobs.parquet"
@@ -76,8 +76,8 @@ def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
 
 
 def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
-    change(finished, f'"{FORMAT_VERSION}"', '"2.0"')
-    with pytest.raises(UnreadableRunError, match=r"written in format 2.0.*upgrade this one"):
+    change(finished, f'"{FORMAT_VERSION}"', '"3.0"')
+    with pytest.raises(UnreadableRunError, match=r"written in format 3.0.*upgrade this one"):
         open_run(finished)
 
 

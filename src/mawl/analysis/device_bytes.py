@@ -1,4 +1,4 @@
-"""Bytes at the block devices themselves, where the jobs' own account of them is missing or misleads."""
+"""Bytes that the block devices under the roles moved over a run, whoever asked for them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class DeviceBytes(NamedTuple):
 def device_bytes(
     facts: RunFacts, samples: Samples | None, counters: Counters, span: Span | None
 ) -> DeviceBytes | None:
-    """The sums of the devices behind the windows of ``io.device``; None where these are the jobs' own."""
-    if samples is None or span is None or counters.of_jobs:
+    """The sums of the devices behind the windows of ``io.device``; None where these are not known."""
+    if samples is None or span is None or counters.reason is not None:
         return None
     return DeviceBytes(
         counters.source,

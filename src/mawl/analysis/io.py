@@ -1,13 +1,14 @@
-"""Bytes that programs asked for, bytes that reached the devices, and both over time."""
+"""Bytes of the four kinds (application, dirtied, device, own), what was others', and reach."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.analysis.blocks import Block, Missing, ratio, total
-from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes
-from mawl.analysis.throughput import CHARGED
+from mawl.analysis.blocks import Block, Missing, counted, ratio, total
+from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.own_bytes import dirtied_block, foreign_block, own_block
 from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
 from mawl.model.thresholds import value_of
 
 NOT_COVERED = "samples do not cover half of the run at each of the devices"
@@ -16,64 +17,59 @@ REACHES_STORAGE_RATIO = value_of("capacity.least_reach_ratio")
 
 
 def io_block(
+    facts: RunFacts,
     jobs: Sequence[JobRecord],
     elapsed_seconds: float | None,
     in_time: Mapping[str, Block],
     missing: Missing,
     at_devices: DeviceBytes | None = None,
-    compressed: Sequence[str] = (),
-    over_fuse: Sequence[str] = (),
+    why_not: str | None = None,
 ) -> Block:
-    """Totals of the jobs that count, by the kernel's account (/proc/PID/io), and figures over windows.
+    """Totals and figures over windows; docs/design/figures.md, Bytes, has the formulas.
 
     ``in_time`` are the window figures of ``application`` and ``device``
-    (:func:`mawl.analysis.throughput.side_in_time`).
-    ``run_mean`` is those totals over ``elapsed_seconds``, the first start to the last end.
-    Device bytes written are those charged less those cancelled before they were written (the file
-    was removed first).  Where the jobs have no such account, or one from before compression (``compressed``
-    are those roles), they are what moved ``at_devices``, whoever asked: ``bytes_source`` says which, and
-    then there is no reach.  Of roles ``over_fuse`` reads are charged to nobody, and there are none.
-    ``reach`` may pass 1: the kernel reads ahead and writes whole pages.
+    (:func:`mawl.analysis.throughput.side_in_time`).  ``jobs`` are all; application, dirtied and own bytes
+    are of those that count.  ``at_devices`` is what the devices of the roles moved, whoever asked, and
+    ``why_not`` why that is not known.  ``reach`` is own over application and may pass 1: the kernel reads
+    ahead and writes whole pages.
     """
+    good = counted(jobs)
     application = _side(
         "io.application",
-        total(jobs, "application_read_bytes", "io.application.read_bytes", missing),
-        total(jobs, "application_written_bytes", "io.application.written_bytes", missing),
+        total(good, "application_read_bytes", "io.application.read_bytes", missing),
+        total(good, "application_written_bytes", "io.application.written_bytes", missing),
         elapsed_seconds,
         missing,
     )
-    own: Missing = {}
-    charged = total(jobs, "device_written_bytes", "io.device.written_bytes", own)
-    cancelled = total(jobs, "cancelled_written_bytes", "io.device.written_bytes", own)
-    read = total(jobs, "device_read_bytes", "io.device.read_bytes", own)
-    written = None if charged is None or cancelled is None else max(charged - cancelled, 0)
-    source = CHARGED.source
-    seconds = elapsed_seconds
-    if compressed or (at_devices is not None and read is None and written is None):
-        read, written, seconds = _moved(at_devices)
-        source = at_devices.source if at_devices is not None else source
-        own |= dict.fromkeys(("io.device.read_bytes", "io.device.written_bytes"), NOT_COVERED)
-        if compressed and at_devices is None:
-            reason = COMPRESSED.format(" and ".join(compressed))
-            own |= dict.fromkeys(own, reason)
-    if over_fuse and source == CHARGED.source:
-        read = None
-        own["io.device.read_bytes"] = f"{' and '.join(over_fuse)} on FUSE, whose reads are charged to nobody"
-    missing |= own
-    device = {**_side("io.device", read, written, seconds, missing), "bytes_source": source}
-    reached = device if source == CHARGED.source else {"read_bytes": None, "written_bytes": None}
+    read, written, seconds = _moved(at_devices)
+    missing |= dict.fromkeys(("io.device.read_bytes", "io.device.written_bytes"), why_not or NOT_COVERED)
+    device = _side("io.device", read, written, seconds, missing)
+    missing["io.device.bytes_source"] = why_not or NOT_COVERED
+    dirtied = dirtied_block(facts, good, missing)
+    own = own_block(facts, good, at_devices, missing)
     return {
         "application": {**application, **in_time["application"]},
-        "device": {**device, **in_time["device"]},
+        "dirtied": dirtied,
+        "device": {
+            **device,
+            "bytes_source": None if at_devices is None else at_devices.source,
+            **in_time["device"],
+        },
+        "own": own,
+        "foreign": foreign_block(facts, jobs, at_devices, missing),
         "reach": {
-            "read_ratio": ratio(
-                reached["read_bytes"], application["read_bytes"], "io.reach.read_ratio", missing
-            ),
-            "write_ratio": ratio(
-                reached["written_bytes"], application["written_bytes"], "io.reach.write_ratio", missing
-            ),
+            f"{direction}_ratio": _reach(own, application, direction, moved, missing)
+            for direction, moved in (("read", "read_bytes"), ("write", "written_bytes"))
         },
     }
+
+
+def _reach(own: Block, application: Block, direction: str, moved: str, missing: Missing) -> float | None:
+    path = f"io.reach.{direction}_ratio"
+    found = ratio(own[moved], application[moved], path, missing)
+    if own[moved] is None:
+        missing[path] = missing[f"io.own.{moved}"]
+    return found
 
 
 def _moved(found: DeviceBytes | None) -> tuple[float | None, float | None, float | None]:

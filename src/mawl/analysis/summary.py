@@ -11,7 +11,7 @@ from mawl.analysis.blocks import Block, Missing, counted
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
 from mawl.analysis.demand import storage_block
-from mawl.analysis.device_bytes import COMPRESSED, compressed_roles, device_bytes
+from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes, compressed_roles, device_bytes
 from mawl.analysis.figures import (
     cpu_account_block,
     cpu_real_block,
@@ -28,7 +28,7 @@ from mawl.analysis.role_devices import devices_by_role
 from mawl.analysis.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.analysis.series import Samples
 from mawl.analysis.signature import signature_block
-from mawl.analysis.throughput import APPLICATION, device_counters, fuse_roles, side_in_time
+from mawl.analysis.throughput import APPLICATION, device_counters, side_in_time
 from mawl.analysis.turns import evened
 from mawl.analysis.unended import happened, line_of
 from mawl.analysis.volumes import roles_block, volumes_block
@@ -90,6 +90,7 @@ def summary_of(
     samples: Samples | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | str | None = None,
+    moved: DeviceBytes | None = None,
 ) -> Block:
     """A run's summary as plain data; ``missing`` gives the reason of every null by its path.
 
@@ -97,7 +98,8 @@ def summary_of(
     what happened when, and the CPU account, over all.  ``rows`` are how many steps, samples and
     events the folder holds, ``missing`` why one of them is not known; without ``samples`` there are
     no figures over time.  ``events`` tell which jobs of a run that did not go through had started;
-    ``probe`` is what its storage can do, or why that cannot be read.
+    ``probe`` is what its storage can do, or why that cannot be read; ``moved`` what the devices of the roles
+    moved, where it is known without samples.
     """
     found: Missing = dict(missing or {})
     line = line_of(facts, jobs, events, samples)
@@ -111,8 +113,7 @@ def summary_of(
         for name, counters in (("application", APPLICATION), ("device", device))
     }
     span = (windows.edges[0], windows.edges[-1]) if windows else None
-    at_devices, compressed = device_bytes(facts, samples, device, span), compressed_roles(facts)
-    over_fuse = fuse_roles(facts)
+    at_devices = moved or device_bytes(facts, samples, device, span)
     volumes = volumes_block(facts, good, samples, windows.edges if windows else None, found)
     summary: Block = {
         **_identity(facts),
@@ -124,7 +125,7 @@ def summary_of(
         "time": time,
         "cpu_real_ratio": cpu_real_block(time, good, found),
         "io": {
-            **io_block(good, time["elapsed_seconds"], in_time, found, at_devices, compressed, over_fuse),
+            **io_block(facts, jobs, time["elapsed_seconds"], in_time, found, at_devices, device.reason),
             "by_role": with_peaks(by_role_block(good, facts.roles, found), course),
             "devices_by_role": devices_by_role(facts, samples, windows.edges if windows else None, found),
             "coverage_ratio": coverage_ratio(good, found),
@@ -152,9 +153,8 @@ def summary_of(
     by_role = summary["io"]["by_role"]
     summary["storage"] = storage_block(facts, by_role, jobs, windows, samples, probe, found)
     busy = busy_cores(samples, windows) if samples and windows else None
-    if compressed:
-        source = summary["io"]["device"]["bytes_source"] if at_devices is not None else None
-        summary["remarks"].append(_remark_on_compressing(compressed, source))
+    if compressed := compressed_roles(facts):
+        summary["remarks"].append(f"{COMPRESSED.format(' and '.join(compressed))}; own bytes are missing")
     if windows is not None:
         summary["remarks"] += partial_remark(summary["host"], windows.edges[-1] - windows.edges[0])
     summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)
@@ -177,11 +177,6 @@ def _identity(facts: RunFacts) -> Block:
         "start_mode": facts.start_mode,
         "nodes": msgspec.to_builtins(facts.nodes),
     }
-
-
-def _remark_on_compressing(roles: Sequence[str], source: str | None) -> str:
-    given = "missing" if source is None else f"those of {source}, whoever asked"
-    return f"{COMPRESSED.format(' and '.join(roles))}; device bytes are {given}"
 
 
 def _probe(run: Run) -> Probe | str | None:

@@ -13,6 +13,9 @@ from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, r
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 
+MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
+"""What lies there moves at no device."""
+
 DIRECTIONS = ("read", "write", "total")
 FIGURES = ("peak", "initial", "sustained", "active_mean")
 NO_SAMPLES = "no samples cover a window of the run"
@@ -22,13 +25,16 @@ Flow = dict[str, Rates]
 
 
 class Counters:
-    """Which series of the samples are one side's counters, by direction; ``of_jobs``: their own account."""
+    """Which series of the samples are one side's counters, by direction.
+
+    ``reason`` is why no series are, where that is so; ``source`` then says it, too.
+    """
 
     def __init__(
-        self, source: str, read: Sequence[str], write: Sequence[str], *, of_jobs: bool = False
+        self, source: str, read: Sequence[str], write: Sequence[str], *, reason: str | None = None
     ) -> None:
         self.source, self.read, self.write = source, tuple(read), tuple(write)
-        self.of_jobs = of_jobs
+        self.reason = reason
 
     def flow(self, samples: Samples, edges: Sequence[float]) -> Flow:
         """Bytes per second in each window, read, written and together."""
@@ -41,19 +47,50 @@ class Counters:
 
 
 APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
-CHARGED = Counters(
-    "jobs' processes (charged)", ("device_read_bytes",), ("device_written_bytes",), of_jobs=True
-)
-
-WRITTEN_ONLY = Counters(
-    f"{CHARGED.source}; what FUSE reads is charged to nobody", (), CHARGED.write, of_jobs=True
-)
-"""Roles on FUSE: the kernel charges a process what it writes there, and not what it reads."""
 
 
-def charged(facts: RunFacts) -> Counters:
-    """The jobs' own account of the devices: without reads where a role lies on FUSE."""
-    return WRITTEN_ONLY if fuse_roles(facts) else CHARGED
+def unknown(reason: str) -> Counters:
+    """Devices of which nothing is known."""
+    return Counters(f"not known: {reason}", (), (), reason=reason)
+
+
+def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
+    """The counters of the block devices under the roles, whoever asked them, where the run knows them all.
+
+    Of imported recordings without roles they are all block devices, each byte once.  What the kernel
+    charges to the jobs' processes is never taken for them: a page written counts there when it becomes dirty.
+    """
+    if samples is None:
+        return unknown("the run holds no samples of the host")
+    imported = facts.kind == "imported" and not facts.volumes
+    if not imported and (why := lacking(facts)) is not None:
+        return unknown(why)
+    devices = disks(samples) if imported else sorted({device for _, device in role_places(facts)})
+    names = {
+        figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
+    }
+    there = {name for node in samples.nodes for name in samples.names(node)}
+    if not devices or not there.issuperset(names["read"] + names["written"]):
+        return unknown("the run holds no samples of the devices of the roles")
+    plural = "" if len(devices) == 1 else "s"
+    source = (
+        f"all {len(devices)} block device{plural}"
+        if imported
+        else f"block device{plural} {', '.join(devices)}"
+    )
+    return Counters(source, names["read"], names["written"])
+
+
+def lacking(facts: RunFacts) -> str | None:
+    """Why the devices of a role are not known; None where all are.  File systems in memory have none."""
+    if not facts.volumes:
+        return "the run does not say which block devices hold its roles"
+    for volume in facts.volumes:
+        if not volume.devices and volume.file_system not in MEMORY_FILE_SYSTEMS:
+            return f"{volume.role}: {volume.reason or 'no block device is known for it'}"
+    if not any(volume.devices for volume in facts.volumes):
+        return "the roles lie in file systems that are memory"
+    return None
 
 
 def fuse_roles(facts: RunFacts) -> list[str]:
@@ -64,34 +101,6 @@ def fuse_roles(facts: RunFacts) -> list[str]:
         if (volume.file_system or "").partition(".")[0] == "fuse"
     }
     return list(found)
-
-
-def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
-    """The counters of the device side: the block devices under the roles, where the run knows them all.
-
-    Of imported recordings without roles they are all block devices, each byte once.
-    They count what reached the device when it did, whoever asked; what the kernel charged to the
-    jobs' processes, the fallback, counts a page written when it became dirty and may be cancelled.
-    """
-    imported = facts.kind == "imported" and samples is not None and not facts.volumes
-    if samples is None or not (imported or (facts.volumes and all(v.devices for v in facts.volumes))):
-        return charged(facts)
-    devices = disks(samples) if imported else sorted({device for _, device in role_places(facts)})
-    if not devices:
-        return charged(facts)
-    names = {
-        figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
-    }
-    there = {name for node in samples.nodes for name in samples.names(node)}
-    if not there.issuperset(names["read"] + names["written"]):
-        return charged(facts)
-    plural = "" if len(devices) == 1 else "s"
-    source = (
-        f"all {len(devices)} block device{plural}"
-        if imported
-        else f"block device{plural} {', '.join(devices)}"
-    )
-    return Counters(source, names["read"], names["written"])
 
 
 def role_places(facts: RunFacts) -> set[tuple[str, str]]:
@@ -125,6 +134,8 @@ def side_in_time(
         reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else "no job has both a start and an end")
     else:
         found, reasons = _found(counters, jobs, windows, samples)
+        if counters.reason is not None:
+            reasons = dict.fromkeys(FIGURES, counters.reason)
     block: Block = {
         figure: {
             f"{direction}_bytes_per_second": _value(
@@ -143,6 +154,7 @@ def side_in_time(
         facts,
         f"{path}.sustained_bytes_per_second_per_core",
         missing,
+        counters.reason,
     )
     block["window_seconds"] = windows.seconds if windows else None
     if windows is None:
@@ -169,11 +181,13 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     return total or None, "the run names no node"
 
 
-def per_core(value: float | None, facts: RunFacts, path: str, missing: Missing) -> float | None:
-    """A throughput per core of the run's basis."""
+def per_core(
+    value: float | None, facts: RunFacts, path: str, missing: Missing, why: str | None = None
+) -> float | None:
+    """A throughput per core of the run's basis; ``why`` is the reason where there is no throughput."""
     cores, reason = cores_of(facts)
     if value is None or cores is None:
-        missing[path] = reason if value is not None else NO_SAMPLES
+        missing[path] = reason if value is not None else why or NO_SAMPLES
         return None
     return value / cores
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, TextIO
@@ -18,7 +19,10 @@ from typing import Any, TextIO
 import msgspec
 
 from mawl import __version__
+from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.series import Change
 from mawl.analysis.summary import summary_of
+from mawl.analysis.throughput import lacking, role_places
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.errors import MawlError
 from mawl.formats.lines import one_line
@@ -26,10 +30,13 @@ from mawl.formats.saslog_write import block
 from mawl.model.options import Role
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.figure import figure
 from mawl.reporters.json import render
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.tables import io_totals
-from mawl.runner.command import Measured, measure_command
+from mawl.runner.command import NODE, Measured, measure_command
+from mawl.runner.storage_around import Storage
+from mawl.units import format_bytes, format_seconds
 
 NAME = "measure"
 HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"
@@ -45,6 +52,12 @@ EXIT_BY_SIGNAL = 128
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl measure [OPTIONS] -- COMMAND``."""
     add_role_arguments(parser, own=False)
+    parser.add_argument(
+        "--sync",
+        action="store_true",
+        help="when the command has ended, wait until the file systems of the roles are written (syncfs), and "
+        "time it apart",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object to standard output")
     parser.add_argument("--output", metavar="FILE", help="write the report there")
     parser.add_argument(
@@ -65,7 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         errors = sys.stderr.fileno()
         to = errors if arguments.json and output is None else sys.stdout.fileno()
-        measured = measure_command(arguments.command, directories, (sys.stdin.fileno(), to, errors))
+        measured = measure_command(
+            arguments.command, directories, (sys.stdin.fileno(), to, errors), sync=arguments.sync
+        )
         summary = _summary(measured, directories)
         text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
         if not arguments.json:
@@ -95,8 +110,14 @@ def _write(text: str, file: TextIO) -> None:
 
 def _summary(measured: Measured, directories: dict[Role, list[Path]]) -> dict[str, Any]:
     """The summary of a run of this one job."""
+    facts = _facts(measured, directories)
+    moved = _moved(facts, measured.storage, measured.storage.after)
+    return summary_of(facts, [measured.record], moved=moved)
+
+
+def _facts(measured: Measured, directories: dict[Role, list[Path]]) -> RunFacts:
     record = measured.record
-    facts = RunFacts(
+    return RunFacts(
         run_id="measure",
         kind="measured",
         mawl_version=__version__,
@@ -104,9 +125,25 @@ def _summary(measured: Measured, directories: dict[Role, list[Path]]) -> dict[st
         outcome="completed",
         started_at=record.started_at or time.time(),
         roles={role: [str(place) for place in places] for role, places in directories.items()},
+        volumes=measured.storage.volumes,
+        dirty={NODE: measured.storage.dirty},
         missing={} if measured.no_roles is None else {"io.by_role": f"not measured: {measured.no_roles}"},
     )
-    return summary_of(facts, [record])
+
+
+def _moved(facts: RunFacts, storage: Storage, until: Mapping[str, float]) -> DeviceBytes | None:
+    """What the devices of the roles moved from before the command until then; None where unknown."""
+    if lacking(facts) is not None:
+        return None
+    devices = sorted(device for _, device in role_places(facts))
+    gained = []
+    for way in ("read", "written"):
+        names = [f"device.{device}.{way}_bytes" for device in devices]
+        if any(name not in until or name not in storage.before for name in names):
+            return None
+        amount = sum(until[name] - storage.before[name] for name in names)
+        gained.append(Change(amount, storage.seconds))
+    return DeviceBytes(f"block devices {', '.join(devices)}", gained[0], gained[1])
 
 
 def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> str:
@@ -118,10 +155,17 @@ def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> st
             "exit_code": record.exit_code,
             "signal": record.signal,
             "leftover_processes": record.leftover_processes,
+            "at_command_end": _at_end(measured),
+            "sync_seconds": measured.storage.sync_seconds,
             "usage": msgspec.to_builtins(record.usage),
             **blocks,
             "missing": {
-                path: reason for path, reason in summary["missing"].items() if path.split(".")[0] in blocks
+                **_why_missing(measured),
+                **{
+                    path: reason
+                    for path, reason in summary["missing"].items()
+                    if path.split(".")[0] in blocks
+                },
             },
         }
     )
@@ -130,8 +174,54 @@ def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> st
 def _text(measured: Measured, summary: dict[str, Any]) -> str:
     record = measured.record
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
-    parts = [figures, io_totals(summary), roles(summary), waits(summary), _left(record.leftover_processes)]
+    parts = [
+        figures,
+        [*io_totals(summary), *_reached(measured)],
+        roles(summary),
+        waits(summary),
+        _left(record.leftover_processes),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _at_end(measured: Measured) -> dict[str, Any]:
+    """What the devices of the roles had moved, and memory still held, when the command ended."""
+    storage = measured.storage
+    facts = _facts(measured, {})
+    moved = _moved(facts, storage, storage.at_end)
+    return {
+        "device_read_bytes": None if moved is None or moved.read is None else moved.read.amount,
+        "device_written_bytes": None if moved is None or moved.written is None else moved.written.amount,
+        "still_dirty_bytes": storage.dirty_at_end.own_at_end_bytes,
+    }
+
+
+def _why_missing(measured: Measured) -> dict[str, str]:
+    storage = measured.storage
+    why = lacking(_facts(measured, {})) or "the kernel does not count what its devices move"
+    return {
+        "at_command_end.device_read_bytes": why,
+        "at_command_end.device_written_bytes": why,
+        "at_command_end.still_dirty_bytes": storage.dirty_at_end.own_source or why,
+        "sync_seconds": storage.sync_reason or "not asked for (--sync)",
+    }
+
+
+def _reached(measured: Measured) -> list[str]:
+    """What had reached the devices when the command ended, and what the sync after it took."""
+    storage, end = measured.storage, _at_end(measured)
+    written, left = end["device_written_bytes"], end["still_dirty_bytes"]
+    if written is None and left is None:
+        return []
+    text = (
+        f"at the command's end: {figure(written, format_bytes)} written to the devices, "
+        f"{figure(left, format_bytes)} still in memory"
+    )
+    if storage.sync_seconds is not None:
+        text += f"; the sync after it took {format_seconds(storage.sync_seconds)}, and the table is of both"
+    elif storage.sync_reason is not None:
+        text += f"; the sync after it did not end: {storage.sync_reason}"
+    return wrap(text, LINE_WIDTH)
 
 
 def _absent(given: dict[Role, list[str] | None]) -> list[str]:

@@ -18,8 +18,8 @@ IO_FIELDS = (
     "application_written_bytes",
     "read_calls",
     "write_calls",
-    "device_read_bytes",
-    "device_written_bytes",
+    "own_read_bytes",
+    "charged_written_bytes",
     "cancelled_written_bytes",
 )
 """Fields of :class:`~mawl.model.usage.Usage` in the order of the lines of ``/proc/PID/io``."""

@@ -35,8 +35,8 @@ class TreeSample(NamedTuple):
 
     application_read_bytes: int | None
     application_written_bytes: int | None
-    device_read_bytes: int | None
-    device_written_bytes: int | None
+    own_read_bytes: int | None
+    charged_written_bytes: int | None
     user_cpu_seconds: float
     system_cpu_seconds: float
     resident_bytes: int

@@ -129,8 +129,8 @@ def usage_between(start: Snapshot, end: Snapshot) -> Usage:
             "application_written_bytes",
             "read_calls",
             "write_calls",
-            "device_read_bytes",
-            "device_written_bytes",
+            "own_read_bytes",
+            "charged_written_bytes",
             "cancelled_written_bytes",
         )
         io = {name: after - before for name, before, after in zip(names, start.io, end.io, strict=True)}

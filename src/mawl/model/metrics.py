@@ -10,6 +10,7 @@ from __future__ import annotations
 from mawl.model.cluster_metrics import CLUSTER_METRICS
 from mawl.model.compressibility_metrics import COMPRESSIBILITY_METRICS
 from mawl.model.host_metrics import HOST_METRICS, NODE_METRICS
+from mawl.model.io_metrics import IO_METRICS
 from mawl.model.judgement_metrics import JUDGEMENT_METRICS
 from mawl.model.metric import (
     FACTS,
@@ -33,7 +34,6 @@ from mawl.model.metric import (
 from mawl.model.probe_metrics import STORAGE_METRICS
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_METRICS, ROLE_SERIES
 from mawl.model.summary_metrics import (
-    IO_METRICS,
     JOB_METRICS,
     LATER_METRICS,
     SIGNATURE_METRICS,
@@ -73,14 +73,14 @@ USAGE_METRICS: tuple[Metric, ...] = (
         "block_input_operations",
         "512-byte blocks",
         "integer",
-        "Reads from block devices, in 512-byte units: follows device_read_bytes.",
+        "Reads from block devices, in 512-byte units: follows own_read_bytes.",
         RUSAGE,
     ),
     Metric(
         "block_output_operations",
         "512-byte blocks",
         "integer",
-        "Writes charged to block devices, in 512-byte units: follows device_written_bytes, cancelled or not.",
+        "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not.",
         RUSAGE,
     ),
     bytes_metric(
@@ -91,16 +91,18 @@ USAGE_METRICS: tuple[Metric, ...] = (
     bytes_metric("application_written_bytes", f"Bytes that write calls took (wchar); {SERIES}", PROC_IO),
     count_metric("read_calls", "Read calls (syscr).", PROC_IO),
     count_metric("write_calls", "Write calls (syscw).", PROC_IO),
-    bytes_metric("device_read_bytes", f"Bytes fetched from block devices (read_bytes); {SERIES}", PROC_IO),
     bytes_metric(
-        "device_written_bytes",
-        f"Bytes charged to block devices when pages became dirty (write_bytes), cancelled or not; {SERIES}",
+        "own_read_bytes", f"Bytes that block devices were asked for (read_bytes); {SERIES}", PROC_IO
+    ),
+    bytes_metric(
+        "charged_written_bytes",
+        f"Bytes of pages that became dirty in memory (write_bytes), cancelled or not; {SERIES}",
         PROC_IO,
     ),
     bytes_metric(
         "cancelled_written_bytes",
-        "Bytes charged to block devices but never written, since the file was removed or cut short first "
-        "(cancelled_write_bytes).",
+        "Charged bytes that were never written, since the file was removed or cut short first "
+        "(cancelled_write_bytes); charged less cancelled is dirtied.",
         PROC_IO,
     ),
     seconds_metric(

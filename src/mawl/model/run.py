@@ -13,6 +13,7 @@ import msgspec
 from mawl.model.campaign import CampaignPart
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
+from mawl.model.dirty import DirtyPages
 from mawl.model.inventory import Inventory
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.model.records import ProgramClass, RunOutcome
@@ -249,6 +250,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``volume.N.*`` count them from 1 on each node."""
     volume_order: VolumeOrder | None = None
     cache: CacheFacts | None = None
+    dirty: dict[str, DirtyPages] = {}
+    """Node to what its memory held of writes before the first job and after the last one."""
     phases: Phases = Phases()
     launcher: Usage = Usage()
     overhead: Overhead = Overhead()

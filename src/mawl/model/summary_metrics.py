@@ -6,7 +6,6 @@ from mawl.model.judgement_metrics import STRETCH
 from mawl.model.metric import (
     ADJUSTED,
     AT_ONCE,
-    BYTES,
     COUNTED,
     CPU_ACCOUNT,
     FACTS,
@@ -18,7 +17,6 @@ from mawl.model.metric import (
     REAL,
     SIGNATURE_PAGE,
     TABLES,
-    THROUGHPUT,
     WAITS,
     WINDOWS,
     Metric,
@@ -159,81 +157,6 @@ JOB_METRICS: tuple[Metric, ...] = (
         "overhead.peak_memory_bytes",
         "Peak resident size of the runner plus that of the launcher.",
         CPU_ACCOUNT,
-    ),
-)
-
-IO_METRICS: tuple[Metric, ...] = (
-    bytes_metric("io.application.read_bytes", "Bytes that programs read, cache hits included.", BYTES),
-    bytes_metric(
-        "io.application.written_bytes", "Bytes that programs wrote, into the cache or further.", BYTES
-    ),
-    bytes_metric(
-        "io.device.read_bytes", "Bytes fetched from block devices, by the account of bytes_source.", BYTES
-    ),
-    bytes_metric(
-        "io.device.written_bytes",
-        "Bytes written to block devices, by the account of bytes_source; charged ones less those cancelled "
-        "before they were written: sum of device_written_bytes less sum of cancelled_written_bytes, "
-        "not below 0.",
-        BYTES,
-    ),
-    text_metric(
-        "io.device.bytes_source",
-        "Whose account the bytes of io.device are: what the kernel charged to the jobs' processes; the block "
-        "devices, whoever asked, where that is missing (imports) or from before compression (btrfs).",
-        BYTES,
-    ),
-    *(
-        metric
-        for side in ("application", "device")
-        for metric in (
-            ratio_metric(f"io.{side}.read_ratio", "Bytes read over bytes read and written.", BYTES),
-            *(
-                rate_metric(
-                    f"io.{side}.run_mean.{direction}_bytes_per_second",
-                    f"Bytes {verb} by the jobs that count over the elapsed time (first start to last end).",
-                    THROUGHPUT,
-                )
-                for direction, verb in (
-                    ("read", "read"),
-                    ("write", "written"),
-                    ("total", "read and written"),
-                )
-            ),
-            *(
-                rate_metric(
-                    f"io.{side}.{figure}.{direction}_bytes_per_second",
-                    f"Bytes {verb} per second {when}.",
-                    WINDOWS,
-                )
-                for figure, when in (
-                    ("peak", "in the highest window of at least half the length, the initial one among them"),
-                    ("initial", "in the first window after all first-stage jobs started"),
-                    ("sustained", "in the median window of the active phase"),
-                    ("active_mean", "over the whole active phase"),
-                )
-                for direction, verb in (
-                    ("read", "read"),
-                    ("write", "written"),
-                    ("total", "read and written"),
-                )
-            ),
-            rate_metric(
-                f"io.{side}.sustained_bytes_per_second_per_core",
-                "Sustained throughput in total per core of the run's core_basis that the jobs could use.",
-                WINDOWS,
-            ),
-            seconds_metric(
-                f"io.{side}.window_seconds", "Length of a window: max(5 s, 1 % of the active phase).", WINDOWS
-            ),
-            text_metric(f"io.{side}.windows_source", "Whose counters the figures over windows are.", WINDOWS),
-        )
-    ),
-    ratio_metric("io.reach.read_ratio", "Bytes read from devices over bytes that programs read.", BYTES),
-    ratio_metric(
-        "io.reach.write_ratio",
-        "Bytes written to devices (io.device.written_bytes) over bytes that programs wrote.",
-        BYTES,
     ),
 )
 

@@ -18,9 +18,10 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     when the job's process was ready.  ``page_faults`` needed I/O (major), ``page_reclaims`` did
     not (minor).  Block operations are 512-byte units as the kernel counts them.
     ``application_*`` are bytes that read and write calls moved (``rchar``, ``wchar``: cache hits,
-    pipes and terminals included); ``device_*`` are bytes fetched from or charged to a block device
-    (``read_bytes``, ``write_bytes``), ``cancelled_written_bytes`` those never written because the
-    file was removed first.
+    pipes and terminals included).  ``own_read_bytes`` are those that block devices were asked for
+    (``read_bytes``); ``charged_written_bytes`` are of pages that became dirty (``write_bytes``), which says
+    nothing of a device, and ``cancelled_written_bytes`` those of them whose file was removed first.
+    Charged less cancelled is *dirtied*.
     ``unsplit_cpu_seconds`` is user plus system CPU time where only the sum is known (SAS logs with
     STIMER, imported, and simulations of these); None everywhere else.
     """
@@ -41,8 +42,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     application_written_bytes: int | None = None
     read_calls: int | None = None
     write_calls: int | None = None
-    device_read_bytes: int | None = None
-    device_written_bytes: int | None = None
+    own_read_bytes: int | None = None
+    charged_written_bytes: int | None = None
     cancelled_written_bytes: int | None = None
     unsplit_cpu_seconds: float | None = None
 

@@ -33,15 +33,29 @@ VALIDITY: tuple[Threshold, ...] = (
     ),
     threshold(
         "validity.competition.most_foreign_bytes_ratio",
-        0.25,
+        0.1,
         "ratio",
         "Share of the bytes at the roles' devices that may be others'; journals and metadata are in it.",
+        "docs/design/figures.md, Bytes: what was measured with nobody else there",
     ),
     threshold(
         "validity.competition.least_foreign_bytes_per_second",
-        5e6,
+        1e6,
         "bytes per second",
         "A smaller rate of others at the roles' devices is no finding.",
+    ),
+    threshold(
+        "validity.writeback.most_left_ratio",
+        0.1,
+        "ratio",
+        "Bytes that memory still held for the devices at the gate, or of the run's own at its end, over all "
+        "that the devices were given.",
+    ),
+    threshold(
+        "validity.writeback.least_left_bytes",
+        16e6,
+        "bytes",
+        "Less than this in memory at the gate or at the end is no finding.",
     ),
     threshold(
         "validity.clock.least_step_seconds",

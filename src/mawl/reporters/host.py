@@ -12,8 +12,6 @@ from mawl.reporters.figure import figure, figures, format_count
 from mawl.units import format_bytes, format_latency, format_memory, format_ratio
 
 MOST_DEVICES = 8
-ALIKE_RATIO = 0.1
-
 Block = dict[str, Any]
 
 
@@ -26,7 +24,6 @@ def host(summary: Block) -> list[str]:
         *_processors(block),
         *_inputs(summary["inputs"]),
         *_devices(block, summary["volumes"]),
-        *_both_accounts(block["role_devices"], summary["io"]["device"]),
     ]
 
 
@@ -61,24 +58,6 @@ def _inputs(block: Block | None) -> list[str]:
     share = format_ratio(block["resident_ratio"])
     text = f"inputs    {share} of them in the page cache before the start{asked}"
     return wrap("; ".join([text, *map(one_line, block["remarks"])]), LINE_WIDTH, subsequent_indent=" " * 10)
-
-
-def _both_accounts(moved: Block, charged: Block) -> list[str]:
-    """What the roles' devices moved, where the jobs' own account says something else."""
-    names = ("read_bytes", "written_bytes")
-    if all(_alike(moved[name], charged[name]) for name in names):
-        return []
-    sizes = figures(*((moved[name], format_bytes) for name in names))
-    sentence = (
-        "devices of the roles, whoever asked: {} read, {} written, not what was charged to the jobs "
-        "(docs/design/host.md says why)"
-    )
-    return wrap(sentence.format(*sizes), LINE_WIDTH)
-
-
-def _alike(one: float | None, other: float | None) -> bool:
-    """Within a tenth of the larger, or one of them is not known."""
-    return one is None or other is None or abs(one - other) <= ALIKE_RATIO * max(one, other)
 
 
 def active_devices(devices: Block) -> list[str]:

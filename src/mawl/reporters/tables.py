@@ -9,7 +9,7 @@ from typing import Any
 from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import cpu_parts, figures
+from mawl.reporters.figure import Form, cpu_parts, figures
 from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
@@ -100,35 +100,54 @@ def programs(summary: Block) -> list[str]:
 
 def io(summary: Block) -> list[str]:
     """What programs asked for, what reached the devices, and a note where the page cache stood between."""
-    return [*io_totals(summary), *_cached(summary["io"])]
+    return [*io_totals(summary), *dirty_lines(summary), *_cached(summary["io"])]
 
 
 def io_totals(summary: Block) -> list[str]:
-    """Application, device and reach side by side, by direction."""
+    """The kinds of bytes by direction, each in its own row, and reach."""
+    io = summary["io"]
     rows: list[Sequence[str]] = [
         ("I/O", "read", "written", "read share", "mean over the run: read", "written", "total")
     ]
     for side in ("application", "device"):
-        block = summary["io"][side]
-        mean = block["run_mean"]
-        rows.append(
-            (
-                side,
-                *figures(
-                    (block["read_bytes"], format_bytes),
-                    (block["written_bytes"], format_bytes),
-                    (block["read_ratio"], format_ratio),
-                    *(
-                        (mean[f"{direction}_bytes_per_second"], format_rate)
-                        for direction in ("read", "write", "total")
-                    ),
-                ),
-            )
-        )
-    reach = summary["io"]["reach"]
-    reached = figures((reach["read_ratio"], format_ratio), (reach["write_ratio"], format_ratio))
-    rows.append(("reach (device/application)", *reached, *[""] * 4))
+        mean = io[side]["run_mean"]
+        rates = [
+            (mean[f"{direction}_bytes_per_second"], format_rate) for direction in ("read", "write", "total")
+        ]
+        rows.append((side, *figures(*_sizes(io[side]), *rates)))
+    rows.append(("own", *figures(*_sizes(io["own"])), *[""] * 3))
+    rows.append(("dirtied", "", *figures((io["dirtied"]["written_bytes"], format_bytes)), *[""] * 4))
+    reached = figures(*((io["reach"][f"{direction}_ratio"], format_ratio) for direction in ("read", "write")))
+    rows.append(("reach (own/application)", *reached, *[""] * 4))
     return aligned(rows)
+
+
+LEAST_FOREIGN_RATIO = 0.01
+"""Less of what devices moved than this is not worth a line."""
+
+
+def _sizes(block: Block) -> list[tuple[float | None, Form]]:
+    return [
+        (block["read_bytes"], format_bytes),
+        (block["written_bytes"], format_bytes),
+        (block["read_ratio"], format_ratio),
+    ]
+
+
+def dirty_lines(summary: Block) -> list[str]:
+    """What memory still held when the last job had ended, and what others moved at the devices."""
+    dirtied, foreign = summary["io"]["dirtied"], summary["io"]["foreign"]
+    lines = []
+    left = dirtied["still_dirty_bytes"]
+    if left:
+        lines.append(f"dirtied: {format_bytes(left)} had not reached a device when the last job ended")
+    if foreign is not None and foreign["ratio"] and foreign["ratio"] >= LEAST_FOREIGN_RATIO:
+        moved = format_bytes(foreign["read_bytes"] + foreign["written_bytes"])
+        lines.append(
+            f"device less own: {moved}, {100 * foreign['ratio']:.0f} % of device: journals, metadata "
+            "and other programs"
+        )
+    return [line for text in lines for line in wrap(text, LINE_WIDTH)]
 
 
 def _cached(block: Block) -> list[str]:

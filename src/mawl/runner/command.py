@@ -23,22 +23,31 @@ from mawl.model.records import JobRecord
 from mawl.model.usage import Usage, difference
 from mawl.runner.counting import MEASURE_PREFIX, Counting
 from mawl.runner.job_io import own_io, run_delay_of
+from mawl.runner.storage_around import Storage, StorageAround
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 JOB = "command"
+NODE = "localhost"
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """The command's record, and why I/O by role is missing from it where it is."""
+    """The command's record, why I/O by role is missing from it where it is, and its storage."""
 
     record: JobRecord
     no_roles: str | None
+    storage: Storage
 
 
 def measure_command(
-    command: Sequence[str], roles: Mapping[Role, Sequence[Path]], stdio: tuple[int, int, int]
+    command: Sequence[str],
+    roles: Mapping[Role, Sequence[Path]],
+    stdio: tuple[int, int, int],
+    *,
+    sync: bool = False,
 ) -> Measured:
     """Run a command to its end with these three descriptors, and forward signals to it.
+
+    With ``sync`` the file systems of the roles are written when it has ended, which is timed apart.
 
     Raises :class:`~mawl.errors.NotStartedError` where it cannot be started.
     """
@@ -53,10 +62,12 @@ def measure_command(
         cleanup.callback(launcher.close)
         watch = _Watch(launcher)
         cleanup.enter_context(watch)
+        around = StorageAround(roles, NODE)
         launcher.send(
             Start(assignment=_assignment(run_id, folder, counting.make(JOB)), command=list(command))
         )
-        return Measured(record=watch.record(command, counting), no_roles=counting.reason)
+        record = watch.record(command, counting)
+        return Measured(record=record, no_roles=counting.reason, storage=around.ended(sync=sync))
 
 
 class _Watch:
@@ -124,7 +135,7 @@ def _record(command: Sequence[str], started: Started, reaped: Reaped, counting: 
         program_class="io",
         session=JOB,
         stage=1,
-        node="localhost",
+        node=NODE,
         replica=0,
         gate=None,
         trail_out=False,

@@ -106,6 +106,27 @@ class Restriction:
             )
         return None
 
+    def written_bytes(self, devices: Collection[str], sys: Path = Path("/sys")) -> int | None:
+        """What the group's own pages and direct writes put onto these devices (``io.stat``, version 2).
+
+        None where no group of the run has an I/O controller with a memory controller beside it: without
+        both the kernel does not charge writeback to a group (Linux Documentation/admin-guide/cgroup-v2.rst,
+        Writeback).
+        """
+        for group in self.groups:
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                if not {"io", "memory"} <= set((group / "cgroup.controllers").read_text().split()):
+                    continue
+                names = {(sys / "class/block" / name / "dev").read_text().strip() for name in devices}
+                lines = (group / "io.stat").read_text().splitlines()
+                found = dict(line.split(" ", 1) for line in lines if " " in line)
+                return sum(
+                    int(dict(pair.split("=") for pair in found[name].split())["wbytes"])
+                    for name in names
+                    if name in found
+                )
+        return None
+
     def close(self) -> None:
         """Remove the groups; processes that are just ending get a moment."""
         for group in self.groups:

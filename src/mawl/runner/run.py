@@ -25,6 +25,7 @@ from mawl.model.run import Overhead, RunFacts
 from mawl.model.usage import Usage
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_cache
+from mawl.runner.clean_start import CleanStart
 from mawl.runner.compressibility import RunCompressibility
 from mawl.runner.counting import Counting
 from mawl.runner.facts import facts_before
@@ -85,6 +86,7 @@ def carry_out(
         cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
         sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
+        clean = CleanStart(volumes, opening)
         loop = RunLoop(
             request,
             node=node,
@@ -96,7 +98,7 @@ def carry_out(
             look_at_host=HostSampling(node, collector, writer).look,
             listener=listener,
             interrupts=interrupts,
-            opening=opening,
+            opening=clean,
         )
         looking = None
         if request.compressibility:
@@ -104,6 +106,7 @@ def carry_out(
             cleanup.callback(looking.close)
         try:
             loop.run()
+            dirty = clean.at_end(restriction.written_bytes(_devices(facts)))
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended = time.monotonic()
             outside = restriction.account()
@@ -112,6 +115,7 @@ def carry_out(
                 compressibility=looking.finish() if looking is not None else None,
                 launcher=launcher_usage,
                 outside_cpu=outside,
+                dirty={node: dirty},
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
             )
@@ -150,6 +154,11 @@ def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
     return HostCollector(
         {layer for volume in facts.volumes for layer in volume.layers}, groups=restriction.groups
     )
+
+
+def _devices(facts: RunFacts) -> set[str]:
+    """The block devices that the file systems of the roles name."""
+    return {device for volume in facts.volumes for device in volume.devices}
 
 
 def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:

@@ -27,8 +27,8 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 COUNTERS = (
     "application_read_bytes",
     "application_written_bytes",
-    "device_read_bytes",
-    "device_written_bytes",
+    "own_read_bytes",
+    "charged_written_bytes",
 )
 
 

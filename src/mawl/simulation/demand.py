@@ -233,7 +233,7 @@ def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tu
     if io is None:
         return ()
     flows = []
-    for direction, total in (("read", usage.device_read_bytes), ("write", _kept(usage))):
+    for direction, total in (("read", usage.own_read_bytes), ("write", _kept(usage))):
         moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
         asked = sum(bytes_ for bytes_, *_ in moved.values())
         if total is None and asked:
@@ -257,9 +257,9 @@ def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tu
 
 def _kept(usage: Usage) -> float | None:
     """Written bytes that were charged, less those that were never written because the file went first."""
-    if usage.device_written_bytes is None:
+    if usage.charged_written_bytes is None:
         return None
-    return max(usage.device_written_bytes - (usage.cancelled_written_bytes or 0), 0)
+    return max(usage.charged_written_bytes - (usage.cancelled_written_bytes or 0), 0)
 
 
 def _moved(io: RoleIo, direction: str) -> tuple[int, int, Mapping[int, int]]:

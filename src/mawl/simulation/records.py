@@ -61,11 +61,15 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
     real = step.ended - step.started
     on_cpu = asked.cpu_seconds if asked.cpu_known else None
     moved = {
-        f"{side}_{word}_bytes": round(
+        name: round(
             sum(getattr(flow, f"{side}_bytes") for flow in asked.flows if flow.direction == direction)
         )
-        for side in ("application", "device")
-        for direction, word in (("read", "read"), ("write", "written"))
+        for name, side, direction in (
+            ("application_read_bytes", "application", "read"),
+            ("application_written_bytes", "application", "write"),
+            ("own_read_bytes", "device", "read"),
+            ("charged_written_bytes", "device", "write"),
+        )
     }
     return StepRecord(
         job=job,

@@ -118,8 +118,9 @@ def _series(outcome: Outcome, group: int, server: Server | None) -> dict[str, Fl
     if not all(step.activity.step.io_known for job in outcome.jobs for step in job.steps):
         return found
     for direction, word in (("read", "read"), ("write", "written")):
-        for side in ("application", "device"):
-            found[f"{side}_{word}_bytes"] = recording.cumulative(group, f"{side}.{direction}")
+        found[f"application_{word}_bytes"] = recording.cumulative(group, f"application.{direction}")
+        charged = "own_read_bytes" if word == "read" else "charged_written_bytes"
+        found[charged] = recording.cumulative(group, f"device.{direction}")
         for role in ROLES:
             found[f"role.{role}.{word}_bytes"] = recording.cumulative(group, f"role.{role}.{direction}")
     for role in ROLES:

@@ -12,6 +12,9 @@ History of the format
   1.3  run.json: node_runs, same_machine_as of nodes; nodes/NAME: the run folders of a run on several nodes
   1.4  run.json: campaign, and repeats of the runs of a finished campaign; storage_runs,
        link_bytes_per_second; samples of storage servers beside those of nodes
+  2.0  jobs and steps: own_read_bytes and charged_written_bytes (device_read_bytes and device_written_bytes
+       before), series of the samples alike;
+       run.json: dirty, what memory held of writes at the gate and at the end
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -19,7 +22,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "1.4"
+FORMAT_VERSION = "2.0"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

@@ -14,6 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from mawl.errors import UnreadableRunError
+from mawl.store import version_2
 from mawl.store.layout import FORMAT_VERSION, major
 
 Plain = dict[str, Any]
@@ -39,7 +40,7 @@ class Upgrade(msgspec.Struct, frozen=True, kw_only=True):
     table: Callable[[str, pa.Table], pa.Table] = _same_table
 
 
-UPGRADES: dict[int, Upgrade] = {}
+UPGRADES: dict[int, Upgrade] = {1: Upgrade(facts=version_2.facts, line=version_2.line, table=version_2.table)}
 """Major version to the step that leads to the next one."""
 
 

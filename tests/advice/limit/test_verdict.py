@@ -52,7 +52,7 @@ def test_a_full_run_queue_is_a_limit_and_busy_processors_alone_are_none() -> Non
 
 def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> None:
     block = limit(reading_of(STORAGE))
-    assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", None)
+    assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", "sda")
     assert block["losses"]["storage"] == pytest.approx(0.75)
     evidence = sentences(block, "evidence")
     assert "work 0.62" in evidence and "util 0.12" in evidence

@@ -15,7 +15,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.model.usage import Usage
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
-from tests.fakes.stored_run import START, facts, job
+from tests.fakes.stored_run import NOTHING_LEFT, START, facts, job
 
 SECONDS = 1300
 
@@ -44,8 +44,8 @@ def good_jobs() -> list[JobRecord]:
             record,
             usage=msgspec.structs.replace(
                 record.usage,
-                device_read_bytes=record.usage.application_read_bytes,
-                device_written_bytes=record.usage.application_written_bytes,
+                own_read_bytes=record.usage.application_read_bytes,
+                charged_written_bytes=record.usage.application_written_bytes,
                 cancelled_written_bytes=0,
             ),
         )
@@ -157,8 +157,8 @@ def late(value: float, before: float) -> Any:
                 "jobs.on_cpu_seconds": 2.0,
                 "host.cpu_user_seconds": 2.0,
                 "role.work.waited_seconds": 2.0,
-                "device_read_bytes": late(40e6, 90e6),
-                "device_written_bytes": late(20e6, 45e6),
+                "device.sda.read_bytes": late(40e6, 90e6),
+                "device.sda.written_bytes": late(20e6, 45e6),
             },
             "drift",
             "moved 60.0 MB/s in the last third of the active phase, after 135 MB/s in the first",
@@ -176,8 +176,8 @@ def test_throughput_that_falls_because_less_was_asked_for_is_no_drift() -> None:
         "jobs.on_cpu_seconds": late(4.0, 2.0),
         "host.cpu_user_seconds": late(4.0, 2.0),
         "role.work.waited_seconds": late(0.0, 2.0),
-        "device_read_bytes": late(40e6, 90e6),
-        "device_written_bytes": late(20e6, 45e6),
+        "device.sda.read_bytes": late(40e6, 90e6),
+        "device.sda.written_bytes": late(20e6, 45e6),
     }
     assert findings(run_of(rates=rates)) == []
 
@@ -188,9 +188,11 @@ def test_bytes_at_the_device_that_no_job_asked_for() -> None:
         for role in ("data", "work", "util")
     ]
     device: dict[str, Rate] = {"device.sdb.read_bytes": 300e6, "device.sdb.written_bytes": 45e6}
-    found = only(run_of(good_facts(volumes=volumes), device))
+    found = only(run_of(good_facts(volumes=volumes), device, alone=False))
     assert found.rule == "competition"
-    assert "block device sdb moved 345 MB/s, of which the jobs asked for 135 MB/s" in found.sentence
+    moved, own = 345e6 * SECONDS, 4e9
+    assert f"at the devices of the roles ({(moved - own) / SECONDS / 1e6:.0f} MB/s)" in found.sentence
+    assert f"{(moved - own) / moved:.0%}".replace("%", " % of all") in found.sentence
 
 
 def test_gaps_between_samples() -> None:
@@ -200,7 +202,11 @@ def test_gaps_between_samples() -> None:
 
 
 def test_a_run_from_the_page_cache_is_not_publishable_and_says_so() -> None:
-    reading = run_of(jobs=four_jobs(float(SECONDS)))
+    few: dict[str, Rate] = {
+        "device.sda.read_bytes": 1.6e9 / SECONDS,
+        "device.sda.written_bytes": 4e8 / SECONDS,
+    }
+    reading = run_of(rates=few, jobs=four_jobs(float(SECONDS)))
     found = only(reading)
     assert found.rule == "reach"
     assert "only 0.50 of the bytes read and 0.50 of the bytes written reached a device" in found.sentence
@@ -316,3 +322,24 @@ def test_thirds_need_windows_and_a_value_in_both() -> None:
 def test_every_rule_is_in_the_document() -> None:
     page = (Path(__file__).parents[3] / "docs" / "design" / "validity.md").read_text()
     assert [name for name in RULES if f"| `{name}` |" not in page] == []
+
+
+def test_earlier_writes_in_memory_at_the_gate_are_found_with_their_size() -> None:
+    left = msgspec.structs.replace(NOTHING_LEFT, machine_at_gate_bytes=10**10)
+    found = only(run_of(good_facts(dirty={"bench1": left})))
+    assert (found.rule, found.severity) == ("writeback", "indicative")
+    assert "10.0 GB of earlier writes were still in memory when the gate opened" in found.sentence
+    few = msgspec.structs.replace(NOTHING_LEFT, machine_at_gate_bytes=10**7)
+    assert findings(run_of(good_facts(dirty={"bench1": few}))) == []
+
+
+def test_own_writes_that_no_device_had_at_the_end_are_a_remark() -> None:
+    left = msgspec.structs.replace(NOTHING_LEFT, own_at_end_bytes=10**10)
+    rules = {found.rule: found for found in findings(run_of(good_facts(dirty={"bench1": left})))}
+    assert rules["writeback"].severity == "remark"
+    assert "10.0 GB of what the jobs wrote" in rules["writeback"].sentence
+
+
+def test_without_a_look_at_dirty_pages_the_rule_is_unmeasured() -> None:
+    reading = run_of(good_facts(dirty={}))
+    assert "writeback" in {one.rule for one in unmeasured(reading)}

@@ -31,7 +31,7 @@ def test_a_row_a_second_with_both_directions_together() -> None:
 
 
 def test_a_burst_of_one_second_in_an_hour_is_still_there() -> None:
-    burst = {**IDLE, "device_read_bytes": lambda second: 9e9 if second == 2345 else 1e6}
+    burst = {**IDLE, "device.sda.read_bytes": lambda second: 9e9 if second == 2345 else 1e6}
     found = course_of(3600, burst)
     assert len(found.seconds) <= MOST_POINTS
     assert found.device_bytes_per_second is not None

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.evidence import Reading
-from mawl.advice.foreign import device_use
+from mawl.advice.foreign import foreign
 from mawl.analysis.blocks import Missing
 from mawl.analysis.io import cached_directions
 
@@ -21,7 +21,8 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
     """``capacity.gate``: sustained device throughput per core against the two bounds.
 
     ``met`` is null where the run cannot tell: no figure, or less than was asked for because the page
-    cache served it, or more of it was others' than journals and metadata explain.  Of imported files
+    cache served it.  All of it is null where others moved more than a tenth of the bytes
+    (:mod:`mawl.advice.foreign`).  Of imported files
     less is null, too: none tells what the page cache served, nor what was asked for.  Throughput of the
     jobs' own that meets the gate meets it whatever limited the run.
     """
@@ -29,8 +30,11 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
     value = device[PER_CORE]
     standing: Standing | None = None
     met: bool | None = None
+    others = foreign(reading.summary)
+    if others is not None:
+        value = None
     if value is None:
-        reason = reading.summary["missing"][f"io.device.{PER_CORE}"]
+        reason = others or reading.summary["missing"][f"io.device.{PER_CORE}"]
         missing |= {
             f"capacity.gate.{name}": reason for name in ("bytes_per_second_per_core", "standing", "met")
         }
@@ -45,10 +49,6 @@ def gate_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, 
         elif not met and reading.facts.kind == "imported":
             met = None
             missing["capacity.gate.met"] = NOT_ASKED
-        use = device_use(reading)
-        if met and use is not None and use.foreign:
-            met = None
-            missing["capacity.gate.met"] = f"others used the devices, too: {use.words}"
     missing["capacity.gate.core_basis"] = "the nodes' cores are not known in one basis"
     bases = {node.core_basis for node in reading.facts.nodes}
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.evidence import Finding, Reading, Unmeasured
-from mawl.advice.foreign import device_use
+from mawl.advice.foreign import foreign
 from mawl.analysis.windows import added, rates
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
@@ -79,7 +79,7 @@ def foreign_cpu_ratio(reading: Reading) -> float | None:
 
 
 def _devices(reading: Reading) -> list[Finding]:
-    use = device_use(reading)
-    if use is None or not use.foreign:
+    sentence = foreign(reading.summary)
+    if sentence is None:
         return []
-    return [Finding(rule=NAME, severity="indicative", sentence=use.words, cure=CURE)]
+    return [Finding(rule=NAME, severity="indicative", sentence=sentence, cure=CURE)]

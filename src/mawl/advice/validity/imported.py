@@ -169,6 +169,7 @@ RULES: dict[str, Callable[[Reading], Said]] = {
     "repeats": _repeats,
     "residency": _unknown("residency", "no file tells what was in the page cache before", "remark"),
     "competition": _unknown("competition", "no file tells whether the host did other work"),
+    "writeback": _unknown("writeback", "no file tells what memory held for the devices", "remark"),
     "clock": _unknown("clock", "the clocks of the files are taken as they are"),
     "coverage": _unknown("coverage", "the files do not count I/O by role", "remark"),
     "sampling": _sampling,

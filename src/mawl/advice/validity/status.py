@@ -27,6 +27,7 @@ from mawl.advice.validity import (
     space,
     steal,
     swap,
+    writeback,
 )
 
 Status = Literal["publishable", "indicative", "invalid"]
@@ -41,6 +42,7 @@ RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
         repeats,
         residency,
         competition,
+        writeback,
         clock,
         coverage,
         sampling,

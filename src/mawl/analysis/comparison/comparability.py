@@ -183,9 +183,9 @@ def _in_turn(reference: Side, candidate: Side) -> bool | None:
 
 
 def _device_source(run: ComparedRun) -> str:
-    """``block devices``, or ``jobs' processes (charged)``; which devices may well differ."""
+    """``block devices``, or that none are known; which devices may well differ."""
     source = str(run.summary["io"]["device"]["windows_source"])
-    return "block devices" if source.startswith("block devices") else source
+    return "block devices" if source.startswith("block device") else "no known devices"
 
 
 def _jobs(run: ComparedRun) -> object:

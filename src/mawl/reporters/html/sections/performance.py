@@ -48,9 +48,13 @@ FLOWS = _named(
     ("sustained throughput, device", "io.device.sustained.total_bytes_per_second", format_rate),
     ("sustained per core, device", "io.device.sustained_bytes_per_second_per_core", format_rate),
     ("sustained throughput, application", "io.application.sustained.total_bytes_per_second", format_rate),
-    ("bytes read from devices", "io.device.read_bytes", format_bytes),
-    ("bytes written to devices", "io.device.written_bytes", format_bytes),
-    ("reach, read: device over application", "io.reach.read_ratio", format_ratio),
+    ("device bytes read, whoever asked", "io.device.read_bytes", format_bytes),
+    ("device bytes written, whoever asked", "io.device.written_bytes", format_bytes),
+    ("own bytes read at devices", "io.own.read_bytes", format_bytes),
+    ("own bytes written at devices", "io.own.written_bytes", format_bytes),
+    ("bytes dirtied in memory", "io.dirtied.written_bytes", format_bytes),
+    ("of these still in memory at the end", "io.dirtied.still_dirty_bytes", format_bytes),
+    ("reach, read: own over application", "io.reach.read_ratio", format_ratio),
     ("reach, written", "io.reach.write_ratio", format_ratio),
 )
 HOST = _named(

@@ -32,7 +32,7 @@ COLUMNS: dict[str, tuple[str, Form]] = {
     "system CPU": ("system_cpu_seconds", format_seconds),
     "read": ("application_read_bytes", format_bytes),
     "written": ("application_written_bytes", format_bytes),
-    "from devices": ("device_read_bytes", format_bytes),
+    "own read": ("own_read_bytes", format_bytes),
     "memory": ("memory_bytes", format_memory),
     "page faults": ("page_faults", format_count),
 }
