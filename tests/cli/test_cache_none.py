@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from tests import needs
 from tests.advice.limit.beds import command, lacking, looped, mounted
 from tests.cli.conftest import Command
-from tests.fakes.failing_device import LACKING, failing
+from tests.fakes.failing_device import FAILING_DEVICE, failing
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(lacking() is not None, reason=str(lacking()))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.tried("bed", lacking))]
 
 IMAGE_BYTES = 6 * 2**30
 COMMANDS = """
@@ -116,7 +117,7 @@ def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:
     assert LEAST_REACH <= written / asked[1] <= MOST_REACH
 
 
-@pytest.mark.skipif(LACKING is not None, reason=str(LACKING))
+@needs.marks(FAILING_DEVICE)
 def test_a_write_that_fails_at_the_device_fails_for_the_program(mawl: Command) -> None:
     with failing(mawl.directory) as (place, trigger):
         (mawl.directory / "failing.toml").write_text(

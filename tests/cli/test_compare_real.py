@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests import needs
 from tests.advice.limit.draws import generator
 from tests.cli.conftest import Command
 
@@ -131,13 +131,10 @@ class Throttle:
 
 @pytest.fixture
 def throttle(tmp_path: Path) -> Iterator[Throttle]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root: loop devices and rate limits")
-    lacking = [name for name in ("losetup", "mkfs.ext4", "mount") if shutil.which(name) is None]
-    if lacking:
-        pytest.skip(f"needs {', '.join(lacking)}")
+    needs.ROOT.require()
+    needs.program("losetup", "mkfs.ext4", "mount").require()
     if not (GROUPS / "blkio.throttle.read_bps_device").exists():
-        pytest.skip("needs control groups of version 1 with blkio")
+        needs.skip("needs control groups of version 1 with blkio")
     made = Throttle(tmp_path)
     made.join()
     yield made

@@ -16,6 +16,7 @@ import pytest
 
 import mawl as package
 from mawl.launch.sweep import live_runs
+from tests import needs
 from tests.cli.conftest import Command
 
 SEED = random.SystemRandom().randrange(2**32)
@@ -117,7 +118,7 @@ def small_file_system(place: Path, size: str) -> Iterator[Path]:
         check=False,
     )
     if done.returncode:
-        pytest.skip(f"lab: cannot mount a small file system: {done.stderr.strip()}")
+        needs.skip(f"lab: cannot mount a small file system: {done.stderr.strip()}")
     try:
         yield place
     finally:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from mawl.store import open_run
+from tests import needs
 from tests.advice.limit.beds import command
 from tests.cli.conftest import Command
-from tests.fakes.failing_device import LACKING, failing
+from tests.fakes.failing_device import FAILING_DEVICE, failing
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LACKING is not None, reason=str(LACKING))]
+pytestmark = [pytest.mark.lab, needs.marks(FAILING_DEVICE)]
 
 WORKLOAD = """
 name = "failing"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.preload.build import Library
+from tests import needs
 from tests.cli.conftest import Command
 
 CAP_BYTES_PER_SECOND = 20 << 20
@@ -20,10 +21,8 @@ BLKIO = Path("/sys/fs/cgroup/blkio")
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root for loop devices and control groups"),
-    pytest.mark.skipif(
-        not (BLKIO / "cgroup.procs").exists(), reason="needs the blkio controller (version 1)"
-    ),
+    needs.marks(needs.ROOT),
+    needs.marks(needs.directory(str(BLKIO))),
 ]
 
 
@@ -43,7 +42,7 @@ def capped(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         try:
             device = done("losetup", "--find", "--show", str(image))
         except (OSError, subprocess.CalledProcessError) as error:
-            pytest.skip(f"no loop device: {error}")
+            needs.skip(f"no loop device: {error}")
         undo.callback(done, "losetup", "--detach", device)
         done("mkfs.ext4", "-q", device)
         done("mount", device, str(mount))

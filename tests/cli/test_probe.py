@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.simulation.system_file import load_system
+from tests import needs
 from tests.cli.conftest import Command
 from tests.fakes.probes import stub_fio
 
@@ -32,7 +32,7 @@ def stubbed(mawl: Command, fault: str = "") -> dict[str, str]:
     return {"PATH": f"{mawl.directory / 'bin'}:{os.environ['PATH']}"}
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@needs.marks(needs.program("fio"))
 def test_one_command_gives_the_papers_table_for_each_role(roles: Command) -> None:
     done = roles("probe", *PAPERS, *SMALL)
     assert done.returncode == 0, done.stderr

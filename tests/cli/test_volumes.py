@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests import needs
 from tests.cli.conftest import Command
 
 FOUR = 'name = "four"\nscale = 0.0005\n' + "".join(
@@ -85,7 +86,7 @@ def small_volume(place: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=300M", "mawl-test", str(place)], capture_output=True, text=True
     )
     if done.returncode:
-        pytest.skip(f"lab: cannot mount a small file system: {done.stderr.strip()}")
+        needs.skip(f"lab: cannot mount a small file system: {done.stderr.strip()}")
     try:
         yield place
     finally:

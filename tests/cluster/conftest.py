@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from mawl.cluster.connection import LOOPBACK, TUNED
+from tests import needs
 
 NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", LOOPBACK)  # as the guide says
 
@@ -116,7 +117,7 @@ def shifted(tmp_path: Path) -> dict[str, str]:
     library = tmp_path / "shifted_clock.so"
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
-        pytest.skip("no C compiler to shift a clock with")
+        needs.skip("no C compiler to shift a clock with")
     source = Path(__file__).with_name("shifted_clock.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     return {"LD_PRELOAD": str(library), "CLOCK_SHIFT_MILLISECONDS": "100250"}
@@ -125,8 +126,7 @@ def shifted(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def certificates(tmp_path: Path) -> dict[str, dict[str, Path]]:
     """Two authorities, ``ours`` and ``theirs``, each with a certificate: ca, cert and key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make certificates with")
+    needs.program("openssl").require()
     found: dict[str, dict[str, Path]] = {}
     for name in ("ours", "theirs"):
         place = tmp_path / name

@@ -15,12 +15,13 @@ from pyarrow import compute
 
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
+from tests import needs
 from tests.cluster.conftest import Cluster
 from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(NO_SPACES is not None, reason=str(NO_SPACES)),
+    needs.marks(needs.tried("network namespaces", lambda: NO_SPACES)),
 ]
 
 NAMES = ("node1", "node2", "node3", "node4")

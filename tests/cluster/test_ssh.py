@@ -12,6 +12,7 @@ import pytest
 
 from mawl.cluster.ssh import address_towards, names_of, ssh_command, worker_command
 from mawl.errors import UnsuitableMachineError, UsageError
+from tests import needs
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
 
@@ -55,7 +56,7 @@ def test_whatever_the_shell_there_the_worker_gets_the_address_that_ssh_came_in_b
     assert done.stdout.splitlines()[-2:] == ["--host", "10.0.0.11"], done.stderr
 
 
-@pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
+@needs.marks(needs.program("ssh"))
 def test_the_address_on_the_way_to_this_machine_is_its_loopback(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text("Host alpha\n  HostName 127.0.0.1\n")
@@ -65,7 +66,7 @@ def test_the_address_on_the_way_to_this_machine_is_its_loopback(tmp_path: Path) 
         address_towards("alpha", str(tmp_path / "none"))
 
 
-@pytest.mark.skipif(shutil.which("ssh") is None, reason="no ssh")
+@needs.marks(needs.program("ssh"))
 def test_the_time_to_connect_is_the_configurations_where_it_names_one(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text("Host patient\n  ConnectTimeout 50\n")

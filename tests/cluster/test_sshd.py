@@ -18,15 +18,16 @@ from pyarrow import compute
 import mawl
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
+from tests import needs
 from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 from tests.fakes.processes import dask_workers
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(NO_SPACES is not None, reason=str(NO_SPACES)),
-    pytest.mark.skipif(SSHD is None, reason="lab: needs sshd (openssh-server)"),
-    pytest.mark.skipif(shutil.which("ssh") is None, reason="lab: needs ssh (openssh-client)"),
+    needs.marks(needs.tried("network namespaces", lambda: NO_SPACES)),
+    needs.marks(needs.program("sshd")),
+    needs.marks(needs.program("ssh")),
 ]
 
 NAMES = ("alpha", "beta")

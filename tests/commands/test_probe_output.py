@@ -11,6 +11,7 @@ import pytest
 from mawl.commands.probe_output import ProbeOutput
 from mawl.errors import UsageError
 from mawl.store.probe import read_probe
+from tests import needs
 from tests.fakes.probes import disk, probe, target
 
 
@@ -71,7 +72,7 @@ def test_a_directory_and_a_missing_one_are_refused_in_a_sentence(tmp_path: Path)
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a device node")
+@needs.marks(needs.ROOT)
 def test_a_device_node_stays_one_and_a_block_device_is_refused(tmp_path: Path) -> None:
     full, block = tmp_path / "full", tmp_path / "block"
     os.mknod(full, 0o20600, os.makedev(1, 7))

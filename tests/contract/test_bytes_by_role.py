@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
+from tests import needs
 from tests.contract.jobs import assign, run_fresh
 from tests.contract.test_programs import BYTES_MARGIN, OPTIONS, SCALES
 
@@ -22,7 +22,7 @@ _CALL = re.compile(r"^(?:\d+ +)?(p?readv?(?:64|2)?|p?writev?(?:64|2)?)\(\d+<([^>
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.parallel,
-    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+    needs.marks(needs.program("strace")),
 ]
 
 

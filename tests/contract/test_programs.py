@@ -42,9 +42,15 @@ SCALES = {
 }
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
 
-pytestmark = pytest.mark.parametrize("program", sorted(CATALOGUE))
-
 MakeTable = Callable[[str, float], Path]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test for every program; one that damages inputs for each program that has some."""
+    damages = "damaged" in metafunc.fixturenames
+    metafunc.parametrize(
+        "program", [name for name in sorted(CATALOGUE) if CATALOGUE[name].inputs or not damages]
+    )
 
 
 @pytest.fixture
@@ -55,6 +61,12 @@ def scale(program: str) -> float:
 @pytest.fixture
 def inputs(program: str, scale: float, make_table: MakeTable) -> dict[str, Path]:
     return {table.name: make_table(table.name, scale) for table in CATALOGUE[program].inputs}
+
+
+@pytest.fixture
+def damaged(inputs: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
+    """Copies of the inputs, for a test to damage."""
+    return {name: Path(shutil.copytree(path, tmp_path / f"input-{name}")) for name, path in inputs.items()}
 
 
 @pytest.fixture(scope="module")
@@ -142,18 +154,16 @@ def test_listings_are_short(program: str, solo: Callable[[str, int], Job]) -> No
 
 
 def test_a_flipped_byte_in_an_input_fails_the_job(
-    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+    program: str, scale: float, damaged: dict[str, Path], tmp_path: Path
 ) -> None:
-    damaged = _copies(inputs, tmp_path)
     chance = random.Random(program)
     _flip(chance.choice(_data_files(damaged)), chance.random())
     assert_failed(run_here(assign(program, scale, OPTIONS, damaged, tmp_path)))
 
 
 def test_a_truncated_input_fails_the_job(
-    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+    program: str, scale: float, damaged: dict[str, Path], tmp_path: Path
 ) -> None:
-    damaged = _copies(inputs, tmp_path)
     path = _data_files(damaged)[-1]
     os.truncate(path, path.stat().st_size - 4096)
     job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
@@ -161,9 +171,8 @@ def test_a_truncated_input_fails_the_job(
 
 
 def test_a_missing_part_of_an_input_fails_the_job(
-    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+    program: str, scale: float, damaged: dict[str, Path], tmp_path: Path
 ) -> None:
-    damaged = _copies(inputs, tmp_path)
     path = _data_files(damaged)[0]
     path.unlink()
     job = run_here(assign(program, scale, OPTIONS, damaged, tmp_path))
@@ -204,12 +213,6 @@ def assert_failed(job: Job) -> str:
     assert not [place for place in job.places if place.exists()]
     assert not Path(job.assignment.results).exists()
     return job.failed.sentence
-
-
-def _copies(inputs: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
-    if not inputs:
-        pytest.skip("the program has no inputs")
-    return {name: Path(shutil.copytree(path, tmp_path / f"input-{name}")) for name, path in inputs.items()}
 
 
 def _data_files(inputs: dict[str, Path]) -> list[Path]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests import needs
 from tests.advice.limit.beds import command, lacking, looped, mounted, served
 
-LACKING = lacking("nbdkit", "nbdfuse")
-"""Why there can be none here, or None."""
+FAILING_DEVICE = needs.tried("failing device", lambda: lacking("nbdkit", "nbdfuse"))
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.importers.recordings import Read
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
@@ -33,7 +33,7 @@ def busiest_device() -> str:
         entry.name for entry in Path("/sys/block").iterdir() if not entry.name.startswith(("loop", "ram"))
     ]
     if not names:
-        pytest.skip("this machine has no block device of its own")
+        needs.skip("this machine has no block device of its own")
     return max(names, key=written_bytes)
 
 
@@ -50,8 +50,7 @@ def write(path: Path) -> None:
 def test_what_a_recording_says_was_written_is_what_the_kernel_counted(tool: str, tmp_path: Path) -> None:
     """About nine seconds.  Others may write meanwhile: at least what this test wrote, at most what the
     kernel counted from before the recording to after it."""
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
+    needs.program(tool).require()
     device = busiest_device()
     recording = tmp_path / f"{tool}.txt"
     commands = {
@@ -70,7 +69,7 @@ def test_what_a_recording_says_was_written_is_what_the_kernel_counted(tool: str,
         time.sleep(SECONDS if tool == "nmon" else 0)  # nmon goes on by itself
     counted = written_bytes(device) - before
     if own < WRITTEN:
-        pytest.skip("the directory of this test lies on another device")
+        needs.skip("the directory of this test lies on another device")
     read = Read(tool, recording.read_bytes(), recording.name)
     gained = read.gain(f"device.{device}.written_bytes")
     assert 0.95 * WRITTEN <= gained <= 1.05 * counted

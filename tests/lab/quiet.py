@@ -1,17 +1,16 @@
-"""Is this machine ours?  Tests of figures skip, and say the figure, where others keep it busy."""
+"""Is this machine ours?  Tests of figures wait until it is, a bounded time, and say the figure if not."""
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
-
-import pytest
 
 from mawl.measure.noise import NoiseWatch
 
 IDLE_RATIO = 0.1
 LOOKS = 15
-"""So often, every other second, the machine may be found busy before a test gives up."""
+"""So often, every other second, the machine may be found busy before a test begins all the same."""
 
 _LOOK_SECONDS = 2.0
 
@@ -24,12 +23,12 @@ def busy_ratio() -> float:
 
 
 def quiet_machine() -> None:
-    """Wait until the machine is idle; skip where it does not become so."""
+    """Wait until the machine is idle; else the test says so, and is judged all the same."""
     for _ in range(LOOKS):
         busy = busy_ratio()
         if busy <= IDLE_RATIO:
             return
-    pytest.skip(f"needs an idle machine; processors are busy for {busy:.0%} of the time")
+    sys.stdout.write(f"the machine is not idle: processors are busy for {busy:.0%} of the time\n")
 
 
 def others_ratio(arm: dict[str, Any]) -> float:

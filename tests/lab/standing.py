@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
+from tests import needs
 
 CALIBRATIONS = 3
 """So often a bed is built and calibrated that is refused, as it should be: a virtual machine's buffered
@@ -62,9 +61,7 @@ def standing(directory: Path, name: str, text: str) -> Iterator[Bed]:
     images = Path("/dev/shm") / f"mawl-test-{directory.name}-{directory.parent.name}"
     (directory / f"{name}.toml").write_text(text)
     spec = load_bed(str(directory / f"{name}.toml"))
-    for need in check(needs_of(spec, spec.volumes), directory / "state"):
-        if need.reason is not None:
-            pytest.skip(f"{need.name}: {need.reason}")
+    needs.bed(check(needs_of(spec, spec.volumes), directory / "state"))
     made = Bed(directory, images)
     images.mkdir()
     try:

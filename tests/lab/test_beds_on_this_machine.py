@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mawl.lab.needs import check
+from tests import needs
 from tests.advice.limit.draws import generator
 from tests.lab.leftovers import leftovers, of_runs
 
@@ -108,9 +109,7 @@ class Lab:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
-    for need in check(NEEDS, tmp_path / "needs"):
-        if need.reason is not None:
-            pytest.skip(f"{need.name}: {need.reason}")
+    needs.bed(check(NEEDS, tmp_path / "needs"))
     # A time limit ends tests with SIGTERM, of which pytest knows nothing: devices and mounts would stay.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     images = Path("/dev/shm", f"mawl-test-{os.getpid()}")

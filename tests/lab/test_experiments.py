@@ -15,6 +15,7 @@ from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
 from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO
+from tests import needs
 from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
 from tests.lab.standing import CALIBRATIONS
 from tools.forecasts import forecasts, page
@@ -28,13 +29,11 @@ OTHERS_RATIO = 0.25
 def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
-    Skips, with the figure, where others keep the machine busy before or during a judged run, or just after a
-    calibration that was refused.  What is found on a machine of its own is judged, whatever it is.
+    Waits a bounded time for an idle machine.  Fails, with the figure, where others keep it so busy during a
+    judged run, or just after a calibration that was refused, that nothing can be judged; it is tried again.
     """
     bed = load_bed(name)
-    for need in check(needs_of(bed, bed.volumes), directory / "state"):
-        if need.reason is not None:
-            pytest.skip(f"{need.name}: {need.reason}")
+    needs.bed(check(needs_of(bed, bed.volumes), directory / "state"))
     quiet_machine()
     for _ in range(CALIBRATIONS):
         ended = subprocess.run(
@@ -50,12 +49,12 @@ def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO
         if NOT_AS_SAID not in ended.stderr:
             break
     if ended.returncode != 0 and NOT_AS_SAID in ended.stderr and (busy := busy_ratio()) > IDLE_RATIO:
-        pytest.skip(f"needs an idle machine; just after calibration others used {busy:.0%} of the processors")
+        pytest.fail(f"cannot be judged: just after calibration others used {busy:.0%} of the processors")
     assert ended.returncode == 0, ended.stderr
     found: dict[str, Any] = json.loads(ended.stdout)
     others = max(others_ratio(arm) for arm in found["arms"] if not arm["repeated"])
     if others > others_at_most:
-        pytest.skip(f"needs an idle machine; others used {others:.0%} of the processors during a run")
+        pytest.fail(f"cannot be judged: others used {others:.0%} of the processors during a run")
     return found
 
 

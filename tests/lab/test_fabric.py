@@ -18,6 +18,7 @@ from mawl.lab import needs, transfer
 from mawl.lab.bed import load_bed, shipped
 from mawl.lab.needs import check, needs_of
 from tests.lab.leftovers import leftovers
+from tests.needs import bed as require_bed
 
 CAP = 123456791
 BED = f"""
@@ -110,9 +111,7 @@ def bed(tmp_path: Path) -> Path:
     file = tmp_path / "bed.toml"
     file.write_text(BED)
     spec = load_bed(str(file))
-    for need in check(needs_of(spec, spec.volumes), tmp_path / "state"):
-        if need.reason is not None:
-            pytest.skip(f"lab: {need.name}: {need.reason}")
+    require_bed(check(needs_of(spec, spec.volumes), tmp_path / "state"))
     (tmp_path / "images").mkdir()
     return file
 

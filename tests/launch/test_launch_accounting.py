@@ -12,6 +12,7 @@ import pytest
 from mawl.launch.client import Launcher
 from mawl.model.messages import Hello, LaunchMode, Ready, Release
 from mawl.model.options import StartMode
+from tests import needs
 from tests.fakes.launcher_bench import Bench, known
 
 Benches = Callable[..., Bench]
@@ -133,7 +134,7 @@ def _new_control_group(name: str) -> tuple[Path, Callable[[], float]]:
             return int(words[0]) / 1e9 if len(words) == 1 else int(words[1]) / 1e6
 
         return group, read
-    pytest.skip("needs a writable control group with cpuacct (v1) or cpu.stat (v2)")
+    raise needs.LackingNeedError("needs a writable control group with cpuacct (v1) or cpu.stat (v2)")
 
 
 def test_usage_of_a_launcher_that_is_gone_is_unknown_not_zero(tmp_path: Path) -> None:

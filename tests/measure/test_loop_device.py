@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.host.collector import HostCollector
+from tests import needs
 
 PROGRAMS = ("losetup", "mkfs.ext4", "mount", "umount")
 WRITTEN_BYTES = 8 * 2**20
@@ -28,13 +28,8 @@ def sh(*command: str) -> str:
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A directory on a loop device of its own, and the name of that device."""
-    if os.geteuid() != 0:
-        pytest.skip("loop devices need root")
-    absent = [
-        name for name in PROGRAMS if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    ]
-    if absent:
-        pytest.skip(f"not installed: {', '.join(absent)}")
+    needs.ROOT.require()
+    needs.program(*PROGRAMS).require()
     image, place = tmp_path / "image", tmp_path / "mounted"
     place.mkdir()
     with image.open("wb") as file:
@@ -42,7 +37,7 @@ def mounted(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     try:
         device = sh("losetup", "--find", "--show", str(image))
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"no loop device may be made here: {error.stderr.strip()}")
+        needs.skip(f"no loop device may be made here: {error.stderr.strip()}")
     try:
         sh("mkfs.ext4", "-q", device)
         sh("mount", device, str(place))

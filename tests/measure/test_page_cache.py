@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from mawl.errors import UnsuitableMachineError
 from mawl.measure import page_cache
 from mawl.measure.page_cache import drop, drop_machine_wide, load, residency
+from tests import needs
 from tests.fakes.tree import plant
 
 SIZE = 5 * 2**20 + 1234
@@ -42,7 +42,7 @@ def test_dropped_files_are_read_back_by_loading(files: list[Path]) -> None:
     present = files[:3]
     assert drop(present) == []
     if residency(present).resident_bytes == 2 * SIZE:
-        pytest.skip("this file system keeps its files in memory")
+        needs.skip("this file system keeps its files in memory")
     for call in calls_here(files):
         assert residency(present, [call]).resident_bytes == 0, call
     with files[0].open("rb") as file:
@@ -55,7 +55,7 @@ def test_dropped_files_are_read_back_by_loading(files: list[Path]) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(shutil.which("fincore") is None, reason="fincore (util-linux) is not installed")
+@needs.marks(needs.program("fincore"))
 def test_fincore_says_the_same_of_whole_dropped_and_partly_read_files(files: list[Path]) -> None:
     def by_fincore() -> int:
         command = ["fincore", "--bytes", "--noheadings", "--output", "RES", *map(str, files[:3])]
@@ -72,7 +72,7 @@ def test_fincore_says_the_same_of_whole_dropped_and_partly_read_files(files: lis
     assert same() and by_fincore() >= 2 * SIZE
     assert drop(files[:3]) == []
     if by_fincore():
-        pytest.skip("this file system keeps its files in memory")
+        needs.skip("this file system keeps its files in memory")
     assert same()
     with files[0].open("rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)

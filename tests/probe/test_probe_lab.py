@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from mawl.formats.fio import parse_fio
+from tests import needs
 from tests.advice.limit.beds import Volume, command, lacking
-from tests.fakes.failing_device import LACKING, failing
+from tests.fakes.failing_device import FAILING_DEVICE, failing
 
 CAP_BYTES_PER_SECOND = 100 * 2**20
 NOISE = 0.05
@@ -27,8 +28,8 @@ NOISE = 0.05
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed"),
-    pytest.mark.skipif(lacking() is not None, reason=str(lacking())),
+    needs.marks(needs.program("fio")),
+    needs.marks(needs.tried("bed", lacking)),
 ]
 
 PAPERS = ("--patterns", "sequential-read,sequential-write", "--sizes", "256KiB")
@@ -162,7 +163,7 @@ def test_a_directory_of_another_user_says_so() -> None:
         )
 
 
-@pytest.mark.skipif(LACKING is not None, reason=str(LACKING))
+@needs.marks(FAILING_DEVICE)
 @pytest.mark.parametrize("role", ["data", "work", "util"])
 def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: str) -> None:
     well = tmp_path / "well"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from mawl.probe.choice import KIB, MIB, Choice, Shape
 from mawl.probe.place import Place
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import Ended, run_fio
+from tests import needs
 from tests.fakes.probes import calls, stub_fio
 
 READ = Shape(pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=True)
@@ -139,7 +139,7 @@ def test_files_that_cannot_be_written_end_the_target_with_a_sentence(probing: Pr
 
 @pytest.mark.lab
 @pytest.mark.parallel
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@needs.marks(needs.program("fio"))
 @pytest.mark.parametrize("name", ["$jobname", "a:b", "$jobnum,c", "new\nline", "back\\slash", "-rw"])
 def test_the_real_fio_writes_in_its_own_directory_whatever_that_is_called(
     probing: Probing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

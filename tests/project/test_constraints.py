@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests import needs
 from tools import lock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ def test_what_is_needed_is_constrained_to_what_is_installed() -> None:
     assert needed - set(LINES) == set()
 
 
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the constraints are made with Python 3.11")
+@needs.marks(needs.PYTHON_OF_CONSTRAINTS)
 def test_nothing_is_constrained_that_nobody_needs() -> None:
     needed = {f"{name}=={version}" for name, version in lock.closure(ROOT / "pyproject.toml").items()}
     assert set(LINES) - needed == set()

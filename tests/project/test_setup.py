@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("sh", "dirname", "cat", "sha256sum", "cut", "id", "df", "awk", "flock", "rm", "sleep")
@@ -172,7 +173,7 @@ def test_without_packages_there_is_no_stamp_and_the_next_setup_starts_over(machi
     assert stamp.exists() and not litter.exists()
 
 
-@pytest.mark.skipif(shutil.which("flock") is None, reason="no flock on this machine")
+@needs.marks(needs.program("flock"))
 def test_two_setups_at_once_make_one_environment(machine: Path) -> None:
     log = machine / "log"
     fake_venv(machine, f'echo "$@" >>"{log}"; sleep 0.3')
@@ -187,7 +188,7 @@ def test_two_setups_at_once_make_one_environment(machine: Path) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parallel
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare")
+@needs.marks(needs.ROOT, needs.program("unshare"))
 def test_shared_memory_that_cannot_be_written_is_a_notice(machine: Path) -> None:
     a_python(machine)
     check = f"PATH={machine}/bin sh {machine}/clone/tools/setup.sh --check"

@@ -11,6 +11,7 @@ import pytest
 
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.runner.restrict import Restriction, leftover_groups, parse_cores
+from tests import needs
 
 USABLE = sorted(os.sched_getaffinity(0))
 
@@ -45,7 +46,7 @@ def test_a_group_counts_cpu_holds_memory_and_goes() -> None:
     try:
         restriction = Restriction("test-restrict", 64 * 2**20)
     except UnsuitableMachineError as error:
-        pytest.skip(f"lab: {error}")
+        needs.skip(f"lab: {error}")
     code = "import time\nwhile time.process_time() < 0.3: pass"
     greedy = "x = bytearray(256 * 2**20)\nx[:] = b'1' * len(x)"
     groups = list(restriction.groups)

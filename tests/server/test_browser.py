@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright import sync_api
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.server.standard import standard
 from mawl.store import open_run
 from mawl.store.tail import Tail
+from tests import needs
 from tests.fakes.served_runs import finished, serving
 
 CHROMIUM = shutil.which("chromium")
@@ -25,7 +27,7 @@ LONGEST_MILLISECONDS = 120_000
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.parallel,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
+    needs.marks(needs.program("chromium")),
 ]
 
 
@@ -59,8 +61,7 @@ class Visit:
 
 @pytest.fixture
 def visit() -> Iterator[Visit]:
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
+    with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             yield Visit(browser.new_page())
@@ -70,8 +71,7 @@ def visit() -> Iterator[Visit]:
 
 def playwright_error() -> type[Exception]:
     """What Playwright raises."""
-    found: type[Exception] = pytest.importorskip("playwright.sync_api").Error
-    return found
+    return sync_api.Error
 
 
 def workload() -> str:

@@ -18,6 +18,7 @@ from mawl.simulation.published_system import (
     system_of,
 )
 from mawl.simulation.system_file import loads_system, system_toml
+from tests import needs
 
 SYSTEMS = {one.id: one for one in published_systems()}
 WORDS = {"one": 1.0, "four": 4.0, "eight": 8.0, "twelve": 12.0, "six": 6.0}
@@ -64,7 +65,7 @@ def test_every_published_number_is_in_the_words_beside_it(name: str) -> None:
 def test_the_words_are_the_papers(name: str) -> None:
     folder = os.environ.get("MAWL_PAPERS")
     if not folder:
-        pytest.skip("MAWL_PAPERS names no folder with the text of the papers")
+        needs.skip("MAWL_PAPERS names no folder with the text of the papers")
     text = plain(
         (Path(folder) / FILES[paper_of(published_result(SYSTEMS[name].result)).source.key]).read_text()
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.simulation.scenes import MB, device, flow, side_by_side, simulated, step, system
 
 PYTHON = Path("/usr/bin/python3")
@@ -29,7 +30,7 @@ def has_simgrid() -> bool:
 @pytest.mark.parametrize(("nodes", "cores", "rate"), [(1, 4, 400.0), (4, 4, 300.0), (4, 16, 2000.0)])
 def test_the_makespan_is_that_of_simgrid(nodes: int, cores: int, rate: float) -> None:
     if not has_simgrid():
-        pytest.skip(LACKING)
+        needs.skip(LACKING)
     draw = random.Random(7)
     jobs = [[(draw.uniform(0.1, 2.0), draw.randint(10, 200)) for _ in range(5)] for _ in range(12)]
     theirs = subprocess.run(

@@ -16,6 +16,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.tables import direct
 from mawl.tables.arrow import TableWriter, array, body_sum, read_batches, row_bytes
 from mawl.tables.direct import AlignedMemory, DirectIo
+from tests import needs
 
 BUFSIZE = 256 * 1024
 
@@ -155,7 +156,7 @@ def test_a_refusal_goes_through_the_cache_and_is_not_counted(
 ) -> None:
     made = write(tmp_path / "t")
     if refusal is refuse_requests and not is_direct_here(tmp_path):
-        pytest.skip("the file system of the tests refuses direct I/O by itself")
+        needs.skip("the file system of the tests refuses direct I/O by itself")
     refusal(monkeypatch)
     io = DirectIo("auto")
     found = list(read_batches(tmp_path / "t", bufsize_bytes=BUFSIZE, direct=io))
@@ -165,7 +166,7 @@ def test_a_refusal_goes_through_the_cache_and_is_not_counted(
         list(read_batches(tmp_path / "t", bufsize_bytes=BUFSIZE, direct=DirectIo("yes")))
 
 
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm")
+@needs.marks(needs.directory("/dev/shm"))
 def test_memory_is_no_device(tmp_path_factory: pytest.TempPathFactory) -> None:
     reason = direct._why_not("/dev/shm")
     assert reason is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from mawl.model.options import ROLES, Role
+from tests import needs
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, lacking, run
 from tests.advice.limit.draws import (
     COMPUTING,
@@ -43,7 +43,7 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
 
 def made_bed(directory: Path, *programs: str) -> Iterator[Bed]:
     if why := lacking(*programs):
-        pytest.skip(why)
+        needs.skip(why)
     # A time limit ends tests with SIGTERM, of which pytest knows nothing: devices and mounts would stay.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     made = Bed(directory)
@@ -66,8 +66,7 @@ def slow_bed(tmp_path: Path) -> Iterator[Bed]:
 @pytest.fixture
 def idle_machine() -> None:
     """Run-queue waits that others cause are real, so these tests need two processors for themselves."""
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("needs two processors, of which the first run gets one")
+    needs.TWO_PROCESSORS.require()
     quiet_machine()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mawl.model.options import ROLES
+from tests import needs
 from tests.advice.limit.beds import Volume, command, lacking
 from tests.advice.limit.draws import sessions
 
@@ -34,7 +35,7 @@ PROBE = (
 def volumes(tmp_path: Path) -> Iterator[tuple[Volume, Volume]]:
     """A slow device and one five times as fast; both caps hold for each direction."""
     if why := lacking("fio"):
-        pytest.skip(why)
+        needs.skip(why)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     slow, fast = Volume(tmp_path, "data"), Volume(tmp_path, "work")
     try:

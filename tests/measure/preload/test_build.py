@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from mawl.measure.preload.build import NO_COMPILER, Library, find_compiler, library
+from tests import needs
 
 
 def fake_compiler(folder: Path, script: str) -> dict[str, str]:
@@ -42,7 +41,7 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(tmp_path: Path) -> N
     assert list((tmp_path / "cache" / "mawl").iterdir()) == []
 
 
-@pytest.mark.skipif(find_compiler(os.environ) is None, reason="no C compiler")
+@needs.marks(needs.COMPILER)
 def test_a_library_that_does_not_count_is_not_used(tmp_path: Path) -> None:
     empty = 'while [ "$1" != -o ]; do shift; done; echo "int x;" | cc -shared -x c - -o "$2"'
     found = library(fake_compiler(tmp_path, empty))

@@ -12,6 +12,7 @@ import pytest
 
 from mawl.measure.preload.counters import CounterFile
 from mawl.model.role_io import FileRole, RoleIo
+from tests import needs
 from tests.fakes.counted import Counted
 
 
@@ -123,7 +124,7 @@ def test_a_descriptor_that_is_used_again_is_asked_for_again(counted: Counted) ->
 def test_what_the_c_library_closed_is_forgotten(close: str, counted: Counted) -> None:
     name = close.split("(")[0].removeprefix("c.")
     if not hasattr(ctypes.CDLL(None), name):
-        pytest.skip(f"this C library has no {name}")
+        needs.skip(f"this C library has no {name}")
     counters = counted.python(
         "import ctypes, os\n"
         "c = ctypes.CDLL(None); c.fdopendir.restype = ctypes.c_void_p\n"

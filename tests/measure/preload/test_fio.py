@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from mawl.measure.preload.counters import CounterFile
 from mawl.model.role_io import quantile
+from tests import needs
 from tests.fakes.counted import Counted
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed"),
+    needs.marks(needs.program("fio")),
 ]
 
 SIZE = 64 << 20

@@ -14,6 +14,7 @@ import pytest
 
 from mawl.measure.preload.counters import CounterFile
 from mawl.model.options import ROLES
+from tests import needs
 from tests.fakes.counted import Counted
 
 MOVES = "read,write,pread64,pwrite64,readv,writev,preadv,pwritev,preadv2,pwritev2"
@@ -25,7 +26,7 @@ _DESCRIPTOR = re.compile(r"(?<![\w\"])\d+<([^>]*)>")
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.parallel,
-    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+    needs.marks(needs.program("strace")),
 ]
 
 Found = dict[tuple[str, str], int]
@@ -170,8 +171,6 @@ c.sql("CHECKPOINT")
     ids=["python", "numpy", "pyarrow", "duckdb"],
 )
 def test_python_and_its_engines(code: str, module: str | None, counted: Counted) -> None:
-    if module is not None:
-        pytest.importorskip(module)
     assert_agreement(counted, sys.executable, "-c", code)
 
 
@@ -215,7 +214,7 @@ def test_programs_that_do_it_their_own_way(command: tuple[str, ...], counted: Co
     assert_agreement(counted, *command)
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@needs.marks(needs.program("fio"))
 @pytest.mark.parametrize("engine", ["sync", "psync", "vsync", "pvsync", "pvsync2"])
 def test_fio(engine: str, counted: Counted) -> None:
     (counted.folder / "data" / "f").write_bytes(bytes(8 << 20))

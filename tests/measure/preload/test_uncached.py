@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.page_cache import drop, keeps, residency
+from tests import needs
 from tests.fakes.counted import Counted
 
 MIB = 2**20
@@ -39,7 +40,7 @@ def held(counted: Counted) -> Counted:
     """Counted commands on a file system that lets go of its pages."""
     reason = keeps(counted.folder)
     if reason is not None:
-        pytest.skip(f"the tests' directory is no disk: {reason}")
+        needs.skip(f"the tests' directory is no disk: {reason}")
     return counted
 
 

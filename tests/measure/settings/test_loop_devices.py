@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,13 +20,14 @@ from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.inventory import Figures
 from mawl.model.options import Options
+from tests import needs
 
 TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "umount", "blockdev")
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif(os.geteuid() != 0, reason="loop devices and mounts need root"),
-    pytest.mark.skipif(any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"),
+    needs.marks(needs.ROOT),
+    needs.marks(needs.program(*TOOLS)),
 ]
 
 
@@ -119,5 +118,5 @@ def test_a_planted_bad_setting_is_found_by_check(tmp_path: Path) -> None:
     assert changes["read_ahead"] == f"blockdev --setra 8192 /dev/{device}"
     assert after == "4", "check changes nothing"
     if bad is None:
-        pytest.skip("this kernel offers no bfq and no kyber: only the read-ahead was planted")
+        needs.skip("this kernel offers no bfq and no kyber: only the read-ahead was planted")
     assert found["scheduler"] == bad

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from mawl.probe.compressibility.codecs import CODECS
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.storage import figures
+from tests import needs
 from tests.probe.compressibility.pieces import write_mixture
 
 MIB = 2**20
@@ -31,11 +31,8 @@ def sh(*command: str) -> str:
 
 
 def need(*programs: str) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("devices and mounts need root")
-    absent = [name for name in programs if not shutil.which(name, path=PATH)]
-    if absent:
-        pytest.skip(f"not installed: {', '.join(absent)}")
+    needs.ROOT.require()
+    needs.program(*programs).require()
 
 
 @contextlib.contextmanager
@@ -44,7 +41,7 @@ def mounted(device: str, place: Path, *options: str) -> Iterator[Path]:
     try:
         sh("mount", *options, device, str(place))
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"cannot be mounted here: {error.stderr.strip()}")
+        needs.skip(f"cannot be mounted here: {error.stderr.strip()}")
     try:
         yield place
     finally:
@@ -63,7 +60,7 @@ def loops(folder: Path, count: int) -> Iterator[list[str]]:
             try:
                 device = sh("losetup", "--find", "--show", str(image))
             except subprocess.CalledProcessError as error:
-                pytest.skip(f"no loop device may be made here: {error.stderr.strip()}")
+                needs.skip(f"no loop device may be made here: {error.stderr.strip()}")
             cleanup.callback(sh, "losetup", "--detach", device)
             devices.append(device)
         yield devices
@@ -73,12 +70,12 @@ def loops(folder: Path, count: int) -> Iterator[list[str]]:
 def zram(algorithm: str, size: int) -> Iterator[str]:
     """A zram device of our own."""
     if not (ZRAM / "hot_add").exists():
-        pytest.skip("this kernel has no zram")
+        needs.skip("this kernel has no zram")
     number = (ZRAM / "hot_add").read_text().strip()
     block = Path("/sys/block") / f"zram{number}"
     try:
         if algorithm not in (block / "comp_algorithm").read_text().replace("[", "").replace("]", "").split():
-            pytest.skip(f"this kernel's zram has no {algorithm}")
+            needs.skip(f"this kernel's zram has no {algorithm}")
         (block / "comp_algorithm").write_text(algorithm)
         (block / "disksize").write_text(str(size))
         yield f"/dev/zram{number}"

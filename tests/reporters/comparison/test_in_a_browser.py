@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from playwright import sync_api
 
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
 from mawl.analysis.comparison.timelines import run_course
 from mawl.analysis.timeline import timeline
 from mawl.reporters.comparison import html
+from tests import needs
 from tests.fakes.compared_runs import side
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts
@@ -34,10 +36,8 @@ def drawn(label: str, first: int, seconds: int) -> Side:
 
 
 def test_every_chart_draws_and_time_is_one_axis(tmp_path: Path) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    needs.program("chromium").require()
     browser_path = shutil.which("chromium")
-    if browser_path is None:
-        pytest.skip("needs chromium")
     page_file = tmp_path / "comparison.html"
     page_file.write_text(html.render(compare(drawn("before", 0, 40), drawn("after", 1, 60))))
     with sync_api.sync_playwright() as playwright:

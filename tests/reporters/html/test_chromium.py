@@ -10,22 +10,22 @@ from typing import Any
 
 import msgspec
 import pytest
+from playwright import sync_api
 
 from mawl.advice.judge import judged
 from mawl.reporters.html.report import render
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
+from tests import needs
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.stored_run import PLAN, facts, job, samples
 from tests.fakes.synthetic_run import write_synthetic_run
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.parallel,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (package chromium)"),
+    needs.marks(needs.program("chromium")),
 ]
 
 CHARTS = 10

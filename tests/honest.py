@@ -1,0 +1,134 @@
+"""What a tier promises is done or fails: no skip but for a need, no test left out for want of time.
+
+Loaded by ``tests/conftest.py`` for every run of the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Generator
+from types import FrameType
+
+import pytest
+
+from tests import needs
+
+MEASURED_RERUNS = 2
+ENDS_AT = "MAWL_TEST_ENDS_AT"
+"""When a run of the tests must end (time(2)): ``.ci/run`` sets it, whose own time is bounded."""
+TIDY_SECONDS = 60.0
+"""So long before that moment a lab test is stopped and no other begins: beds are taken down, and the
+results written, before the whole run would be killed."""
+OUT_OF_TIME = "the time of the whole run was over"
+NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark of needs known."""
+    config.addinivalue_line("markers", f"{needs.MARK}(...): what a machine must have, see tests/needs.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Try tests marked ``measured`` again, each attempt printed, and put them last; refuse long tests that
+    do not announce their time."""
+    for item in items:
+        if item.get_closest_marker("long") is not None and minutes(item) <= 0:
+            raise pytest.UsageError(f"{item.nodeid}: mark it long(minutes=N) with the time that it takes")
+        if mark := item.get_closest_marker("measured"):
+            reruns = mark.kwargs.get("reruns", MEASURED_RERUNS)
+            again = {"reruns": reruns, "reruns_delay": 5, "rerun_except": OUT_OF_TIME}
+            item.add_marker(pytest.mark.flaky(**again))
+    items.sort(key=lambda item: item.get_closest_marker("measured") is not None)
+
+
+def minutes(item: pytest.Item) -> float:
+    """The time that a long test announces; 0 where it announces none."""
+    mark = item.get_closest_marker("long")
+    return float(mark.kwargs.get("minutes", 0)) if mark is not None else 0.0
+
+
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Say how long the long tests of this run take."""
+    long = [item for item in session.items if minutes(item)]
+    if long and not session.config.option.collectonly:
+        total = sum(minutes(item) for item in long)
+        _say(session.config, f"{len(long)} long tests announce {total:.0f} minutes")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Announce a long test when it starts."""
+    if minutes(item):
+        began = time.strftime("%H:%M:%S")
+        _say(item.config, f"{began} {item.nodeid}: takes about {minutes(item):g} minutes")
+
+
+def _say(config: pytest.Config, line: str) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(line)
+
+
+def _left_seconds() -> float:
+    return float(os.environ.get(ENDS_AT, "inf")) - TIDY_SECONDS - time.time()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that cannot begin in time fails; one whose needs are lacking skips."""
+    if _left_seconds() <= 0.0:
+        pytest.fail(f"did not begin: {OUT_OF_TIME}", pytrace=False)
+    for mark in item.iter_markers(needs.MARK):
+        for need in mark.args:
+            need.require()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Stop a lab test that would outlast the run's time."""
+    left = _left_seconds()
+    if item.get_closest_marker("lab") is None or left == float("inf"):
+        return (yield)
+    before = signal.signal(signal.SIGALRM, _out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _out_of_time(_: int, __: FrameType | None) -> None:
+    pytest.fail(f"stopped: {OUT_OF_TIME}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A skip without a need has failed, and so has a test that failed, was tried again and then skips."""
+    report = yield
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return report
+    if call.excinfo is None or not isinstance(call.excinfo.value, needs.LackingNeedError):
+        report.outcome, report.longrepr = "failed", f"{NO_NEED}: {report.longrepr}"
+    elif getattr(item, "execution_count", 1) > 1:
+        report.outcome, report.longrepr = "failed", f"failed before; tried again: {report.longrepr}"
+    elif isinstance(report.longrepr, tuple):
+        # As of every skip: its reason without the name of a class.
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {call.excinfo.value.msg}")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A file that skips itself as a whole has failed."""
+    report = yield
+    if report.outcome == "skipped":
+        report.outcome, report.longrepr = "failed", f"{NO_NEED}: {report.longrepr}"
+    return report
