@@ -25,7 +25,10 @@ NAMES = {
     "time": "elapsed_seconds active_seconds tail_seconds startup_seconds real_time_seconds user_cpu_seconds "
     "system_cpu_seconds adjusted_cpu_seconds memory_bytes os_memory_bytes",
     "cpu_real_ratio": "of_sums mean stddev range without_run_queue",
-    "io": "application device by_role reach coverage_ratio",
+    "io": "application dirtied device own foreign by_role reach coverage_ratio",
+    "io.dirtied": "written_bytes still_dirty_bytes removed_bytes at_gate_bytes sync_seconds",
+    "io.own": "read_bytes written_bytes read_ratio write_source",
+    "io.foreign": "read_bytes written_bytes total_bytes_per_second ratio",
     **{
         f"io.{side}": "read_bytes written_bytes read_ratio sustained_bytes_per_second_per_core window_seconds"
         for side in ("application", "device")

@@ -76,7 +76,7 @@ def figures(path: Path) -> Figures:
     """Dotted names of the summary and their values."""
     folder = Folder(path)
     course = _course(folder)
-    found = {**_times(folder, course), **_sums(folder), **_roles(folder, course), **_waits(folder)}
+    found = {**_times(folder, course), **_sums(folder, course), **_roles(folder, course), **_waits(folder)}
     for side, names in _sides(folder).items():
         found |= _windows(folder, f"io.{side}", names, course)
     return found
@@ -138,21 +138,68 @@ def _times(folder: Folder, course: Course) -> Figures:
     }
 
 
-def _sums(folder: Folder) -> Figures:
+def _sums(folder: Folder, course: Course) -> Figures:
     asked = {way: folder.column(f"application_{way}_bytes").sum() for way in ("read", "written")}
-    reached = {
-        "read": folder.column("device_read_bytes").sum(),
-        "written": (folder.column("device_written_bytes") - folder.column("cancelled_written_bytes")).sum(),
-    }
+    dirtied = (folder.column("charged_written_bytes") - folder.column("cancelled_written_bytes")).sum()
     counted = folder.column("counted_read_bytes") + folder.column("counted_written_bytes")
-    return {
+    read = folder.column("own_read_bytes").sum()
+    found = {
         **{f"io.application.{way}_bytes": value for way, value in asked.items()},
-        **{f"io.device.{way}_bytes": value for way, value in reached.items()},
         "io.application.read_ratio": asked["read"] / (asked["read"] + asked["written"]),
-        "io.reach.read_ratio": reached["read"] / asked["read"],
-        "io.reach.write_ratio": reached["written"] / asked["written"],
+        "io.dirtied.written_bytes": dirtied,
+        "io.own.read_bytes": read,
+        "io.reach.read_ratio": read / asked["read"],
         "io.coverage_ratio": counted.sum() / (asked["read"] + asked["written"]),
     }
+    return found | _reached(folder, course, dirtied, asked["written"])
+
+
+def _reached(folder: Folder, course: Course, dirtied: float, asked: float) -> Figures:
+    """Device, own writes and foreign; nothing where the run does not know its devices."""
+    names = _sides(folder).get("device")
+    dirty = list(folder.facts["dirty"].values())
+    if names is None or any(one["own_at_end_bytes"] is None for one in dirty):
+        return {}
+    device = {}
+    for way, series in names.items():
+        device[way] = sum(_held(folder, one, course) for one in series)
+    left = sum(one["own_at_end_bytes"] for one in dirty)
+    removed = sum(one["removed_bytes"] for one in dirty)
+    own = min(device["write"], max(dirtied - removed - left, 0.0))
+    every = dict.fromkeys(("own_read_bytes", "charged_written_bytes", "cancelled_written_bytes"), 0.0)
+    for name in every:
+        for prefix in ("", "verify_"):
+            every[name] += numpy.nan_to_num(folder.every[prefix + name].to_numpy().astype(float)).sum()
+    dirtied_by_all = every["charged_written_bytes"] - every["cancelled_written_bytes"]
+    own_of_all = min(device["write"], max(dirtied_by_all - removed - left, 0.0))
+    foreign = {
+        "read": max(device["read"] - every["own_read_bytes"], 0.0),
+        "written": max(device["write"] - own_of_all, 0.0),
+    }
+    return {
+        "io.device.read_bytes": device["read"],
+        "io.device.written_bytes": device["write"],
+        "io.own.written_bytes": own,
+        "io.reach.write_ratio": own / asked,
+        "io.dirtied.still_dirty_bytes": left,
+        "io.dirtied.removed_bytes": removed,
+        "io.foreign.read_bytes": foreign["read"],
+        "io.foreign.written_bytes": foreign["written"],
+        "io.foreign.ratio": sum(foreign.values()) / sum(device.values()),
+    }
+
+
+def _held(folder: Folder, name: str, course: Course) -> float:
+    """What a counter gained over the run, its rate held for one look beyond the first and the last."""
+    edges = numpy.array([course.start, course.end])
+    rows = folder.samples.filter(pc.equal(folder.samples["series"], name))
+    times = numpy.sort(rows["sampled_at"].cast("int64").to_numpy() / 1e6)
+    step = numpy.median(numpy.diff(times))
+    beyond = sum(min(max(gap, 0.0), step) for gap in (times[0] - edges[0], edges[1] - times[-1]))
+    at = folder.counter(name, edges)
+    assert at is not None, name
+    gained = float(numpy.diff(at)[0])
+    return gained + gained / float(folder.covered(name, edges)[0]) * beyond
 
 
 def _roles(folder: Folder, course: Course) -> Figures:
@@ -217,15 +264,16 @@ def _waits(folder: Folder) -> Figures:
 
 def _sides(folder: Folder) -> dict[str, dict[str, list[str]]]:
     devices = sorted({device for volume in folder.facts["volumes"] for device in volume["devices"]})
-    known = all(volume["devices"] for volume in folder.facts["volumes"])
-    charged = {"read": ["device_read_bytes"], "write": ["device_written_bytes"]}
-    at_devices = {
-        "read": [f"device.{device}.read_bytes" for device in devices],
-        "write": [f"device.{device}.written_bytes" for device in devices],
-    }
+    known = devices and all(volume["devices"] for volume in folder.facts["volumes"])
+    application = {"read": ["application_read_bytes"], "write": ["application_written_bytes"]}
+    if not known:
+        return {"application": application}
     return {
-        "application": {"read": ["application_read_bytes"], "write": ["application_written_bytes"]},
-        "device": at_devices if devices and known else charged,
+        "application": application,
+        "device": {
+            "read": [f"device.{device}.read_bytes" for device in devices],
+            "write": [f"device.{device}.written_bytes" for device in devices],
+        },
     }
 
 

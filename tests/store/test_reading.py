@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import mawl
+from mawl.analysis.summary import summarise
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.store import open_run
 from mawl.store.layout import FORMAT_VERSION, MOST_ROWS, major
@@ -237,3 +238,56 @@ def test_an_older_killed_run_is_upgraded_when_compacted(
     assert msgspec.json.decode((folder / "run.json").read_bytes())["format_version"] == FORMAT_VERSION
     monkeypatch.undo()
     assert set(open_run(folder).samples.column("value").to_pylist()) == {1.0}
+
+
+FIRST = {"own_read_bytes": "device_read_bytes", "charged_written_bytes": "device_written_bytes"}
+"""Names of format 2 and what format 1 called them."""
+
+
+def as_format_1(folder: Path) -> None:
+    """The folder as the format before the four kinds of bytes had it."""
+    plain = msgspec.json.decode((folder / "run.json").read_bytes())
+    plain["format_version"] = "1.4"
+    del plain["dirty"]
+    (folder / "run.json").write_bytes(msgspec.json.encode(plain))
+    for name in ("jobs", "steps"):
+        path = folder / f"{name}.parquet"
+        table = parquet.read_table(path)
+        columns = [re.sub("|".join(FIRST), lambda match: FIRST[match[0]], one) for one in table.schema.names]
+        parquet.write_table(table.rename_columns(columns), path)
+
+
+def test_a_folder_of_format_1_says_which_figures_it_cannot_tell(finished: Path) -> None:
+    before = summarise(open_run(finished))
+    assert (
+        before["missing"]["io.own.written_bytes"] == "what the devices of the roles were given is not known"
+    )
+    as_format_1(finished)
+    run = open_run(finished)
+    assert run.job_records() == jobs(), "what was charged is read under its new name"
+    found = summarise(run)
+    assert found["io"]["own"]["written_bytes"] is None and found["io"]["foreign"] is None
+    for path in ("io.own.written_bytes", "io.foreign", "io.reach.write_ratio", "io.dirtied.at_gate_bytes"):
+        assert found["missing"][path].startswith("format 1.4 does not record"), path
+    assert found["io"]["own"]["read_bytes"] == before["io"]["own"]["read_bytes"]
+    assert any("format 1.4, which cannot tell" in remark for remark in found["remarks"])
+
+
+def test_series_and_lines_of_format_1_have_their_new_names() -> None:
+    table = pa.table({"node": ["n"] * 2, "series": ["device_written_bytes", "device.sda.read_bytes"]})
+    step = UPGRADES[1]
+    assert step.table("samples", table)["series"].to_pylist() == [
+        "charged_written_bytes",
+        "device.sda.read_bytes",
+    ]
+    line = {
+        "job": "a",
+        "usage": {"device_read_bytes": 5, "read_calls": 1},
+        "total": {"device_written_bytes": 7},
+    }
+    assert step.line("jobs", line) == {
+        "job": "a",
+        "usage": {"own_read_bytes": 5, "read_calls": 1},
+        "total": {"charged_written_bytes": 7},
+    }
+    assert step.facts({"kind": "imported", "missing": {}}) == {"kind": "imported", "missing": {}}
