@@ -119,6 +119,13 @@ def format_change(ratio: float) -> str:
     return f"{'0.0' if float(text) == 0.0 else text} %"
 
 
+def format_percent(ratio: float) -> str:
+    """A share for people: ``12 %``, ``0.3 %``."""
+    percent = 100.0 * ratio
+    digits = 0 if percent >= 9.95 or percent < 0.05 else 1
+    return f"{percent:.{digits}f} %"
+
+
 def format_instant(at: float) -> str:
     """UTC in ISO 8601 with microseconds from seconds since the epoch."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -37,7 +37,7 @@ BINDING = {
     "io.reach": "read_ratio write_ratio",
     "wait": "on_cpu_seconds run_queue_seconds blocked_seconds",
     "wait.blocked_seconds": "data work util other",
-    "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds stretch",
+    "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds slowdown",
     "programs.wide_sort.real_time_seconds": "median min max",
     "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
 }

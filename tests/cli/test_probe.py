@@ -47,20 +47,20 @@ def test_one_command_gives_the_papers_table_for_each_role(roles: Command) -> Non
             requests, megabytes, mean = (float(cell) for cell in row[5:8])
             assert megabytes == pytest.approx(requests * 0.262144, rel=0.01, abs=0.6)
             assert 0 < mean <= 1.1 * 2 / requests * 1000, "two streams have two requests under way at most"
-        assert "gate: read " in part
+        assert "guideline: read " in part
     assert roles.leftovers() == []
     kept = json.loads((roles.directory / "probe.json").read_text())
     assert [target["roles"] for target in kept["targets"]] == [["data"], ["work"], ["util"]]
 
 
-def test_a_candidate_is_probed_without_the_roles_and_json_has_the_gate(roles: Command) -> None:
+def test_a_candidate_is_probed_without_the_roles_and_json_has_the_guideline(roles: Command) -> None:
     (roles.directory / "new").mkdir()
     done = roles("probe", "new", "--json", *SMALL, **stubbed(roles))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     (target,) = told["targets"]
     assert (target["name"], target["roles"]) == (str(roles.directory / "new"), [])
-    assert told["gate"][target["name"]]["standing"] == "below"
+    assert told["guideline"][target["name"]]["standing"] == "below"
     assert len(target["tests"]) == 7
 
 

@@ -37,8 +37,8 @@ def scaling() -> CampaignFound:
 
 
 def search_for_sessions() -> CampaignFound:
-    stretches = {1: 1.0, 2: 1.2, 4: 2.6, 3: 1.9}
-    arms = [Arm(name=f"sessions-{count}", workload="tiny", size=count) for count in stretches]
+    slowdowns = {1: 1.0, 2: 1.2, 4: 2.6, 3: 1.9}
+    arms = [Arm(name=f"sessions-{count}", workload="tiny", size=count) for count in slowdowns]
     order = [1, 2, 4, 3, 4, 4, 3, 3]
     slots = [Slot(position=place, arm=f"sessions-{count}") for place, count in enumerate(order, start=1)]
     record = finished(campaign(kind="find-sessions", arms=arms, slots=slots, search=SEARCH))
@@ -46,9 +46,9 @@ def search_for_sessions() -> CampaignFound:
     for slot in record.slots:
         run = compared(slot.position)
         capacity = run.summary["capacity"]
-        stretch = capacity["stretch"] | {"median": stretches[order[slot.position - 1]], "most": 2.0}
-        gate = capacity["gate"] | {"met": True, "bytes_per_second_per_core": 2e8}
-        summary = run.summary | {"capacity": capacity | {"stretch": stretch, "gate": gate}}
+        slowdown = capacity["slowdown"] | {"median": slowdowns[order[slot.position - 1]], "most": 2.0}
+        guideline = capacity["guideline"] | {"bytes_per_second_per_core": 2e8}
+        summary = run.summary | {"capacity": capacity | {"slowdown": slowdown, "guideline": guideline}}
         runs[slot.position] = msgspec.structs.replace(run, summary=summary)
     return found(record, runs)
 

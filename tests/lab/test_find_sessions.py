@@ -77,4 +77,4 @@ def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed
     assert abs(knee["sessions"] - KNEE) <= 1
     by_sessions = {row["sessions"]: row for row in found["sessions"]}
     assert by_sessions[1]["carried"] and not by_sessions[8]["carried"]
-    assert "median stretch" in knee["reason"]
+    assert "median slowdown" in knee["reason"]

@@ -15,6 +15,10 @@ READERS = [*RULES, SOURCES / "analysis" / "io.py", SOURCES / "analysis" / "links
 READERS += sorted((SOURCES / "analysis" / "comparison").glob("*.py"))
 READERS.remove(SOURCES / "analysis" / "comparison" / "student.py")
 ARITHMETIC = {
+    "DRAWS",
+    "FEW_DRAWS",
+    "MANY_JOBS",
+    "SEED",
     "jobs",
     "ROUNDING_RATIO",
     "MOST_RUNS",

@@ -38,7 +38,7 @@ def test_a_program_on_the_screen_has_its_cpu_time(run: Run) -> None:
     lines = screen_of(run, judged(run)).splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("most time"))
     heads = lines[at].split("  ")
-    assert [head.strip() for head in heads if head][-3:] == ["CPU", "CPU/real", "stretch"]
+    assert [head.strip() for head in heads if head][-3:] == ["CPU", "CPU/real", "slowdown"]
     program = judged(run)["programs"]["a"]
     ratio = program["cpu_seconds"] / program["real_time_seconds"]["sum"]
     assert lines[at + 1].split()[-2] == f"{ratio:.2f}"

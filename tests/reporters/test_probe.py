@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.probed import probe_gates
+from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judge, judged
 from mawl.analysis.summary import summary_of
 from mawl.model.probe import Probe
@@ -37,15 +37,15 @@ activity                           streams  IOPS  MB/s  response: mean  p50  p99
 8 KiB random reads                       2  1953  16.0               2  1.5   30      90
 64 KiB random reads, mixed 65:35         2   992  65.0               2  1.5   30      90
 64 KiB random writes, mixed 65:35        2   534  35.0               2  1.5   30      90
-gate: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct): warn (100 MB/s warn, 150 MB/s
-  good)"""
+guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct): warn (100 MB/s warn, 150
+  MB/s good)"""
 
 
 def shown(found: Probe) -> str:
-    return render(found, probe_gates(found, Bounds()))
+    return render(found, probe_guidelines(found, Bounds()))
 
 
-def test_the_papers_table_with_percentiles_and_the_gate() -> None:
+def test_the_papers_table_with_percentiles_and_the_guideline() -> None:
     found = shown(probe(disk()))
     assert found.splitlines()[1:] == PAPERS.splitlines()[1:]
     assert found.splitlines()[0].endswith("by fio-3.33, 2 vCPUs")
@@ -72,7 +72,7 @@ def test_a_hostile_name_stays_on_its_line() -> None:
     found = shown(probe(target("x\ny\x1b[31m", [], directory="/a\nb", file_system="z\r")))
     assert "\x1b" not in found and "\r" not in found
     lines = found.splitlines()
-    assert [line[:4] for line in lines[:4]] == ["prob", "", "x y ", "gate"]
+    assert [line[:4] for line in lines[:4]] == ["prob", "", "x y ", "guid"]
     assert [line[:2] for line in lines[4:]] == ["  "] * len(lines[4:])
 
 
@@ -127,18 +127,18 @@ def test_a_probe_that_is_damaged_costs_only_its_block(tmp_path: Path) -> None:
     assert summary["jobs"]["total"] > 0
 
 
-@pytest.mark.parametrize("prefix", ["targets.*.tests.*", "targets.*", "gate.*", ""])
+@pytest.mark.parametrize("prefix", ["targets.*.tests.*", "targets.*", "guideline.*", ""])
 def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
     names = [metric.name for metric in PROBE_METRICS]
     assert len(set(names)) == len(names)
-    plain = {**msgspec.to_builtins(probe(disk())), "gate": probe_gates(probe(disk()), Bounds())}
+    plain = {**msgspec.to_builtins(probe(disk())), "guideline": probe_guidelines(probe(disk()), Bounds())}
     blocks: dict[str, Any] = {
         "targets.*.tests.*": plain["targets"][0]["tests"][0],
         "targets.*": plain["targets"][0],
-        "gate.*": plain["gate"]["data"],
+        "guideline.*": plain["guideline"]["data"],
         "": plain,
     }
-    identity = {"format_version", "directory", "node", "source", "targets", "tests", "gate"}
+    identity = {"format_version", "directory", "node", "source", "targets", "tests", "guideline"}
     found = {name for name in blocks[prefix] if name not in {*identity, "read", "write"}}
     defined = {f"{prefix}.{name}".lstrip(".") for name in found}
     assert defined <= set(names)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from mawl.model.run import AloneRun
 from mawl.store.solo import Condition, Solo, place, read_solo, write_solo
 
 CONDITIONS: dict[str, Condition] = {"scale": 0.05, "work": ["one", "two"], "cpus": None, "mawl_version": "1"}
 
 
 def kept(runs: Path) -> Solo:
-    solo = Solo(program="wide_sort", real_time_seconds=12.5, run_id="r1", conditions=CONDITIONS)
+    times = [AloneRun(run_id=f"r{number}", real_time_seconds=12.5 + number) for number in range(3)]
+    solo = Solo(program="wide_sort", runs=times, conditions=CONDITIONS)
     write_solo(runs, solo)
     return solo
 

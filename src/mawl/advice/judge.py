@@ -7,7 +7,7 @@ from typing import Any
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.carried import capacity_block
-from mawl.advice.capacity.stretch import by_program, stretches
+from mawl.advice.capacity.slowdown import by_program, slowdowns
 from mawl.advice.deciding import deciding
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.verdict import limit_block
@@ -17,10 +17,11 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import sampled, summarise
+from mawl.analysis.summary import probe_of, sampled, summarise
 from mawl.analysis.throughput import device_counters
 from mawl.analysis.unended import happened, line_of
 from mawl.analysis.windows import windows_of
+from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import Run
@@ -33,7 +34,16 @@ def judged(run: Run, bounds: Bounds | None = None) -> dict[str, Any]:
     :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
     """
     samples = sampled(run)
-    return judge(run.facts, run.job_records(), summarise(run, samples), samples, bounds, happened(run))
+    probe = probe_of(run)
+    return judge(
+        run.facts,
+        run.job_records(),
+        summarise(run, samples),
+        samples,
+        bounds,
+        happened(run),
+        None if isinstance(probe, str) else probe,
+    )
 
 
 def judge(
@@ -43,6 +53,7 @@ def judge(
     samples: Samples | None = None,
     bounds: Bounds | None = None,
     events: Sequence[EventRecord] = (),
+    probe: Probe | None = None,
 ) -> dict[str, Any]:
     """The summary with its judgement; ``summary`` is that of the same facts, jobs,
     samples and events."""
@@ -61,16 +72,16 @@ def judge(
     found: Missing = dict(summary["missing"])
     whole = {name: value for name, value in summary.items() if name != "missing"}
     whole["limit"] = limit_block(reading, found)
-    whole["capacity"] = capacity_block(reading, bounds or Bounds(), found)
+    whole["capacity"] = capacity_block(reading, bounds or Bounds(), found, whole["limit"], probe)
     whole["smt"] = smt_block(reading, found)
-    whole["programs"] = _stretched(whole["programs"], reading)
+    whole["programs"] = _slowed(whole["programs"], reading)
     whole["validity"] = validity_block(reading)
     whole["thresholds"] = deciding(whole, bounds or Bounds())
     whole["missing"] = reasons(whole, found, facts.missing)
     return whole
 
 
-def _stretched(programs: dict[str, Any], reading: Reading) -> dict[str, Any]:
-    """The programs with their stretch, where they were run alone."""
-    found = by_program(stretches(reading.jobs, reading.facts.alone))
-    return {name: {**program, "stretch": found.get(name)} for name, program in programs.items()}
+def _slowed(programs: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The programs with their slowdown, where they were run alone."""
+    found = by_program(slowdowns(reading.jobs, reading.facts.alone))
+    return {name: {**program, "slowdown": found.get(name)} for name, program in programs.items()}

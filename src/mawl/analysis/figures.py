@@ -144,7 +144,7 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
             },
             **sums,
             "memory_bytes": max(memory, default=None),
-            "stretch": None,
+            "slowdown": None,
             "wait": _waits(good),
         }
     return programs

@@ -46,7 +46,7 @@ LATER: Missing = {
         for direction in ("read", "write")
     },
     "wait": "the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
-    "programs.*.stretch": "the program was not run alone on this system (mawl run --solo)",
+    "programs.*.slowdown": "the program was not run alone on this system (mawl run --solo)",
     "cluster": "the run was on one node",
     "cluster.nodes.*.reason": "nothing to explain",
     "cluster.link_bytes_per_second": "not declared (mawl run --link)",
@@ -81,7 +81,7 @@ NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasu
           ("cluster", "nodes"), ("cluster", "storage"), ("smt", "nodes"), ("storage", "by_role"),
           ("compressibility", "estimates"), ("compressibility", "role_estimates"),
           ("compressibility", "volumes")}  # fmt: skip
-BY_JOB = ("capacity", "stretch", "by_job")
+BY_JOB = ("capacity", "slowdown", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 
 Path = tuple[str, ...]

@@ -75,7 +75,9 @@ def summarise(run: Run, samples: Samples | None = None) -> Block:
             rows[name] = getattr(run, name).num_rows
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
-    summary = summary_of(run.facts, jobs, rows, missing, samples or sampled(run), happened(run), _probe(run))
+    summary = summary_of(
+        run.facts, jobs, rows, missing, samples or sampled(run), happened(run), probe_of(run)
+    )
     summary["remarks"] += [
         f"{path.removeprefix('recorded.')} {DAMAGED}: {why}" for path, why in missing.items()
     ]
@@ -179,7 +181,7 @@ def _identity(facts: RunFacts) -> Block:
     }
 
 
-def _probe(run: Run) -> Probe | str | None:
+def probe_of(run: Run) -> Probe | str | None:
     """The probe of a run, or why it cannot be read: a report goes on without it."""
     try:
         return run.probe

@@ -1,4 +1,4 @@
-"""What the storage itself can do: fio over each role or directory, and the throughput-per-core gate.
+"""What the storage itself can do: fio over each role or directory, and the guideline of SAS per core.
 
 Without directories it probes the three roles; with --full every pattern, size and number of streams.
 Results are kept test by test in --output; docs/guides/probe.md says how to read them.
@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.probed import probe_gates
+from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
@@ -48,7 +48,7 @@ from mawl.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.volumes import PROBE_PREFIX
 
 NAME = "probe"
-HELP = "what the storage itself can do (fio), and the throughput-per-core gate"
+HELP = "what the storage itself can do (fio), and the guideline of SAS per core"
 
 MOST_STREAMS = 4096
 
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_probe(folder / PROBE, found)
     if arguments.system and measured(found):
         _say(write_described(Path(arguments.system), found))
-    print(_json(found, bounds) if arguments.json else render(found, probe_gates(found, bounds)))
+    print(_json(found, bounds) if arguments.json else render(found, probe_guidelines(found, bounds)))
     return 1 if any(target.problem for target in found.targets) else 0
 
 
@@ -242,7 +242,7 @@ def _say(text: str) -> None:
 
 
 def _json(found: Probe, bounds: Bounds) -> str:
-    return json.render({**plain_probe(found), "gate": probe_gates(found, bounds)})
+    return json.render({**plain_probe(found), "guideline": probe_guidelines(found, bounds)})
 
 
 def _words(text: str | None) -> list[str] | None:

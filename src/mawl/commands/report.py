@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.probed import probe_gates
+from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
@@ -178,7 +178,7 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
 def _probed(stored: Run, bounds: Bounds) -> str:
     """The tests of the run's probe as ``mawl probe`` prints them; nothing where it holds none."""
     found = probe.stored_probe(stored)
-    return "" if found is None else "\n" + probe.render(found, probe_gates(found, bounds)) + "\n"
+    return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
 
 
 def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:

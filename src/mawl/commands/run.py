@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--solo",
         action="store_true",
         help="first run each program of the workload alone, one job at a time, as far as that is not known; "
-        "with these times the report says how much the mix stretches its jobs, and whether it is carried",
+        "with these times the report says how much longer jobs take in the mix, and whether it is carried",
     )
     parser.add_argument(
         "--dry-run",

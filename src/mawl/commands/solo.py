@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,12 +13,16 @@ from mawl.analysis.blocks import counted
 from mawl.measure.machine import Machine
 from mawl.measure.mounts import mount_of, read_mounts
 from mawl.measure.suitability import libraries
-from mawl.model.run import Alone, RunFacts
+from mawl.model.run import Alone, AloneRun, RunFacts
+from mawl.model.thresholds import count_of
 from mawl.plan.solo import JobKind, kind_of, kinds, solo_plan
 from mawl.runner.request import RunRequest
 from mawl.store import open_run
 from mawl.store.solo import Condition, Solo, read_solo, write_solo
+from mawl.units import counted_noun
 from mawl.volumes import Volumes
+
+RUNS_ALONE = count_of("capacity.fewest_runs_alone")
 
 
 def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str, Condition]:
@@ -81,29 +85,35 @@ class Times:
 
     def alone(self) -> tuple[Alone, ...]:
         """What a run takes into its facts."""
-        return tuple(
-            Alone(
-                program=kind.program,
-                jobs=self._jobs[kind],
-                real_time_seconds=solo.real_time_seconds,
-                run_id=solo.run_id,
-            )
-            for kind, solo in self.known().items()
-        )
+        return tuple(_alone(kind.program, self._jobs[kind], solo) for kind, solo in self.known().items())
 
     def measure(self, carry: Callable[[RunRequest], RunFacts]) -> RunFacts | None:
-        """Run each program alone whose time is not known, and keep it; None where all are known.
+        """Run each program alone until it has three times, and keep them; None where all have.
 
-        ``carry`` carries a request out.  A job that failed leaves no time.
+        Each round is a run of its own, so that all begin alike: ``--cache cold`` empties the cache each time.
+        ``carry`` carries a request out.  A job that failed leaves no time.  Returns the facts of the last
+        round, the first that did not complete included, after which there is no further one.
         """
-        wanted = set(self._jobs) - set(self.known())
-        if not wanted:
+        facts: RunFacts | None = None
+        for number in range(1, RUNS_ALONE + 1):
+            known = self.known()
+            wanted = {kind for kind in self._jobs if len(known[kind].runs if kind in known else ()) < number}
+            if wanted:
+                facts = self._round(wanted, number, carry)
+                if facts.outcome == "interrupted":
+                    return facts
+        if facts is None:
             print("times alone are known for all jobs", file=sys.stderr)
-            return None
+        return facts
+
+    def _round(
+        self, wanted: Collection[JobKind], number: int, carry: Callable[[RunRequest], RunFacts]
+    ) -> RunFacts:
         plan = solo_plan(self._request.plan, wanted)
-        run_id = f"{self._request.run_id}-alone"
-        folder = self._request.folder.with_name(f"{self._request.folder.name}-alone")
-        print(f"kinds of jobs to run alone first: {len(wanted)}", file=sys.stderr)
+        run_id = f"{self._request.run_id}-alone-{number}"
+        folder = self._request.folder.with_name(f"{self._request.folder.name}-alone-{number}")
+        kinds_alone = counted_noun(len(wanted), "kind")
+        print(f"running {kinds_alone} of jobs alone first: run {number} of {RUNS_ALONE}", file=sys.stderr)
         facts = carry(
             msgspec.structs.replace(self._request, plan=plan, run_id=run_id, folder=folder, alone=())
         )
@@ -111,15 +121,25 @@ class Times:
         return facts
 
     def _keep(self, made: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
+        known = self.known()
         for job in counted(open_run(folder).job_records()):
             kind, seconds = made[job.job], job.usage.real_time_seconds
             if seconds:
+                before = known[kind].runs if kind in known else []
+                run = AloneRun(run_id=run_id, real_time_seconds=seconds, waits=job.waits)
                 write_solo(
                     self._runs,
-                    Solo(
-                        program=kind.program,
-                        real_time_seconds=seconds,
-                        run_id=run_id,
-                        conditions=self._conditions[kind],
-                    ),
+                    Solo(program=kind.program, runs=[*before, run], conditions=self._conditions[kind]),
                 )
+
+
+def _alone(program: str, jobs: list[str], solo: Solo) -> Alone:
+    runs = sorted(solo.runs, key=lambda run: run.real_time_seconds)
+    middle = runs[(len(runs) - 1) // 2]
+    return Alone(
+        program=program,
+        jobs=jobs,
+        real_time_seconds=middle.real_time_seconds,
+        run_id=middle.run_id,
+        runs=solo.runs,
+    )

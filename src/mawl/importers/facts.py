@@ -64,7 +64,7 @@ MISSING: dict[str, str] = {
         for role in (*ROLES, "other")
     },
     "programs.*.wait.run_queue_seconds": NO_RUN_QUEUE,
-    "programs.*.stretch": "the imported files do not tell which jobs ran alone",
+    "programs.*.slowdown": "the imported files do not tell which jobs ran alone",
 }
 """Reasons that hold for every imported run, by the path in the summary."""
 

@@ -52,17 +52,13 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     count_metric("sessions.*.agreeing", "Of these, the runs that said what the number was judged.", KNEE),
     flag_metric("sessions.*.carried", "Whether so many sessions are carried, by most of the runs.", KNEE),
     flag_metric("sessions.*.refused", "Whether the machine cannot start so many.", KNEE),
-    flag_metric(
-        "sessions.*.gate_alone", "Whether only the throughput-per-core gate speaks against it.", KNEE
-    ),
-    ratio_metric("sessions.*.median_stretch", "Median over runs of the median stretch over jobs.", KNEE),
+    ratio_metric("sessions.*.median_slowdown", "Median over runs of the median slowdown over jobs.", KNEE),
     count_metric("session_runs.*.sessions", "Sessions of a run.", KNEE),
-    ratio_metric("session_runs.*.stretch", "Median stretch over the jobs of the run.", KNEE),
-    ratio_metric("session_runs.*.most_stretch", "The bound of that.", KNEE),
+    ratio_metric("session_runs.*.slowdown", "Median slowdown over the jobs of the run.", KNEE),
+    ratio_metric("session_runs.*.most_slowdown", "The bound of that.", KNEE),
     rate_metric(
         "session_runs.*.bytes_per_second_per_core",
-        "What the gate was held against: the run's throughput per core (capacity.gate); null where it is not "
-        "known.",
+        "Throughput per core of the run (capacity.guideline); it decides nothing.",
         KNEE,
     ),
     count_metric("scaling.*.nodes", "Nodes of the runs.", SCALING),

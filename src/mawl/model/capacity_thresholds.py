@@ -21,6 +21,33 @@ CAPACITY: tuple[Threshold, ...] = (
         "Below this reach in a direction the page cache, not the storage, made its figures.",
     ),
     threshold(
+        "capacity.least_direction_ratio",
+        0.05,
+        "ratio",
+        "A direction with a smaller share of the application's bytes is not asked for its reach.",
+    ),
+    threshold(
+        "capacity.least_active_seconds",
+        60.0,
+        "seconds",
+        "Shortest active phase that answers for the storage, as a preliminary answer.",
+        f"{CONVENTION}; twice the 30 s after which Linux writes dirty pages back",
+    ),
+    threshold(
+        "capacity.publishable_active_seconds",
+        1200.0,
+        "seconds",
+        "Shortest active phase whose answer for the storage is not preliminary.",
+        "as validity.duration.least_active_seconds",
+    ),
+    threshold(
+        "capacity.fewest_runs_alone",
+        3,
+        "count",
+        "Runs of each kind of job alone that a time alone wants.",
+        f"{CONVENTION}; the fewest with a spread that one outlier does not make",
+    ),
+    threshold(
         "capacity.guideline_bytes_per_second_per_core",
         100e6,
         "bytes per second",

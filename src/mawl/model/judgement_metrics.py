@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mawl.model.capacity_metrics import CAPACITY_METRICS
 from mawl.model.metric import (
     Metric,
     count_metric,
-    flag_metric,
     object_metric,
     rate_metric,
     ratio_metric,
@@ -15,45 +15,12 @@ from mawl.model.metric import (
 VERDICT = "docs/design/verdict.md, The verdict"
 LOSSES = "docs/design/verdict.md, What a resource cost"
 EVIDENCE = "docs/design/verdict.md, Evidence"
-CARRIED = "docs/design/capacity.md, Carried or not"
-STRETCH = "docs/design/capacity.md, Stretch"
-GATE = "docs/design/capacity.md, The gate"
 VALIDITY = "docs/design/validity.md, Status"
 
 THREADS = "docs/design/threads.md, The mode"
 NEXT_MODE = "docs/design/threads.md, The next mode"
 
 RESOURCES = ("storage", "cpu", "memory", "network")
-
-CAPACITY_METRICS: tuple[Metric, ...] = (
-    flag_metric(
-        "capacity.carried",
-        "Whether the system carries the sessions: null where only a part is not known, or "
-        "the run did not go through and no job failed.",
-        CARRIED,
-    ),
-    Metric(
-        "capacity.reasons", "-", "list", "A sentence for each of the three parts, with its figures.", CARRIED
-    ),
-    ratio_metric("capacity.stretch.median", "Median over jobs of real time in the mix over alone.", STRETCH),
-    ratio_metric("capacity.stretch.p90", "The same, 90th percentile.", STRETCH),
-    ratio_metric("capacity.stretch.longest", "The same, of the job that was stretched most.", STRETCH),
-    ratio_metric("capacity.stretch.most", "The bound of the median.", STRETCH),
-    ratio_metric("capacity.stretch.by_job.*", "Real time in the mix over alone of one job.", STRETCH),
-    count_metric("capacity.stretch.jobs", "Jobs that count and have a time alone.", STRETCH),
-    count_metric("capacity.stretch.counted", "Jobs that count.", STRETCH),
-    *(
-        rate_metric(f"capacity.gate.{name}", definition, GATE)
-        for name, definition in (
-            ("bytes_per_second_per_core", "Sustained throughput at the device per core."),
-            ("warn_bytes_per_second_per_core", "Below it the gate is not met."),
-            ("good_bytes_per_second_per_core", "From it on the gate is met without a warning."),
-        )
-    ),
-    text_metric("capacity.gate.core_basis", "What the cores are: physical core or vCPU.", GATE),
-    text_metric("capacity.gate.standing", "good, warn or below.", GATE),
-    flag_metric("capacity.gate.met", "Whether the throughput is at least the lower bound.", GATE),
-)
 
 LIMIT_METRICS: tuple[Metric, ...] = (
     object_metric("limit", "What limits the system; null where no window tells.", VERDICT),

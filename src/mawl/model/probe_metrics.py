@@ -16,7 +16,7 @@ from mawl.model.metric import (
 PAGE = "docs/design/probe.md"
 TEST = f"{PAGE}, A test"
 TARGET = f"{PAGE}, A target"
-GATE = f"{PAGE}, The gate"
+GUIDELINE = f"{PAGE}, The guideline"
 DEMAND = f"{PAGE}, Demand against capability"
 
 
@@ -104,8 +104,8 @@ _FIGURES: tuple[Metric, ...] = tuple(
 PROBE_METRICS: tuple[Metric, ...] = (
     text_metric("tool", "The version of fio.", TEST),
     Metric("created_at", "time", "text", "When the probe began (UTC).", TEST),
-    Metric("physical_cores", "count", "float", "Cores of the node that probed, in core_basis.", GATE),
-    text_metric("core_basis", "physical core or vCPU.", GATE),
+    Metric("physical_cores", "count", "float", "Cores of the node that probed, in core_basis.", GUIDELINE),
+    text_metric("core_basis", "physical core or vCPU.", GUIDELINE),
     text_metric("targets.*.name", "Its role, with a number from the second on, or its directory.", TARGET),
     Metric("targets.*.roles", "-", "list", "The roles it was named for.", TARGET),
     text_metric("targets.*.file_system", "Type of the file system.", TARGET),
@@ -129,16 +129,22 @@ PROBE_METRICS: tuple[Metric, ...] = (
     text_metric("targets.*.tests.*.remark", "What was not as asked, or why it has no figures.", TEST),
     *_FIGURES,
     rate_metric(
-        "gate.*.read_bytes_per_second_per_core", "Read rate by as many streams as cores, per core.", GATE
+        "guideline.*.read_bytes_per_second_per_core",
+        "Read rate by as many streams as cores, per core.",
+        GUIDELINE,
     ),
-    rate_metric("gate.*.write_bytes_per_second_per_core", "Write rate by as many streams, per core.", GATE),
-    text_metric("gate.*.read_test", "The test that the read rate is of.", GATE),
-    text_metric("gate.*.write_test", "The test that the write rate is of.", GATE),
-    text_metric("gate.*.core_basis", "physical core or vCPU.", GATE),
-    rate_metric("gate.*.warn_bytes_per_second_per_core", "Below it the gate is not met.", GATE),
-    rate_metric("gate.*.good_bytes_per_second_per_core", "From it on it is met without a warning.", GATE),
-    text_metric("gate.*.standing", "good, warn or below: of the lower of both rates.", GATE),
-    flag_metric("gate.*.met", "Whether both rates are at least the lower bound.", GATE),
-    text_metric("gate.*.reason", "Why the gate cannot be told.", GATE),
+    rate_metric(
+        "guideline.*.write_bytes_per_second_per_core", "Write rate by as many streams, per core.", GUIDELINE
+    ),
+    text_metric("guideline.*.read_test", "The test that the read rate is of.", GUIDELINE),
+    text_metric("guideline.*.write_test", "The test that the write rate is of.", GUIDELINE),
+    text_metric("guideline.*.core_basis", "physical core or vCPU.", GUIDELINE),
+    rate_metric(
+        "guideline.*.warn_bytes_per_second_per_core", "Below it the guideline is not met.", GUIDELINE
+    ),
+    rate_metric("guideline.*.good_bytes_per_second_per_core", "From it on it is good.", GUIDELINE),
+    text_metric("guideline.*.standing", "good, warn or below: of the lower of both rates.", GUIDELINE),
+    flag_metric("guideline.*.met", "Whether both rates are at least the lower bound.", GUIDELINE),
+    text_metric("guideline.*.reason", "Why it cannot be judged.", GUIDELINE),
 )
-"""Names in ``probe.json``; ``gate`` by target is in what ``mawl probe --json`` prints."""
+"""Names in ``probe.json``; ``guideline`` by target is in what ``mawl probe --json`` prints."""

@@ -17,6 +17,7 @@ from mawl.model.dirty import DirtyPages
 from mawl.model.inventory import Inventory
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.model.records import ProgramClass, RunOutcome
+from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
 
 RunKind = Literal["measured", "imported", "simulated"]
@@ -129,16 +130,27 @@ class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
     trail_out: bool = False
 
 
+class AloneRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One job that ran alone, in the run ``run_id``; ``waits`` say where its time went, if that is known."""
+
+    run_id: str
+    real_time_seconds: float
+    waits: Waits = Waits()
+
+
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
     """What a job of a program took alone on this system (``mawl run --solo``), at the same scale and options.
 
-    ``jobs`` are the jobs of this run that it is the baseline of; ``run_id`` is the run that measured it.
+    ``jobs`` are the jobs of this run that it is the baseline of.  ``runs`` are all that were measured;
+    ``real_time_seconds`` and ``run_id`` are those of the middle one (the lower middle of an even number).
+    ``runs`` is empty in folders of formats before 1.5, which measured one run and no waits.
     """
 
     program: str
     jobs: list[str]
     real_time_seconds: float
     run_id: str
+    runs: list[AloneRun] = []
 
 
 class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):

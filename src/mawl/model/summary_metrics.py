@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.judgement_metrics import STRETCH
+from mawl.model.capacity_metrics import SLOWDOWN
 from mawl.model.metric import (
     ADJUSTED,
     AT_ONCE,
@@ -119,7 +119,7 @@ JOB_METRICS: tuple[Metric, ...] = (
     bytes_metric("programs.*.application_read_bytes", "Sum of the jobs' application bytes read."),
     bytes_metric("programs.*.application_written_bytes", "Sum of the jobs' application bytes written."),
     bytes_metric("programs.*.memory_bytes", "Largest memory of a job that counts.", MEMORY),
-    ratio_metric("programs.*.stretch", "Median of a job's real time in the mix over alone.", STRETCH),
+    ratio_metric("programs.*.slowdown", "Median of a job's real time in the mix over alone.", SLOWDOWN),
     *(
         seconds_metric(f"programs.*.wait.{field}", f"Sum over the jobs that count: {what}.", WAITS)
         for field, what in (

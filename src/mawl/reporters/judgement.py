@@ -16,11 +16,11 @@ Block = dict[str, Any]
 
 
 def headlines(summary: Block) -> list[tuple[str, str]]:
-    """Three lines for the head of the report; none for a summary that nobody judged."""
+    """The answers, the limit and the status for the head of the report; none for a summary without them."""
     if summary["validity"] is None:
         return []
     return [
-        ("carried", _carried(summary["capacity"])),
+        *answers(summary["capacity"]),
         ("limit", _limit(summary)),
         ("validity", _validity(summary["validity"])),
     ]
@@ -49,9 +49,22 @@ def place_of(limit: Block) -> str:
     return str(limit["verdict"]) + (f" ({' '.join(places)})" if places else "")
 
 
-def _carried(capacity: Block) -> str:
-    word = {True: "yes", False: "no", None: "not known"}[capacity["carried"]]
-    return f"{word}: {'; '.join(capacity['reasons'])}"
+def answers(capacity: Block) -> list[tuple[str, str]]:
+    """The answer with the jobs and the slowdown, compute and storage by themselves, and what to do next."""
+    parts = ("compute", "storage", "guideline")
+    rest = [sentence for sentence in capacity["reasons"] if not sentence.startswith(parts)]
+    lines = [("carried", f"{word_of(capacity)}: {'; '.join(rest)}")]
+    for name in parts:
+        own = [sentence for sentence in capacity["reasons"] if sentence.startswith(name)]
+        lines += [(name, sentence.removeprefix(name).lstrip(": ")) for sentence in own]
+    if capacity["next_step"]:
+        lines.append(("next", capacity["next_step"]))
+    return lines
+
+
+def word_of(capacity: Block) -> str:
+    """``carried``, ``not carried`` or ``not known``, with a mark where the answer is preliminary."""
+    return str(capacity["answer"]) + (" (preliminary)" if capacity["preliminary"] else "")
 
 
 def _limit(summary: Block) -> str:

@@ -159,11 +159,11 @@ def _programs(summary: Block) -> list[str]:
             (real["max"], format_seconds),
             *((program[field], format_seconds) for _, field in cpu),
             (program["memory_bytes"], format_memory),
-            (program["stretch"], format_ratio),
+            (program["slowdown"], format_ratio),
         )
         rows.append((code(name), str(program["jobs"]), *cells))
     labels = [label for label, _ in cpu]
-    head = ("program", "jobs", "real median", "min", "max", *labels, "memory", "stretch")
+    head = ("program", "jobs", "real median", "min", "max", *labels, "memory", "slowdown")
     return table(head, rows)
 
 

@@ -35,7 +35,7 @@ LABELS = {
     "host.network": "interface",
     "host.fabric": "port",
     "host.mount": "mount",
-    "capacity.stretch.by_job": "job",
+    "capacity.slowdown.by_job": "job",
     "thresholds": "threshold",
 }
 """What ``*`` stands for behind a path; figures behind any other list are not exported."""

@@ -1,4 +1,4 @@
-"""A probe as text: for each target the papers' table (IOPS, MB/s, response time), and the gate."""
+"""A probe as text: for each target the papers' table (IOPS, MB/s, response time), and the guideline."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ WAYS = {"read": "reads", "write": "writes"}
 Block = Mapping[str, Any]
 
 
-def render(probe: Probe, gates: Mapping[str, Block]) -> str:
-    """The tables of all targets; ``gates`` are :func:`mawl.advice.capacity.probed.probe_gates`."""
+def render(probe: Probe, guidelines: Mapping[str, Block]) -> str:
+    """The tables of all targets; ``guidelines``: :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
     cores = (
         f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"
         if probe.physical_cores
         else ""
     )
     parts = [[f"probe of {format_instant(probe.created_at)[:19]}Z by {one_line(probe.tool)}{cores}"]]
-    parts += [_target(target, gates.get(target.name)) for target in probe.targets]
+    parts += [_target(target, guidelines.get(target.name)) for target in probe.targets]
     return "\n\n".join("\n".join(part) for part in parts)
 
 
@@ -40,11 +40,11 @@ def stored_probe(run: Run) -> Probe | None:
         return None
 
 
-def _target(target: ProbeTarget, gate: Block | None) -> list[str]:
+def _target(target: ProbeTarget, guideline: Block | None) -> list[str]:
     lines = wrap(title_of(target), LINE_WIDTH, subsequent_indent="  ")
     if target.tests:
         lines += aligned([HEAD, *rows_of(target)])
-    sentences = [*sentences_of(target), *([_gate(gate)] if gate else [])]
+    sentences = [*sentences_of(target), *([_guideline(guideline)] if guideline else [])]
     return lines + [
         line for text in sentences for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
     ]
@@ -121,18 +121,18 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g}" if seconds < 0.9995 else f"{seconds * 1e3:.0f}"
 
 
-def _gate(gate: Block) -> str:
-    basis = gate["core_basis"] or "core"
+def _guideline(guideline: Block) -> str:
+    basis = guideline["core_basis"] or "core"
     bounds = (
-        f"{format_rate(gate['warn_bytes_per_second_per_core'])} warn, "
-        f"{format_rate(gate['good_bytes_per_second_per_core'])} good"
+        f"{format_rate(guideline['warn_bytes_per_second_per_core'])} warn, "
+        f"{format_rate(guideline['good_bytes_per_second_per_core'])} good"
     )
     rate: Form = format_rate
     rates = ", ".join(
-        f"{done} {figure(gate[f'{way}_bytes_per_second_per_core'], rate)}"
+        f"{done} {figure(guideline[f'{way}_bytes_per_second_per_core'], rate)}"
         for way, done in (("read", "read"), ("write", "written"))
     )
-    standing = gate["standing"] or f"not known: {gate['reason']}"
-    test = gate["read_test"] or gate["write_test"]
+    standing = guideline["standing"] or f"not known: {guideline['reason']}"
+    test = guideline["read_test"] or guideline["write_test"]
     by = f" ({test.partition(', ')[2]})" if test else ""
-    return f"gate: {rates} per {basis}{by}: {standing} ({bounds})"
+    return f"guideline: {rates} per {basis}{by}: {standing} ({bounds})"

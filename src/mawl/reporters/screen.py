@@ -43,11 +43,15 @@ LONGEST_WORD = 30
 """Of a line that is too long: a longer path would leave no room for what is said of it."""
 
 PAINTS: dict[str, Paint] = {
-    "yes": "good",
+    "carried": "good",
+    "carries": "good",
+    "carried (preliminary)": "warning",
     "publishable": "good",
     "completed": "good",
     "none": "good",
-    "no": "bad",
+    "not carried": "bad",
+    "not carried (preliminary)": "bad",
+    "does not carry": "bad",
     "invalid": "bad",
     "failed": "bad",
     "aborted": "bad",

@@ -85,7 +85,7 @@ def throughput(io: Block, *, imported: bool = False) -> list[str]:
 
 
 def programs(found: Block, most: int) -> list[str]:
-    """The programs that took most time, and how much of it they were on a CPU, waited and were stretched."""
+    """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
     order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
     if all(program["wait"]["run_queue_seconds"] is None for program in found.values()):
         return _bounded(found, order)
@@ -100,7 +100,7 @@ def programs(found: Block, most: int) -> list[str]:
             "work",
             "util",
             "other",
-            "stretch",
+            "slowdown",
         )
     ]
     for name in order:
@@ -118,7 +118,7 @@ def programs(found: Block, most: int) -> list[str]:
                 one_line(name),
                 str(program["jobs"]),
                 figure(program["real_time_seconds"]["median"], format_seconds),
-                *figures(*((share, format_ratio) for share in shares), (program["stretch"], format_ratio)),
+                *figures(*((share, format_ratio) for share in shares), (program["slowdown"], format_ratio)),
             )
         )
     return aligned(rows) if len(rows) > 1 else []
@@ -127,7 +127,7 @@ def programs(found: Block, most: int) -> list[str]:
 def _bounded(found: Block, order: Sequence[str]) -> list[str]:
     """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
     rows: list[Sequence[str]] = [
-        ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "stretch")
+        ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
     ]
     for name in order:
         program = found[name]
@@ -141,7 +141,7 @@ def _bounded(found: Block, order: Sequence[str]) -> list[str]:
                     *((real[part], format_seconds) for part in ("median", "max", "sum")),
                     (used, format_seconds),
                     (share, format_ratio),
-                    (program["stretch"], format_ratio),
+                    (program["slowdown"], format_ratio),
                 ),
             )
         )

@@ -26,7 +26,7 @@ def program_waits(summary: dict[str, Any]) -> list[str]:
     Programs of which a part is not known are left out; without any there is no table.
     """
     rows: list[Sequence[str]] = [
-        ("time of jobs by program", "sum", "on CPU", "run queue", "data", "work", "util", "other", "stretch")
+        ("time of jobs by program", "sum", "on CPU", "run queue", "data", "work", "util", "other", "slowdown")
     ]
     for name, program in summary["programs"].items():
         seconds = [program["wait"][state] for state in STATES]
@@ -34,6 +34,6 @@ def program_waits(summary: dict[str, Any]) -> list[str]:
             continue
         whole = sum(seconds)
         shares = figures(*((value / whole, format_ratio) for value in seconds))
-        stretch = figures((program["stretch"], format_ratio))
-        rows.append((one_line(name), format_seconds(whole), *shares, *stretch))
+        slowdown = figures((program["slowdown"], format_ratio))
+        rows.append((one_line(name), format_seconds(whole), *shares, *slowdown))
     return aligned(rows) if len(rows) > 1 else []

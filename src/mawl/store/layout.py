@@ -14,7 +14,8 @@ History of the format
        link_bytes_per_second; samples of storage servers beside those of nodes
   2.0  jobs and steps: own_read_bytes and charged_written_bytes (device_read_bytes and device_written_bytes
        before), series of the samples alike;
-       run.json: dirty, what memory held of writes at the gate and at the end
+       run.json: dirty, what memory held of writes at the gate and at the end; runs of the times alone,
+       with their waits
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.foreign import read_regular
+from mawl.model.run import AloneRun
 from mawl.store.files import replace_file
 
 FOLDER = "solo"
@@ -22,11 +23,10 @@ Conditions = Mapping[str, Condition]
 
 
 class Solo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program took alone, in which run, and under which conditions."""
+    """What a program took alone in each run of it, and under which conditions."""
 
     program: str
-    real_time_seconds: float
-    run_id: str
+    runs: list[AloneRun]
     conditions: dict[str, Condition]
 
 
@@ -39,7 +39,8 @@ def place(runs: Path, program: str, conditions: Conditions) -> Path:
 def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
     """The time kept for these conditions; None where there is none, or a file that holds no time.
 
-    A damaged file is measured anew, and so replaced.
+    A damaged file is measured anew, and so replaced; so is one of an older mawl, which kept one time
+    and not where it went.
     """
     try:
         path = place(runs, program, conditions)
@@ -48,7 +49,8 @@ def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
     except (OSError, ValueError, RecursionError):
         return None
     same = found.program == program and found.conditions == dict(conditions)
-    return found if same and found.real_time_seconds > 0 else None
+    well = bool(found.runs) and all(run.real_time_seconds > 0 for run in found.runs)
+    return found if same and well else None
 
 
 def write_solo(runs: Path, solo: Solo) -> None:

@@ -1,4 +1,4 @@
-"""Carried or not, on runs whose stretch and throughput are known."""
+"""Carried or not, on runs whose slowdown, reach and length are known."""
 
 from __future__ import annotations
 
@@ -9,44 +9,196 @@ import pytest
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.carried import capacity_block
-from mawl.advice.capacity.stretch import by_program, percentile, stretches
+from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
 from mawl.advice.evidence import Reading
 from mawl.advice.judge import judge
-from mawl.model.options import ROLES
-from mawl.model.run import Alone, VolumeFacts
+from mawl.model.records import JobRecord
+from mawl.model.role_io import Waits
+from mawl.model.run import Alone, AloneRun
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
+from tests.fakes.probes import MB, disk, probe
 from tests.fakes.stored_run import facts, job, jobs
 
-FAST = {"device.sda.read_bytes": 250e6, "device.sda.written_bytes": 100e6}
-"""350 MB/s over the two vCPUs of the fake."""
+SECONDS = 59.5
+"""Real time of each of the four jobs of the fake."""
 
 
-def alone(seconds: float, names: list[str] | None = None) -> list[Alone]:
+def waits(compute: float, storage: float, other: float = 0.0) -> Waits:
+    return Waits(
+        on_cpu_seconds=0.5 * compute,
+        run_queue_seconds=0.5 * compute,
+        blocked_data_seconds=storage,
+        blocked_work_seconds=0.0,
+        blocked_util_seconds=0.0,
+        blocked_other_seconds=other,
+    )
+
+
+def alone(compute: float, storage: float, names: list[str] | None = None, runs: int = 3) -> list[Alone]:
     names = names or [f"s{number}-1" for number in range(1, 5)]
-    return [Alone(program="wide_sort", jobs=names, real_time_seconds=seconds, run_id="solo")]
-
-
-def block(reading: Reading, bounds: Bounds | None = None) -> tuple[dict[str, Any], dict[str, str]]:
-    missing: dict[str, str] = {}
-    return capacity_block(reading, bounds or Bounds(), missing), missing
-
-
-def run_of(seconds_alone: float | None, rates: dict[str, Any] | None = None, **changes: Any) -> Reading:
-    own = [] if seconds_alone is None else alone(seconds_alone)
-    return reading_of(rates or FAST, of=facts(outcome="completed", workload=WORKLOAD, alone=own, **changes))
-
-
-def test_all_three_make_a_system_that_carries() -> None:
-    capacity, _ = block(run_of(59.5 / 1.5))
-    assert capacity["carried"] is True
-    assert capacity["stretch"]["median"] == pytest.approx(1.5)
-    assert capacity["gate"]["bytes_per_second_per_core"] == pytest.approx(175e6)
-    assert capacity["gate"]["standing"] == "good"
-    assert capacity["reasons"] == [
-        "all 4 jobs finished",
-        "median stretch 1.50 is within 2.00 (4 of 4 jobs have a time alone)",
-        "sustained 175 MB/s per vCPU at the device meets 100 MB/s (good: 150 MB/s)",
+    one = AloneRun(run_id="solo", real_time_seconds=compute + storage, waits=waits(compute, storage))
+    return [
+        Alone(
+            program="wide_sort",
+            jobs=names,
+            real_time_seconds=compute + storage,
+            run_id="solo",
+            runs=[one] * runs,
+        )
     ]
+
+
+def four(compute: float, storage: float) -> list[JobRecord]:
+    """The four jobs with the parts of their time."""
+    return [msgspec.structs.replace(one, waits=waits(compute, storage)) for one in four_jobs(60.0)]
+
+
+def block(
+    reading: Reading, bounds: Bounds | None = None, **more: Any
+) -> tuple[dict[str, Any], dict[str, str]]:
+    missing: dict[str, str] = {}
+    return capacity_block(reading, bounds or Bounds(), missing, **more), missing
+
+
+def run_of(
+    mix: tuple[float, float] = (30.0, 29.5),
+    own: list[Alone] | None = None,
+    *,
+    reach: tuple[float | None, float | None] = (0.95, 0.9),
+    active: float = 1500.0,
+    **changes: Any,
+) -> Reading:
+    """Four jobs whose times are ``mix`` (compute, storage), against times alone of (20, 20)."""
+    of = {"outcome": "completed", "workload": WORKLOAD, "alone": alone(20.0, 20.0) if own is None else own}
+    reading = reading_of(of=facts(**{**of, **changes}), jobs=four(*mix))
+    reading.summary["io"]["reach"] = {"read_ratio": reach[0], "write_ratio": reach[1]}
+    reading.summary["io"]["application"] |= {"read_bytes": 8e9, "written_bytes": 2e9}
+    reading.summary["time"]["active_seconds"] = active
+    return reading
+
+
+def test_both_parts_within_the_bound_make_a_system_that_carries() -> None:
+    capacity, missing = block(run_of())
+    assert (capacity["answer"], capacity["carried"], capacity["preliminary"]) == ("carried", True, False)
+    assert capacity["slowdown"]["median"] == pytest.approx(59.5 / 40.0)
+    assert capacity["compute"]["median"] == pytest.approx(50.0 / 40.0)
+    assert capacity["storage"]["median"] == pytest.approx(49.5 / 40.0)
+    assert capacity["reasons"][:4] == [
+        "all 4 jobs finished",
+        "jobs took 1.49 times as long as alone (median; 1.49 to 1.49; bound 2.00)",
+        "compute carries: 1.25 times as long as alone by waiting for processors (1.25 to 1.25; bound 2.00)",
+        "storage carries: 1.24 times as long as alone by waiting for storage (1.24 to 1.24; bound 2.00)",
+    ]
+    assert capacity["next_step"] is None and missing["capacity.next_step"]
+
+
+@pytest.mark.parametrize(
+    ("mix", "compute", "storage"),
+    [((110.0, 20.0), "not carried", "carried"), ((20.0, 110.0), "carried", "not carried")],
+)
+def test_each_part_has_its_own_answer(mix: tuple[float, float], compute: str, storage: str) -> None:
+    capacity, _ = block(longer(mix))
+    assert (capacity["compute"]["answer"], capacity["storage"]["answer"]) == (compute, storage)
+    assert (capacity["answer"], capacity["carried"]) == ("not carried", False)
+
+
+def longer(mix: tuple[float, float], **changes: Any) -> Reading:
+    """The same where jobs took the sum of their parts."""
+    reading = run_of(mix, **changes)
+    jobs = [
+        msgspec.structs.replace(one, usage=msgspec.structs.replace(one.usage, real_time_seconds=sum(mix)))
+        for one in reading.jobs
+    ]
+    return msgspec.structs.replace(reading, jobs=jobs)
+
+
+def test_parts_that_are_too_much_together_are_not_carried() -> None:
+    """1.75 and 1.75 are 2.5 together."""
+    capacity, _ = block(longer((50.0, 50.0)))
+    assert [capacity[part]["answer"] for part in ("compute", "storage")] == ["carried", "carried"]
+    assert capacity["answer"] == "not carried"
+    assert block(longer((50.0, 50.0)), Bounds(most_slowdown=3.0))[0]["answer"] == "carried"
+
+
+def test_perfect_storage_carries_for_the_rate_that_the_processors_could_ask() -> None:
+    reading = longer((110.0, 0.0))
+    rate = reading.summary["io"]["device"]["sustained"]["total_bytes_per_second"]
+    capacity, _ = block(reading, limit={"verdict": "cpu"})
+    assert (capacity["storage"]["answer"], capacity["compute"]["answer"]) == ("carried", "not carried")
+    assert capacity["storage"]["median"] < 1.0
+    assert capacity["storage"]["asked_bytes_per_second"] == rate
+    said = "storage carries the 135 MB/s that the processors could ask: "
+    assert any(one.startswith(said) for one in capacity["reasons"])
+
+
+def test_nine_seconds_out_of_the_page_cache_are_no_yes() -> None:
+    """A run of `bed` at 0.003 in 1 GiB: reach 0.24 and 0.47, 9.7 s."""
+    capacity, _ = block(run_of(reach=(0.24, 0.47), active=9.7, command=["/x/mawl", "run", "bed", "--solo"]))
+    assert (capacity["answer"], capacity["carried"], capacity["preliminary"]) == ("not known", None, None)
+    assert capacity["compute"]["answer"] == "carried"
+    assert capacity["storage"]["reason"] == "only 24 % of the bytes read reached a device (80 % required)"
+    assert capacity["next_step"] == "run without the page cache: mawl run bed --solo --cache none"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"reach": (0.95, 0.5)}, "only 50 % of the bytes written reached a device"),
+        ({"reach": (None, 0.9)}, "how many of the bytes read reached a device is not known"),
+        ({"active": 59.0}, "the active phase is only 59.0 s long (60.0 s required)"),
+    ],
+)
+def test_storage_is_answered_only_where_it_was_asked(changes: dict[str, Any], reason: str) -> None:
+    capacity, _ = block(run_of(**changes, command=["mawl", "run", "x", "--solo", "--scale", "quick"]))
+    storage = capacity["storage"]
+    larger = "use a larger scale: mawl run x --solo --scale full"
+    assert capacity["next_step"] == (
+        larger
+        if "active" in changes
+        else "run without the page cache: mawl run x --solo --scale quick --cache none"
+    )
+    assert storage["answer"] == "not known" and reason in storage["reason"]
+    assert storage["median"] == pytest.approx(49.5 / 40.0)
+
+
+def test_a_direction_that_hardly_moved_is_not_asked_for_its_reach() -> None:
+    reading = run_of(reach=(0.95, 0.0))
+    reading.summary["io"]["application"] |= {"read_bytes": 9.6e9, "written_bytes": 0.4e9}
+    assert block(reading)[0]["storage"]["answer"] == "carried"
+
+
+def test_an_answer_of_some_minutes_is_preliminary() -> None:
+    capacity, _ = block(run_of(active=600.0))
+    assert (capacity["answer"], capacity["preliminary"]) == ("carried", True)
+
+
+def test_an_interval_across_the_bound_is_not_known() -> None:
+    own = alone(20.0, 20.0)
+    runs = [AloneRun(run_id="a", real_time_seconds=at, waits=waits(at - 1, 1.0)) for at in (20.0, 31.0, 45.0)]
+    own = [msgspec.structs.replace(own[0], runs=runs)]
+    capacity, _ = block(run_of((58.5, 1.0), own, command=["mawl", "run", "four", "--output", "x", "--solo"]))
+    assert capacity["compute"]["answer"] == "not known"
+    assert "lies on both sides of the bound 2.00" in capacity["compute"]["reason"]
+    assert capacity["next_step"] == "repeat the run: mawl run four --solo --repeat 5"
+
+
+def test_without_a_time_alone_it_is_not_known_and_says_what_to_do() -> None:
+    capacity, missing = block(
+        run_of(own=[], command=["/usr/bin/mawl", "run", "my load.toml", "--cores", "2"])
+    )
+    assert capacity["carried"] is None
+    assert "mawl run --solo" in missing["capacity.carried"]
+    assert capacity["next_step"] == "time the programs alone: mawl run 'my load.toml' --cores 2 --solo"
+
+
+@pytest.mark.parametrize(("runs", "reason"), [(0, "no parts"), (1, "only once"), (2, "only 2 times")])
+def test_fewer_than_three_runs_alone_do_not_answer(runs: int, reason: str) -> None:
+    """A folder of an older format has one time and not where it went."""
+    capacity, _ = block(run_of(own=alone(20.0, 20.0, runs=runs), command=[]))
+    assert capacity["slowdown"]["median"] == pytest.approx(59.5 / 40.0)
+    assert capacity["compute"]["answer"] == capacity["storage"]["answer"] == "not known"
+    assert reason in capacity["compute"]["reason"]
+    assert capacity["next_step"].endswith("mawl run four --scale standard --solo")
 
 
 def test_one_job_is_not_all_of_several() -> None:
@@ -54,49 +206,54 @@ def test_one_job_is_not_all_of_several() -> None:
     assert block(reading_of(of=single, jobs=four_jobs(60.0)[:1]))[0]["reasons"][0] == "its 1 job finished"
 
 
-def test_a_stretch_above_the_bound_is_not_carried_unless_the_bound_is_larger() -> None:
-    reading = run_of(59.5 / 3.0)
-    assert block(reading)[0]["carried"] is False
-    assert block(reading, Bounds(most_slowdown=3.5))[0]["carried"] is True
-
-
-def test_without_a_time_alone_it_is_not_known_and_says_what_to_do() -> None:
-    capacity, missing = block(run_of(None))
-    assert capacity["carried"] is None
-    assert "mawl run --solo" in missing["capacity.carried"]
-
-
 def test_a_failed_job_is_not_carried_whatever_else_is_unknown() -> None:
     some = four_jobs(60.0)
     some[0] = job("s1-1", 0.0, 60.0, outcome="failed")
     capacity, _ = block(reading_of(jobs=some))
-    assert capacity["carried"] is False
+    assert (capacity["carried"], capacity["next_step"]) == (False, None)
     assert "1 of 4 jobs did not finish" in capacity["reasons"][0]
 
 
-@pytest.mark.parametrize(
-    ("rate", "standing", "reached", "met"),
-    [
-        (240e6, "warn", 0.5, True),
-        (320e6, "good", 0.5, True),
-        (100e6, "below", 0.9, False),
-        (100e6, "below", 0.5, None),
-    ],
-)
-def test_the_gate(rate: float, standing: str, reached: float, met: bool | None) -> None:
-    reading = run_of(59.0, {"device.sda.read_bytes": rate, "device.sda.written_bytes": 0.0})
-    reading.summary["io"]["reach"] = {"read_ratio": reached, "write_ratio": reached}
-    gate = block(reading)[0]["gate"]
-    assert (gate["standing"], gate["met"], gate["core_basis"]) == (standing, met, "vCPU")
+def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> None:
+    capacity, missing = block(run_of())
+    guideline = capacity["guideline"]
+    assert guideline["bytes_per_second_per_core"] == pytest.approx(67.5e6)
+    assert (guideline["basis"], guideline["standing"], guideline["met"]) == (None, None, None)
+    assert "did not limit this run and was not probed" in missing["capacity.guideline.met"]
+    assert capacity["carried"] is True
+    guideline = block(run_of(), limit={"verdict": "storage"})[0]["guideline"]
+    assert (guideline["basis"], guideline["standing"], guideline["met"]) == ("run", "below", False)
+    capacity = block(run_of(), probe=probe(disk()))[0]
+    guideline = capacity["guideline"]
+    assert (guideline["basis"], guideline["standing"], guideline["met"]) == ("probe", "warn", True)
+    assert guideline["bytes_per_second_per_core"] == 100 * MB
+    assert capacity["reasons"][-1] == (
+        "guideline 100 MB/s (good: 150 MB/s): met: a probe found 100 MB/s per vCPU"
+    )
 
 
-def test_stretch_by_job_and_program_over_those_that_count() -> None:
+def test_bytes_of_others_answer_nothing() -> None:
+    reading = run_of()
+    reading.summary["io"]["foreign"] = {
+        "read_bytes": 15e9,
+        "written_bytes": 0.0,
+        "total_bytes_per_second": 250e6,
+        "ratio": 0.7,
+    }
+    capacity, missing = block(reading, limit={"verdict": "storage"})
+    assert (capacity["guideline"]["met"], capacity["storage"]["answer"]) == (None, "not known")
+    why = "other programs moved 15.0 GB at the devices of the roles"
+    assert why in missing["capacity.guideline.met"] and why in capacity["storage"]["reason"]
+    assert capacity["next_step"].startswith("end other programs, then run again: mawl run")
+
+
+def test_slowdown_by_job_and_program_over_those_that_count() -> None:
     own = [
-        *alone(10.0, ["s1-1", "s2-1", "s3-1"]),
+        *alone(5.0, 5.0, ["s1-1", "s2-1", "s3-1"]),
         Alone(program="census_load", jobs=["s1-2"], real_time_seconds=5.0, run_id="x"),
     ]
-    found = stretches(jobs(), own)
-    assert found == {"s1-1": ("wide_sort", 2.0), "s2-1": ("wide_sort", 3.0), "s1-2": ("census_load", 2.0)}
+    found = slowdowns(jobs(), own)
+    assert found.by_job() == {"s1-1": 2.0, "s2-1": 3.0, "s1-2": 2.0}
     assert by_program(found) == {"wide_sort": 2.5, "census_load": 2.0}
 
 
@@ -106,34 +263,18 @@ def test_percentiles_lie_straight_between_neighbours() -> None:
 
 
 def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> None:
-    of = facts(outcome="completed", workload=WORKLOAD, alone=alone(30.0))
+    of = facts(outcome="completed", workload=WORKLOAD, alone=alone(15.0, 15.0))
     reading = reading_of(of=of)
     whole = judge(of, reading.jobs, reading.summary, samples(60, IDLE))
-    assert whole["programs"]["wide_sort"]["stretch"] == pytest.approx(59.5 / 30.0)
+    assert whole["programs"]["wide_sort"]["slowdown"] == pytest.approx(SECONDS / 30.0)
     assert whole["limit"]["verdict"] == "none"
     assert whole["validity"]["status"] == "indicative"
     assert "limit" not in whole["missing"] and whole["missing"]["limit.second"]
-
-
-@pytest.mark.parametrize(("own", "met"), [(340e6, True), (100e6, None)])
-def test_bytes_of_others_do_not_meet_the_gate(own: float, met: bool | None) -> None:
-    volumes = [
-        VolumeFacts(role=role, node="bench1", directory=role, devices=["sdb"], layers=["sdb"], disks=["sdb"])
-        for role in ROLES
-    ]
-    rates = {"device.sdb.read_bytes": 250e6, "device.sdb.written_bytes": 100e6}
-    reading = run_of(40.0, rates, volumes=volumes)
-    others = 60.0 * (350e6 - own)
-    reading.summary["io"]["foreign"] |= {
-        "read_bytes": others,
-        "total_bytes_per_second": others / 60.0,
-        "ratio": 1 - own / 350e6,
-    }
-    capacity, missing = block(reading)
-    assert capacity["gate"]["standing"] == ("good" if met else None)
-    assert capacity["gate"]["met"] is met and capacity["carried"] is met
-    if met is None:
-        assert "other programs moved 15.0 GB at the devices of the roles" in missing["capacity.gate.met"]
+    decided = {one["name"]: one["bound"] for one in whole["thresholds"]}
+    assert decided["capacity.most_slowdown"] == 2.0 and decided["validity.repeats.fewest_runs"] == 5
+    strict = judge(of, reading.jobs, reading.summary, samples(60, IDLE), Bounds(most_slowdown=1.5))
+    (own,) = [one for one in strict["thresholds"] if one["name"] == "capacity.most_slowdown"]
+    assert (own["bound"], own["source"]) == (1.5, "set by the user (mawl.toml)")
 
 
 @pytest.mark.parametrize("outcome", ["interrupted", "running"])
@@ -141,16 +282,15 @@ def test_bytes_of_others_do_not_meet_the_gate(own: float, met: bool | None) -> N
 def test_a_run_that_did_not_go_through_is_carried_or_not_by_a_job_that_failed_only(
     outcome: str, end: str
 ) -> None:
-    some = four_jobs(60.0)
+    some = four(100.0, 20.0)
     some[0] = job("s1-1", 0.0, 60.0, outcome=end)
-    cut = facts(outcome=outcome, workload=WORKLOAD, alone=alone(59.5 / 3.0))
-    slow = {"device.sda.read_bytes": 1e6, "device.sda.written_bytes": 1e6}
-    capacity, missing = block(reading_of(slow, of=cut, jobs=some))
-    assert capacity["stretch"]["median"] > 2.0
+    cut = facts(outcome=outcome, workload=WORKLOAD, alone=alone(10.0, 10.0))
+    capacity, missing = block(reading_of(of=cut, jobs=some))
+    assert capacity["slowdown"]["median"] > 2.0
     assert capacity["carried"] is None
     assert "3 of 4 jobs finished" in missing["capacity.carried"]
     some[1] = job("s2-1", 0.0, 60.0, outcome="failed")
-    capacity, _ = block(reading_of(slow, of=cut, jobs=some))
+    capacity, _ = block(reading_of(of=cut, jobs=some))
     assert capacity["carried"] is False
     assert "1 of 4 jobs did not finish with a right answer" in capacity["reasons"][0]
 

@@ -79,7 +79,7 @@ def test_sessions_are_judged_by_the_runs_stretch() -> None:
     assert said.knee.low is not None and said.knee.high is not None
     assert said.knee.low <= 3 <= said.knee.high
     assert knee(said.knee).startswith("3 sessions (95 % interval ")
-    assert "right size for this machine; with 4: median stretch 2.60 is above 2.00" in knee(said.knee)
+    assert "right size for this machine; with 4: median slowdown 2.60 is above 2.00" in knee(said.knee)
 
 
 def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:

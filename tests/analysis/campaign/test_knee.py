@@ -36,9 +36,9 @@ class Machine:
         return SessionRun(
             sessions=sessions,
             verdict="too many" if stretch > BOUND else "carried",
-            stretch=stretch,
-            most_stretch=BOUND,
-            reasons=[f"median stretch {stretch:.2f}"],
+            slowdown=stretch,
+            most_slowdown=BOUND,
+            reasons=[f"median slowdown {stretch:.2f}"],
         )
 
 
@@ -56,7 +56,7 @@ def test_the_knee_of_a_quiet_machine_is_found_exactly(knee: int) -> None:
     found = knee_of(runs, SEARCH)
     assert found is not None
     assert (found.sessions, found.beyond) == (knee, "")
-    assert f"with {knee + 1}: median stretch" in found.reason
+    assert f"with {knee + 1}: median slowdown" in found.reason
     judged = {one.sessions: one for one in tried(runs)}
     assert judged[knee].runs == judged[knee + 1].runs == SEARCH.runs_each
 
@@ -114,46 +114,6 @@ def test_a_machine_that_does_not_carry_the_first_number() -> None:
     assert [run.sessions for run in runs] == [5, 5, 5]
 
 
-def gated(sessions: int, met_from: int, knee: int, met_to: int = 10**6) -> SessionRun:
-    met = met_from <= sessions <= met_to
-    many = sessions > knee
-    return SessionRun(
-        sessions=sessions,
-        verdict="too many" if many else "carried" if met else "gate not met",
-        stretch=3.0 if many else 1.0,
-        most_stretch=BOUND,
-        reasons=[] if met and not many else ["below the gate"],
-    )
-
-
-def search_gated(met_from: int, knee: int, met_to: int = 10**6) -> list[SessionRun]:
-    runs: list[SessionRun] = []
-    while (sessions := next_sessions(runs, SEARCH)) is not None:
-        runs.append(gated(sessions, met_from, knee, met_to))
-        assert len(runs) <= MOST_RUNS
-    return runs
-
-
-def test_few_sessions_that_ask_for_less_than_the_gate_do_not_end_the_search() -> None:
-    found = knee_of(search_gated(met_from=4, knee=11), SEARCH)
-    assert found is not None
-    assert (found.sessions, found.beyond) == (11, "")
-
-
-def test_a_gate_that_no_number_meets_is_said() -> None:
-    found = knee_of(search_gated(met_from=1000, knee=11), SEARCH)
-    assert found is not None
-    assert (found.sessions, found.beyond) == (None, "none")
-    assert "no number of sessions up to 11" in found.reason
-
-
-def test_a_gate_that_more_sessions_lose_again_ends_the_search() -> None:
-    found = knee_of(search_gated(met_from=1, knee=40, met_to=9), SEARCH)
-    assert found is not None
-    assert (found.sessions, found.beyond) == (9, "")
-    assert found.low is None and found.interval_reason is not None
-
-
 def test_a_first_run_that_erred_is_put_right() -> None:
     """The runs that settle a number undo one unlucky run far below the knee."""
     machine, unlucky = Machine(capacity=10.0), [True]
@@ -162,7 +122,7 @@ def test_a_first_run_that_erred_is_put_right() -> None:
         if sessions == 8 and unlucky:
             unlucky.clear()
             return SessionRun(
-                sessions=8, verdict="too many", stretch=2.4, most_stretch=BOUND, reasons=["unlucky"]
+                sessions=8, verdict="too many", slowdown=2.4, most_slowdown=BOUND, reasons=["unlucky"]
             )
         return machine.run(sessions)
 

@@ -31,9 +31,9 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee
     assert said.knee is not None
     (section,) = campaign_drawings(said)
     (chart,) = section.charts
-    drawn = data(chart.figure, "stretch")
+    drawn = data(chart.figure, "slowdown")
     assert drawn["sessions"] == [1, 2, 4, 3, 4, 4, 3, 3]
-    assert drawn["stretch"] == [1.0, 1.2, 2.6, 1.9, 2.6, 2.6, 1.9, 1.9]
+    assert drawn["slowdown"] == [1.0, 1.2, 2.6, 1.9, 2.6, 2.6, 1.9, 1.9]
     assert [colour == FAILED_COLOUR for colour in drawn["color"]] == [n == 4 for n in drawn["sessions"]]
     assert said.knee.low is not None and said.knee.high is not None
     assert chart.figure is not None
@@ -41,7 +41,7 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee
     assert (interval.left, interval.right) == (said.knee.low - 0.5, said.knee.high + 0.5)
     (mark,) = drawn_of(chart.figure, Span)
     assert mark.location == 3
-    assert "bound of the stretch, 2" in [key.name for key in chart.keys]
+    assert "bound of the slowdown, 2" in [key.name for key in chart.keys]
 
 
 def test_throughput_of_nodes_stands_beside_so_many_times_the_fewest() -> None:

@@ -56,7 +56,7 @@ def test_programs_roles_and_windows_are_there_in_full(full: Made) -> None:
     shown = {json.dumps(path) for path, _, _ in Reading(html).figures}
     for name in summary["programs"]:
         assert json.dumps(["programs", name, "real_time_seconds", "median"]) in shown
-        assert json.dumps(["programs", name, "stretch"]) in shown
+        assert json.dumps(["programs", name, "slowdown"]) in shown
     for role in ("data", "work", "util"):
         assert json.dumps(["io", "by_role", role, "read_latency_seconds", "p99"]) in shown
     for number in range(len(summary["windows"])):

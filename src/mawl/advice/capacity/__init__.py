@@ -1,1 +1,1 @@
-"""Can the system carry the sessions: stretch against jobs alone, and the throughput-per-core gate."""
+"""Can the system carry the sessions: answers for compute and storage, and the guideline."""

@@ -1,44 +1,120 @@
-"""Carried or not: no job failed, the median stretch keeps its bound, the gate is met."""
+"""Carried or not: no job failed, compute carries, storage carries; and what to do where that is not known."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from mawl.advice.capacity.answers import (
+    Answer,
+    Lack,
+    Part,
+    compute_part,
+    is_preliminary,
+    storage_part,
+    whole_part,
+    words_of,
+)
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.gate import gate_block
-from mawl.advice.capacity.stretch import stretch_block
+from mawl.advice.capacity.guideline import guideline_block
+from mawl.advice.capacity.next_step import next_step
+from mawl.advice.capacity.slowdown import slowdown_block, slowdowns
 from mawl.advice.evidence import Reading
-from mawl.analysis.blocks import Missing
+from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
+from mawl.model.probe import Probe
 from mawl.units import format_rate, format_ratio
 
-NONE_ALONE = "the imported files do not tell which jobs ran alone"
+NONE_ALONE = "the imported files do not say what the jobs took alone"
 
 
-def capacity_block(reading: Reading, bounds: Bounds, missing: Missing) -> dict[str, Any]:
-    """``capacity`` of the summary.
+def capacity_block(
+    reading: Reading,
+    bounds: Bounds,
+    missing: Missing,
+    limit: dict[str, Any] | None = None,
+    probe: Probe | None = None,
+) -> dict[str, Any]:
+    """``capacity`` of the summary: an answer for compute, for storage, and for both with the jobs.
 
-    ``carried`` is false where any of the three speaks against it, null where none does but one is
-    not known, and true where all are known and well.  Of a run that did not go through, or not yet,
-    only a job that failed speaks: stretch and throughput are of a part of its load.  Recordings of hosts
-    without jobs carried nobody knows what.
-    ``reasons`` has a sentence for each of them.
+    ``carried`` is false where a job failed or one of both is not carried, true where all are, null where
+    that is not known.  Of a run that did not go through, or not yet, only a job that failed speaks: the rest
+    is of a part of its load.  ``limit`` is that block of the summary; ``probe`` what the storage can do.
     """
-    stretch = stretch_block(reading.jobs, reading.facts.alone, bounds.most_slowdown, missing)
-    if stretch["median"] is None and reading.facts.kind == "imported":
-        missing |= {f"capacity.stretch.{name}": NONE_ALONE for name in ("median", "p90", "longest")}
-    gate = gate_block(reading, bounds, missing)
-    tests = [_jobs(reading), _stretch(stretch, missing), _gate(gate, missing)]
-    alone = reading.facts.outcome in CUT or tests[0][1] == NO_JOBS
-    known = [well for well, _ in (tests[:1] if alone else tests)]
-    missing["capacity.carried"] = "; ".join(sentence for well, sentence in tests if well is None)
+    imported = reading.facts.kind == "imported"
+    found = slowdowns(reading.jobs, reading.facts.alone)
+    most = bounds.most_slowdown
+    compute, storage = compute_part(found, most), storage_part(found, most, reading, limit)
+    if imported and not found.jobs:
+        compute, storage = (
+            Part(answer="not known", slowdown=None, reason=NONE_ALONE, lack="imported") for _ in range(2)
+        )
+    well, sentence = _jobs(reading)
+    cut = reading.facts.outcome in CUT or sentence == NO_JOBS
+    whole = whole_part(found, most)
+    parts = (compute, storage, whole)
+    answer = _answer(well, *("not known" if cut else part.answer for part in parts))
+    lacks: list[Lack] = [] if answer != "not known" else [part.lack for part in parts if part.lack]
+    preliminary = is_preliminary(reading) if well and answer != "not known" else None
+    _reasons(compute, storage, well, sentence, found.jobs == [], missing)
+    guideline = guideline_block(reading, limit, probe, bounds, missing)
     return {
-        "carried": False if False in known else None if None in known else True,
-        "stretch": stretch,
-        "gate": gate,
-        "reasons": [sentence for _, sentence in tests],
+        "answer": answer,
+        "carried": {"carried": True, "not carried": False, "not known": None}[answer],
+        "preliminary": preliminary,
+        "compute": compute.block(),
+        "storage": {**storage.block(), "asked_bytes_per_second": storage.asked_bytes_per_second},
+        "slowdown": slowdown_block(found, whole.slowdown, len(counted(reading.jobs)), most),
+        "guideline": guideline,
+        "reasons": [
+            sentence,
+            *_whole(whole, most),
+            _sentence("compute", "by waiting for processors", compute, most),
+            _sentence("storage", "by waiting for storage", storage, most),
+            _beside(guideline, missing),
+        ],
+        "next_step": next_step(reading.facts, lacks),
     }
+
+
+def _answer(well: bool | None, compute: Answer, storage: Answer, whole: Answer) -> Answer:
+    """Both together: what slows jobs less than the bound each may slow them more in sum."""
+    if well is False or "not carried" in (compute, storage):
+        return "not carried"
+    return whole if well and compute == storage == "carried" else "not known"
+
+
+def _whole(whole: Part, most: float) -> list[str]:
+    interval = whole.slowdown
+    if interval is None:
+        return []
+    return [
+        f"jobs took {_times(interval.median)} as long as alone (median; {words_of(interval)}; "
+        f"bound {format_ratio(most)})"
+    ]
+
+
+def _reasons(
+    compute: Part, storage: Part, well: bool | None, sentence: str, unmatched: bool, missing: Missing
+) -> None:
+    """The reasons of what is null in the block."""
+    for name, part in (("compute", compute), ("storage", storage)):
+        why = part.reason or "nothing to explain"
+        missing |= {f"capacity.{name}.{figure}": why for figure in ("median", "low", "high")}
+        missing[f"capacity.{name}.reason"] = "nothing to explain"
+    if unmatched:
+        why = compute.reason or ""
+        missing |= {
+            f"capacity.slowdown.{figure}": why for figure in ("median", "low", "high", "p90", "longest")
+        }
+    missing["capacity.storage.asked_bytes_per_second"] = "no window of the device's throughput is known"
+    missing["capacity.next_step"] = "no answer lacks anything that another run would give"
+    missing["capacity.preliminary"] = "there is no answer, or a failed job gave it"
+    unknown = [sentence] if well is None else []
+    unknown += [
+        f"{name}: {part.reason}" for name, part in (("compute", compute), ("storage", storage)) if part.reason
+    ]
+    missing["capacity.carried"] = "; ".join(unknown) or sentence
 
 
 def _jobs(reading: Reading) -> tuple[bool | None, str]:
@@ -71,28 +147,37 @@ def _cut_short(reading: Reading) -> tuple[bool | None, str]:
     return None, f"the run did not go through: {ended}"
 
 
-def _stretch(stretch: dict[str, Any], missing: Missing) -> tuple[bool | None, str]:
-    median = stretch["median"]
-    if median is None:
-        return None, f"stretch is not known: {missing['capacity.stretch.median']}"
-    well = median <= stretch["most"]
-    beside = f"{'within' if well else 'above'} {format_ratio(stretch['most'])}"
+def _sentence(name: str, cause: str, part: Part, most: float) -> str:
+    """The answer with its figures and, where it is not known, the reason."""
+    said = {
+        "carried": f"{name} carries{part.words}",
+        "not carried": f"{name} does not carry{part.words}",
+        "not known": f"{name}: not known",
+    }[part.answer]
+    if part.answer == "not known":
+        return f"{said}: {part.reason}"
+    interval = part.slowdown
+    assert interval is not None, "an answer has its interval"
     return (
-        well,
-        f"median stretch {format_ratio(median)} is {beside}"
-        f" ({stretch['jobs']} of {stretch['counted']} jobs have a time alone)",
+        f"{said}: {_times(interval.median)} as long as alone {cause} ({words_of(interval)}; "
+        f"bound {format_ratio(most)})"
     )
 
 
-def _gate(gate: dict[str, Any], missing: Missing) -> tuple[bool | None, str]:
-    value = gate["bytes_per_second_per_core"]
+def _times(ratio: float) -> str:
+    return f"{format_ratio(ratio)} times"
+
+
+def _beside(guideline: dict[str, Any], missing: Missing) -> str:
+    value = guideline["bytes_per_second_per_core"]
     if value is None:
-        return None, f"throughput per core is not known: {missing['capacity.gate.met']}"
+        return f"guideline: not known: {missing['capacity.guideline.met']}"
     bounds = (
-        f"{format_rate(gate['warn_bytes_per_second_per_core'])} (good: "
-        f"{format_rate(gate['good_bytes_per_second_per_core'])})"
+        f"{format_rate(guideline['warn_bytes_per_second_per_core'])} (good: "
+        f"{format_rate(guideline['good_bytes_per_second_per_core'])})"
     )
-    sentence = f"sustained {format_rate(value)} per {gate['core_basis'] or 'core'} at the device"
-    if gate["met"] is None:
-        return None, f"{sentence} does not tell against {bounds}: {missing['capacity.gate.met']}"
-    return gate["met"], f"{sentence} {'meets' if gate['met'] else 'is below'} {bounds}"
+    source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline["basis"]]
+    sentence = f"{source} {format_rate(value)} per {guideline['core_basis'] or 'core'}"
+    if guideline["met"] is None:
+        return f"guideline {bounds}: not judged: {sentence}; {missing['capacity.guideline.met']}"
+    return f"guideline {bounds}: {'met' if guideline['met'] else 'not met'}: {sentence}"

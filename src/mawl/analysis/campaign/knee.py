@@ -17,28 +17,27 @@ from mawl.analysis.comparison.statistics import LEVEL
 from mawl.analysis.comparison.student import quantile
 from mawl.model.campaign import SessionSearch
 
-RunVerdict = Literal["carried", "gate not met", "too many", "refused"]
-"""What one run says: nothing speaks against it; only the throughput-per-core gate does, which more
-sessions may meet; jobs failed or were stretched too much; the machine cannot start it."""
+RunVerdict = Literal["carried", "too many", "refused"]
+"""What one run says: nothing speaks against it; jobs failed or took too long; the machine cannot start it."""
 
-Beyond = Literal["", "at least", "fewer than", "none"]
-"""Whether the knee is a number, or the search ended at a bound first; ``none``: no number is carried."""
+Beyond = Literal["", "at least", "fewer than"]
+"""Whether the knee is a number, or the search ended at a bound first."""
 
 NEAR = 2.0
-"""Runs within this factor of the knee tell where the stretch crosses its bound."""
+"""Runs within this factor of the knee tell where the slowdown crosses its bound."""
 
 FEWEST_POINTS = 4
 """A line and its spread take more than three runs."""
 
 
 class SessionRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run with so many sessions says; ``stretch`` is the median over its jobs, ``most_stretch``
+    """What a run with so many sessions says; ``slowdown`` is the median over its jobs, ``most_slowdown``
     its bound."""
 
     sessions: int
     verdict: RunVerdict
-    stretch: float | None = None
-    most_stretch: float | None = None
+    slowdown: float | None = None
+    most_slowdown: float | None = None
     bytes_per_second_per_core: float | None = None
     reasons: list[str] = []
 
@@ -51,9 +50,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     agreeing: int
     carried: bool
     refused: bool
-    gate_alone: bool
-    """Only the gate speaks against it."""
-    median_stretch: float | None
+    median_slowdown: float | None
 
 
 class Knee(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,20 +66,14 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tried(runs: Sequence[SessionRun]) -> list[Tried]:
-    """Each number of sessions, ascending, judged by the majority of its runs; of equal parts not carried.
-
-    A number where only the gate speaks against it counts as carried as long as no smaller number met the
-    gate: few sessions may ask for less than the gate wants.
-    """
+    """Each number of sessions, ascending, judged by the majority of its runs; of equal parts not carried."""
     found: list[Tried] = []
-    met = False
     for sessions in sorted({run.sessions for run in runs}):
         own = [run for run in runs if run.sessions == sessions]
         verdicts = [run.verdict for run in own]
-        well = verdicts.count("carried") + (0 if met else verdicts.count("gate not met"))
+        well = verdicts.count("carried")
         carried = 2 * well > len(own)
-        met = met or (carried and 2 * verdicts.count("carried") > len(own))
-        stretches = sorted(run.stretch for run in own if run.stretch is not None)
+        slowdowns = sorted(run.slowdown for run in own if run.slowdown is not None)
         found.append(
             Tried(
                 sessions=sessions,
@@ -90,8 +81,7 @@ def tried(runs: Sequence[SessionRun]) -> list[Tried]:
                 agreeing=well if carried else len(own) - well,
                 carried=carried,
                 refused="refused" in verdicts,
-                gate_alone=2 * verdicts.count("gate not met") > len(own),
-                median_stretch=stretches[(len(stretches) - 1) // 2] if stretches else None,
+                median_slowdown=slowdowns[(len(slowdowns) - 1) // 2] if slowdowns else None,
             )
         )
     return found
@@ -134,14 +124,6 @@ def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
         return Knee(
             sessions=high, beyond="fewer than", reason=against, interval_reason="no number was carried"
         )
-    if found[low].gate_alone:
-        return Knee(
-            sessions=None,
-            beyond="none",
-            reason=f"the throughput-per-core gate was met with no number of sessions up to {low}: "
-            + _against(runs, low),
-            interval_reason="no number was carried",
-        )
     if high is None or found[high].refused:
         why = against or f"the search was to go no further than {search.most} sessions"
         return Knee(sessions=low, beyond="at least", reason=why, interval_reason="no run was beyond the knee")
@@ -159,20 +141,20 @@ def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
 def crossing(runs: Sequence[SessionRun], low: int, high: int) -> tuple[tuple[int, int] | None, str | None]:
     """The 95 % interval of the knee between ``low`` and ``high``, or None with the reason.
 
-    Log stretch is taken for straight in log sessions near the knee, and the numbers whose 95 % band of
+    Log slowdown is taken for straight in log sessions near the knee, and the numbers whose 95 % band of
     the line leaves the bound inside are those that may be the knee: inverse regression (Draper and Smith
     1998, section 3.2; Fieller 1954), read at whole numbers of sessions.
     """
     points = [
-        (math.log(run.sessions), math.log(run.stretch))
+        (math.log(run.sessions), math.log(run.slowdown))
         for run in runs
-        if run.stretch is not None and run.stretch > 0 and low / NEAR <= run.sessions <= high * NEAR
+        if run.slowdown is not None and run.slowdown > 0 and low / NEAR <= run.sessions <= high * NEAR
     ]
-    bounds = {run.most_stretch for run in runs if run.sessions == high and run.verdict == "too many"}
+    bounds = {run.most_slowdown for run in runs if run.sessions == high and run.verdict == "too many"}
     bound = next((one for one in bounds if one is not None), None)
-    beyond = [run.stretch for run in runs if run.sessions == high and run.stretch is not None]
+    beyond = [run.slowdown for run in runs if run.sessions == high and run.slowdown is not None]
     if bound is None or not beyond or max(beyond) <= bound:
-        return None, "only the stretch has a spread to compute one from, and it did not end the search"
+        return None, "only the slowdown has a spread to compute one from, and it did not end the search"
     if len(points) < FEWEST_POINTS or len({at for at, _ in points}) < 2:
         return None, f"it takes {FEWEST_POINTS} runs near the knee, and {len(points)} were made"
     centre, level = fmean(at for at, _ in points), fmean(value for _, value in points)

@@ -91,7 +91,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
     Figure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
-    Figure(title="median stretch", path="capacity.stretch.median", unit="ratio"),
+    Figure(title="median slowdown", path="capacity.slowdown.median", unit="ratio"),
 )
 
 UNLIKE: dict[Needs, str] = {

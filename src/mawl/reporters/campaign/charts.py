@@ -1,4 +1,4 @@
-"""The charts of a campaign: how sessions stretch jobs, what nodes give, and those of a comparison."""
+"""The charts of a campaign: what more sessions cost jobs, what nodes give, and those of a comparison."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ MARGIN = 0.5
 def campaign_drawings(found: CampaignFound) -> list[Drawings]:
     """What a campaign has to draw; nothing where no run is finished."""
     every = drawings(found.comparison) if found.comparison is not None else []
-    runs = [run for run in found.session_runs if run.stretch is not None]
+    runs = [run for run in found.session_runs if run.slowdown is not None]
     if runs:
-        every.append(Drawings("stretch", "What more sessions cost", [stretch_chart(runs, found.knee)]))
+        every.append(Drawings("slowdown", "What more sessions cost", [slowdown_chart(runs, found.knee)]))
     rows = [row for row in found.scaling if row.bytes_per_second is not None]
     if rows:
         every.append(Drawings("nodes", "What more nodes give", [scaling_chart(rows)]))
     return every
 
 
-def stretch_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
-    """Median stretch of each run by its sessions, the bound, and the knee with its interval."""
+def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
+    """Median slowdown of each run by its sessions, the bound, and the knee with its interval."""
     sessions = [run.sessions for run in runs]
     source = ColumnDataSource(
         {
             "sessions": sessions,
-            "stretch": np.array([run.stretch for run in runs], np.float64),
+            "slowdown": np.array([run.slowdown for run in runs], np.float64),
             "verdict": [run.verdict for run in runs],
             "color": [FAILED_COLOUR if run.verdict == "too many" else CARRIED_COLOUR for run in runs],
         },
-        name="stretch",
+        name="slowdown",
     )
-    plot = blank("stretch", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
+    plot = blank("slowdown", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
     keys = [
-        Key("run that is carried, or below the gate alone", CARRIED_COLOUR),
+        Key("run that is carried", CARRIED_COLOUR),
         Key("run with too many", FAILED_COLOUR),
     ]
     if knee is not None and knee.low is not None and knee.high is not None:
@@ -71,23 +71,23 @@ def stretch_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
             Span(location=knee.sessions, dimension="height", line_color=MARK_COLOUR, line_dash="dashed")
         )
         keys.append(Key("knee", MARK_COLOUR, "dashed"))
-    for bound in {run.most_stretch for run in runs if run.most_stretch is not None}:
+    for bound in {run.most_slowdown for run in runs if run.most_slowdown is not None}:
         plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=MARK_COLOUR)
-        keys.append(Key(f"bound of the stretch, {bound:g}", MARK_COLOUR, "line"))
-    points = plot.scatter("sessions", "stretch", size=10, color="color", source=source)
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median stretch of the jobs"
+        keys.append(Key(f"bound of the slowdown, {bound:g}", MARK_COLOUR, "line"))
+    points = plot.scatter("sessions", "slowdown", size=10, color="color", source=source)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median slowdown of the jobs"
     plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
     hover(
         plot,
         points,
-        [("sessions", "@sessions"), ("stretch", "@stretch{0.00}"), ("", "@verdict")],
+        [("sessions", "@sessions"), ("slowdown", "@slowdown{0.00}"), ("", "@verdict")],
         line=False,
     )
     return Chart(
-        "stretch",
-        "Stretch by sessions",
+        "slowdown",
+        "Slowdown by sessions",
         "Of every run: real time of the median job over its real time alone on this system.",
-        "Points: the median stretch of each run by its number of sessions, with the bound and the knee.",
+        "Points: the median slowdown of each run by its number of sessions, with the bound and the knee.",
         keys,
         plot,
     )

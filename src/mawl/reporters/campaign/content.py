@@ -27,7 +27,7 @@ SPREAD_NOTE = (
     f"interval: of the mean (geometric where all values are above 0) by Student's t, from {FEWEST_RUNS} "
     "runs; deviation: of one run, as a share of the mean"
 )
-TRIED_NOTE = "agreeing: runs that said what most did; stretch: the median run's median job"
+TRIED_NOTE = "agreeing: runs that said what most did; slowdown: the median run's median job"
 SCALING_NOTE = (
     "each node runs the whole workload: speedup is of throughput against the fewest nodes, efficiency is "
     "speedup over nodes, and elapsed time should stay; medians over runs"
@@ -160,23 +160,17 @@ def _tried(found: CampaignFound) -> Table:
     rows = [
         (
             str(one.sessions),
-            "refused"
-            if one.refused
-            else "carried, below the gate"
-            if one.carried and one.gate_alone
-            else "carried"
-            if one.carried
-            else "not carried",
+            "refused" if one.refused else "carried" if one.carried else "not carried",
             format_count(one.runs),
             format_count(one.agreeing),
-            figure(one.median_stretch, format_ratio),
+            figure(one.median_slowdown, format_ratio),
         )
         for one in found.sessions
     ]
     return Table(
         name="sessions",
         title="sessions",
-        head=("sessions", "judged", "runs", "agreeing", "stretch"),
+        head=("sessions", "judged", "runs", "agreeing", "slowdown"),
         rows=rows,
         note=TRIED_NOTE,
     )

@@ -1,4 +1,4 @@
-"""A row per program: times, stretch, and where its time went."""
+"""A row per program: times, slowdown, and where its time went."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS: dict[str, tuple[tuple[str, ...], Form]] = {
     "real median": (("real_time_seconds", "median"), format_seconds),
     "min": (("real_time_seconds", "min"), format_seconds),
     "max": (("real_time_seconds", "max"), format_seconds),
-    "stretch": (("stretch",), format_ratio),
+    "slowdown": (("slowdown",), format_ratio),
     "CPU": (("cpu_seconds",), format_seconds),
     "user CPU": (("user_cpu_seconds",), format_seconds),
     "system CPU": (("system_cpu_seconds",), format_seconds),
@@ -53,7 +53,7 @@ def programs(figures: Figures, distribution: Markup) -> Markup:
         "programs",
         "Programs",
         table(
-            "Jobs by program; counted: finished, no answer known to be wrong; stretch: real time in the mix "
+            "Jobs by program; counted: finished, no answer known to be wrong; slowdown: real time in the mix "
             "over alone",
             head,
             rows,

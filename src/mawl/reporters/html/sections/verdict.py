@@ -27,7 +27,7 @@ STATUSES = {
     "indicative": ("As an indication", "warn"),
     "invalid": ("No", "bad"),
 }
-CARRIED = {True: ("Yes", "good"), False: ("No", "bad"), None: ("Not known", "warn")}
+CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 
 
 class Card(NamedTuple):
@@ -47,8 +47,14 @@ def verdict(figures: Figures) -> Markup:
 
 
 def _carried(summary: Block) -> Card:
-    answer, standing = CARRIED[summary["capacity"]["carried"]]
-    return Card("Does this system carry the load?", answer, standing, list(summary["capacity"]["reasons"]))
+    capacity = summary["capacity"]
+    answer, standing = CARRIED[capacity["answer"]]
+    lines = list(capacity["reasons"])
+    if capacity["next_step"]:
+        lines.append(f"next: {capacity['next_step']}")
+    if capacity["preliminary"]:
+        answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
+    return Card("Does this system carry the load?", answer, standing, lines)
 
 
 def _limit(summary: Block) -> Card:

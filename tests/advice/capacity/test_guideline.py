@@ -1,4 +1,4 @@
-"""The gate of a probe: sequential rates by as many streams as cores, over the cores; the lower decides."""
+"""The guideline of a probe: sequential rates by as many streams as cores; the lower decides."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.probed import probe_gates
+from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.model.probe import ProbeTest
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 
 
-def gate(*tests: ProbeTest, cores: float | None = 2.0) -> dict[str, Any]:
-    return probe_gates(probe(target("x", list(tests)), cores=cores), Bounds())["x"]
+def judged(*tests: ProbeTest, cores: float | None = 2.0) -> dict[str, Any]:
+    return probe_guidelines(probe(target("x", list(tests)), cores=cores), Bounds())["x"]
 
 
 def test_rates_are_per_core_and_of_as_many_streams_as_cores() -> None:
-    found = probe_gates(probe(disk()), Bounds())["data"]
+    found = probe_guidelines(probe(disk()), Bounds())["data"]
     assert found["read_bytes_per_second_per_core"] == 200 * MB
     assert found["write_bytes_per_second_per_core"] == 100 * MB
     assert found["read_test"] == "sequential read, 256 KiB, 2 streams, direct"
@@ -37,18 +37,18 @@ def test_rates_are_per_core_and_of_as_many_streams_as_cores() -> None:
 def test_the_lower_of_both_stands_between_the_bounds(
     read: float, write: float, standing: str, met: bool
 ) -> None:
-    found = gate(probe_test("read", read), probe_test("write", write))
+    found = judged(probe_test("read", read), probe_test("write", write))
     assert (found["standing"], found["met"]) == (standing, met)
 
 
 def test_other_bounds_are_the_runs() -> None:
     strict = Bounds(warn_bytes_per_second_per_core=300e6, good_bytes_per_second_per_core=400e6)
-    found = probe_gates(probe(disk()), strict)["data"]
+    found = probe_guidelines(probe(disk()), strict)["data"]
     assert (found["standing"], found["warn_bytes_per_second_per_core"]) == ("below", 300e6)
 
 
 def test_the_nearest_number_of_streams_stands_in_and_is_named() -> None:
-    found = gate(
+    found = judged(
         probe_test("read", 100, streams=8),
         probe_test("read", 90, streams=4),
         probe_test("write", 100, streams=1),
@@ -73,6 +73,6 @@ def test_the_nearest_number_of_streams_stands_in_and_is_named() -> None:
 def test_what_is_not_known_is_null_with_a_reason(
     tests: list[ProbeTest], cores: float | None, reason: str
 ) -> None:
-    found = gate(*tests, cores=cores)
+    found = judged(*tests, cores=cores)
     assert (found["standing"], found["met"]) == (None, None)
     assert reason in found["reason"]

@@ -1,0 +1,144 @@
+"""The two answers: does compute carry the load, does storage; each carried, not carried or not known."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from mawl.advice.capacity.slowdown import Interval, Slowdowns, interval_of, plain
+from mawl.advice.evidence import Reading
+from mawl.advice.foreign import foreign
+from mawl.analysis.io import REACHES_STORAGE_RATIO
+from mawl.model.thresholds import count_of, value_of
+from mawl.units import format_percent, format_rate, format_ratio, format_seconds
+
+Answer = Literal["carried", "not carried", "not known"]
+Lack = Literal["", "times alone", "parts", "others", "reach", "duration", "spread", "imported"]
+"""What an answer lacks: the one thing to do about it follows from that."""
+
+LEAST_DIRECTION_RATIO = value_of("capacity.least_direction_ratio")
+LEAST_ACTIVE_SECONDS = value_of("capacity.least_active_seconds")
+PUBLISHABLE_SECONDS = value_of("capacity.publishable_active_seconds")
+FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
+
+NONE_ALONE = "no program was run alone on this system at this scale and options (mawl run --solo)"
+NO_PARTS = "where the time of the jobs went is not known in the mix and alone, so the slowdown has no parts"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer: ``reason`` says why it is not known, ``lack`` which kind of thing is missing.
+
+    ``words`` say what was answered for, behind the verb (`` the 45.0 MB/s that the processors could ask``).
+    """
+
+    answer: Answer
+    slowdown: Interval | None
+    reason: str | None = None
+    lack: Lack = ""
+    words: str = ""
+    asked_bytes_per_second: float | None = None
+
+    def block(self) -> dict[str, Any]:
+        """The answer as plain data."""
+        return {"answer": self.answer, **plain(self.slowdown), "reason": self.reason}
+
+
+def whole_part(found: Slowdowns, most: float) -> Part:
+    """The same of the whole slowdown, which is the sum of both parts."""
+    return _judged(found, interval_of(found, "whole"), most)
+
+
+def compute_part(found: Slowdowns, most: float) -> Part:
+    """*Compute carries* when the median slowdown by CPU time and run queue is within the bound."""
+    return _judged(found, interval_of(found, "compute"), most)
+
+
+def storage_part(found: Slowdowns, most: float, reading: Reading, limit: dict[str, Any] | None) -> Part:
+    """*Storage carries* when the median slowdown by I/O is within the bound, and the storage was asked.
+
+    It was asked when enough of the bytes of each direction that matters reached a device, by this run alone,
+    for long enough.  Where processors limit, the answer is for the rate that they could ask.
+    """
+    part = _judged(found, interval_of(found, "storage"), most)
+    rate = reading.summary["io"]["device"]["sustained"]["total_bytes_per_second"]
+    by_cpu = limit is not None and limit["verdict"] == "cpu"
+    part = msgspec.structs.replace(part, asked_bytes_per_second=rate)
+    if by_cpu and rate is not None:
+        part = msgspec.structs.replace(part, words=f" the {format_rate(rate)} that the processors could ask")
+    if part.lack in ("times alone", "parts"):
+        return part
+    unasked = _others(reading) or _cached(reading) or _short(reading)
+    if unasked is None:
+        return part
+    reason, lack = unasked
+    return msgspec.structs.replace(part, answer="not known", reason=reason, lack=lack)
+
+
+def _judged(found: Slowdowns, interval: Interval | None, most: float) -> Part:
+    """The answer of an interval beside the bound."""
+    if not found.jobs:
+        return Part(answer="not known", slowdown=None, reason=NONE_ALONE, lack="times alone")
+    if interval is None:
+        return Part(answer="not known", slowdown=None, reason=NO_PARTS, lack="parts")
+    if found.fewest_runs < FEWEST_ALONE:
+        runs = "once" if found.fewest_runs == 1 else f"{found.fewest_runs} times"
+        reason = f"some programs were timed alone only {runs} ({FEWEST_ALONE} required)"
+        return Part(answer="not known", slowdown=interval, reason=reason, lack="times alone")
+    if interval.high <= most:
+        return Part(answer="carried", slowdown=interval)
+    if interval.low > most:
+        return Part(answer="not carried", slowdown=interval)
+    reason = f"the 95 % interval {words_of(interval)} lies on both sides of the bound {format_ratio(most)}"
+    return Part(answer="not known", slowdown=interval, reason=reason, lack="spread")
+
+
+def words_of(interval: Interval) -> str:
+    """``1.31 to 1.55``."""
+    return f"{format_ratio(interval.low)} to {format_ratio(interval.high)}"
+
+
+def _others(reading: Reading) -> tuple[str, Lack] | None:
+    said = foreign(reading.summary)
+    return None if said is None else (said, "others")
+
+
+def _cached(reading: Reading) -> tuple[str, Lack] | None:
+    """Why the storage was not asked: a direction that matters whose bytes did not reach a device."""
+    io = reading.summary["io"]
+    moved = {way: io["application"][f"{name}_bytes"] for way, name in WAYS.items()}
+    if None in moved.values():
+        return "how many bytes the programs moved is not known", "reach"
+    whole = sum(moved.values())
+    if not whole:
+        return "the programs moved no bytes", "reach"
+    for way, name in WAYS.items():
+        if moved[way] < LEAST_DIRECTION_RATIO * whole:
+            continue
+        reach = io["reach"][f"{way}_ratio"]
+        if reach is None:
+            return f"how many of the bytes {name} reached a device is not known", "reach"
+        if reach < REACHES_STORAGE_RATIO:
+            needed = format_percent(REACHES_STORAGE_RATIO)
+            return (
+                f"only {format_percent(reach)} of the bytes {name} reached a device ({needed} required)",
+                "reach",
+            )
+    return None
+
+
+def _short(reading: Reading) -> tuple[str, Lack] | None:
+    active = reading.summary["time"]["active_seconds"]
+    if active is not None and active >= LEAST_ACTIVE_SECONDS:
+        return None
+    lasted = "of unknown length" if active is None else f"only {format_seconds(active)} long"
+    return f"the active phase is {lasted} ({format_seconds(LEAST_ACTIVE_SECONDS)} required)", "duration"
+
+
+def is_preliminary(reading: Reading) -> bool:
+    """Whether the active phase is too short for an answer that can be published."""
+    active = reading.summary["time"]["active_seconds"]
+    return active is None or active < PUBLISHABLE_SECONDS
+
+
+WAYS = {"read": "read", "write": "written"}

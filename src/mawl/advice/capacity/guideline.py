@@ -1,0 +1,122 @@
+"""The guideline: what SAS asks of storage for each core and file system, shown beside the answers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.evidence import Reading
+from mawl.advice.foreign import foreign
+from mawl.analysis.blocks import Missing
+from mawl.analysis.capability import by_streams, figures_of, words_of
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+
+PER_CORE = "sustained_bytes_per_second_per_core"
+NOT_ASKED = (
+    "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
+    "can do (mawl probe)"
+)
+
+Standing = Literal["good", "warn", "below"]
+
+
+def guideline_block(
+    reading: Reading, limit: dict[str, Any] | None, probe: Probe | None, bounds: Bounds, missing: Missing
+) -> dict[str, Any]:
+    """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
+
+    It is a capability of storage, so it is judged by a probe of the roles (the lowest target), or by a run
+    that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
+    more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
+    """
+    rates = _probed(probe, bounds)
+    value: float | None = min(rates) if rates else reading.summary["io"]["device"][PER_CORE]
+    standing: Standing | None = None
+    basis: Literal["probe", "run"] | None = None
+    if rates:
+        basis = "probe"
+    else:
+        others = foreign(reading.summary)
+        value = None if others else value
+        if limit is not None and limit["verdict"] == "storage":
+            basis = "run"
+        why = others or NOT_ASKED
+        missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
+    if value is None:
+        basis = None
+        reason = foreign(reading.summary) or reading.summary["missing"][f"io.device.{PER_CORE}"]
+        missing |= {
+            f"capacity.guideline.{name}": reason
+            for name in ("bytes_per_second_per_core", "basis", "standing", "met")
+        }
+    elif basis is not None:
+        standing = standing_of(value, bounds)
+    missing["capacity.guideline.core_basis"] = "the nodes' cores are not known in one basis"
+    bases = {node.core_basis for node in reading.facts.nodes}
+    return {
+        "bytes_per_second_per_core": value,
+        "basis": basis,
+        "warn_bytes_per_second_per_core": bounds.warn_bytes_per_second_per_core,
+        "good_bytes_per_second_per_core": bounds.good_bytes_per_second_per_core,
+        "core_basis": bases.pop() if len(bases) == 1 else None,
+        "standing": standing,
+        "met": None if standing is None else standing != "below",
+    }
+
+
+def standing_of(bytes_per_second_per_core: float, bounds: Bounds) -> Standing:
+    """Where a throughput per core stands between the two bounds."""
+    if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
+        return "good"
+    return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"
+
+
+def probe_guidelines(probe: Probe, bounds: Bounds) -> dict[str, dict[str, Any]]:
+    """The guideline for each target of a probe, by its name; one that cannot be judged has a ``reason``.
+
+    Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
+    over the cores, reading and writing each; the lower of both decides (docs/design/probe.md).
+    """
+    return {target.name: _of_target(target, probe, bounds) for target in probe.targets}
+
+
+def _probed(probe: Probe | None, bounds: Bounds) -> list[float]:
+    """The lower rate per core of each target; empty where one cannot be judged."""
+    if probe is None:
+        return []
+    found = list(probe_guidelines(probe, bounds).values())
+    if any(one["standing"] is None for one in found):
+        return []
+    return [
+        min(one["read_bytes_per_second_per_core"], one["write_bytes_per_second_per_core"]) for one in found
+    ]
+
+
+def _of_target(target: ProbeTarget, probe: Probe, bounds: Bounds) -> dict[str, Any]:
+    cores = probe.physical_cores
+    block: dict[str, Any] = {
+        "core_basis": probe.core_basis,
+        "warn_bytes_per_second_per_core": bounds.warn_bytes_per_second_per_core,
+        "good_bytes_per_second_per_core": bounds.good_bytes_per_second_per_core,
+        "standing": None,
+        "met": None,
+        "reason": None if cores else "the cores of the node that probed are not known",
+    }
+    rates = []
+    for direction in ("read", "write"):
+        # Another request size is another figure, and not the guideline's.
+        test = by_streams(target, direction, PAPERS_REQUEST_BYTES, round(cores)) if cores else None
+        if test is not None and test.request_bytes != PAPERS_REQUEST_BYTES:
+            test = None
+        figures = figures_of(test, direction) if test else None
+        rate = figures.bytes_per_second / cores if figures and cores else None
+        block[f"{direction}_bytes_per_second_per_core"] = rate
+        block[f"{direction}_test"] = words_of(test) if test else None
+        if rate is not None:
+            rates.append(rate)
+        elif block["reason"] is None:
+            block["reason"] = f"it has no sequential {direction} test of 256 KiB with figures"
+    if len(rates) == 2:
+        block["standing"] = standing_of(min(rates), bounds)
+        block["met"] = block["standing"] != "below"
+    return block

@@ -1,0 +1,75 @@
+"""The one thing to do where an answer is not known: the command where there is one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from mawl.advice.capacity.answers import Lack
+from mawl.model.run import RunFacts
+from mawl.model.thresholds import count_of
+from mawl.plan.scale import SCALES
+
+ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
+"""What is mended first: without times alone nothing is answered, whatever else lacks."""
+
+REPEATS = str(count_of("validity.repeats.fewest_runs"))
+
+
+def next_step(facts: RunFacts, lacks: Sequence[Lack]) -> str | None:
+    """What to do about the gravest of the lacks, in one sentence; None without any."""
+    lack = next((one for one in ORDER if one in lacks), None)
+    if lack is None:
+        return None
+    if facts.outcome == "running":
+        return "wait for the end of the run"
+    if lack == "imported":
+        return "run a workload here: imported files do not say what the jobs took alone"
+    if facts.node_runs and lack in ("times alone", "parts"):
+        return "run the workload on one node with --solo: runs on several nodes take no times alone"
+    if lack == "parts":
+        return f"install a C compiler, then time the programs alone again: {_again(facts)}"
+    if lack == "others":
+        return f"end other programs, then run again: {_again(facts)}"
+    if lack == "reach" and (facts.cache is None or facts.cache.mode != "none"):
+        return f"run without the page cache: {_again(facts, '--cache', 'none')}"
+    if lack in ("reach", "duration"):
+        larger = _larger(facts)
+        if larger is None:
+            return "use a lower --memory-limit or more --sessions, so that less of the load fits the cache"
+        return f"use a larger scale: {_again(facts, '--scale', larger)}"
+    if lack == "spread":
+        return f"repeat the run: {_again(facts, '--repeat', REPEATS)}"
+    return f"time the programs alone: {_again(facts)}"
+
+
+def _larger(facts: RunFacts) -> str | None:
+    """The next named scale above that of the run; None above the largest."""
+    scale = facts.workload.scale
+    above = [
+        name for name, factor in sorted(SCALES.items(), key=lambda item: item[1]) if factor > (scale or 0.0)
+    ]
+    return above[0] if above else None
+
+
+def _again(facts: RunFacts, *options: str) -> str:
+    """The command of the run with ``options`` and ``--solo``; without its output folder, which is there."""
+    own = ["run", facts.workload.name]
+    if len(facts.command) > 1 and facts.command[1] == "run":
+        own = _without(facts.command[1:], ("--output", *options[:1]))
+    elif facts.workload.scale_name and "--scale" not in options:
+        own += ["--scale", facts.workload.scale_name]
+    flags = [] if "--solo" in own else ["--solo"]
+    return shlex.join(["mawl", *own, *options, *flags])
+
+
+def _without(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The words without these options and their values."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip or word in names:
+            skip = not skip and word in names
+        elif not any(word.startswith(f"{name}=") for name in names):
+            kept.append(word)
+    return kept
