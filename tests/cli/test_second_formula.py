@@ -18,7 +18,7 @@ RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"
 LATENCY = "mean p50 p99 max peak"
 NAMES = {
     "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
-    "signature capacity limit validity overhead",
+    "signature capacity limit validity overhead thresholds",
     "workload": "name sessions scale options",
     "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
     "mean_concurrent",
@@ -59,11 +59,14 @@ NAMES = {
     "host.device.*.write_await_seconds": "mean peak",
     "wait": "on_cpu_seconds run_queue_seconds",
     "wait.blocked_seconds": "data work util other",
-    "programs.*": "jobs user_cpu_seconds system_cpu_seconds stretch",
+    "programs.*": "jobs user_cpu_seconds system_cpu_seconds slowdown",
     "programs.*.real_time_seconds": "median min max",
     "signature.*": "value low high source meaningful",
-    "capacity": "carried gate reasons",
-    "capacity.stretch": "median p90",
+    "capacity": "answer carried preliminary compute storage slowdown guideline reasons next_step",
+    "capacity.compute": "answer median low high reason",
+    "capacity.storage": "answer median low high reason asked_bytes_per_second",
+    "capacity.slowdown": "median low high p90 by_job runs_alone",
+    "capacity.guideline": "bytes_per_second_per_core basis standing met",
     "limit": "verdict shares second headroom evidence",
     "validity": "status findings",
     "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",

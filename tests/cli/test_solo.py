@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.second_slowdown import slowdowns
 
 
 def report(mawl: Command) -> dict[str, Any]:
@@ -30,6 +33,9 @@ def test_times_alone_are_three_runs_that_are_kept_while_nothing_changed(mawl: Co
     assert 0 < slowdown["low"] <= slowdown["median"] <= slowdown["high"]
     assert compute["low"] <= compute["median"] <= compute["high"]
     assert summary["capacity"]["storage"]["answer"] == "not known"
+    for path, value in slowdowns((mawl.directory / "runs" / "latest").resolve()).items():
+        _, part, figure = path.split(".")
+        assert summary["capacity"][part][figure] == pytest.approx(value, rel=1e-6), path
     (facts,) = [json.loads((mawl.directory / "runs" / summary["run_id"] / "run.json").read_text())["alone"]]
     assert [run["real_time_seconds"] > 0 for run in facts[0]["runs"]] == [True] * 3
     assert all(run["waits"]["on_cpu_seconds"] > 0 for run in facts[0]["runs"])

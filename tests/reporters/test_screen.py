@@ -31,11 +31,12 @@ def judged(**changes: object) -> dict[str, Any]:
 
 def test_what_it_means_comes_first() -> None:
     lines = render(judged()).splitlines()
-    assert [line.split()[0] for line in lines if line[:1].isalpha()][:6] == [
+    assert [line.split()[0] for line in lines if line[:1].isalpha()][:7] == [
         "carried",
         "compute",
         "storage",
         "guideline",
+        "next",
         "limit",
         "validity",
     ]
