@@ -5,6 +5,8 @@ Only :mod:`mawl.commands` turns one into text and an exit status; everything bel
 
 from __future__ import annotations
 
+from mawl.printable import printable
+
 
 class MawlError(Exception):
     """An error with a sentence for the user.
@@ -29,7 +31,7 @@ class MawlError(Exception):
             text = f"{text}: {self.why}"
         if self.cure:
             text = f"{text}; {self.cure}"
-        return text
+        return printable(text, "\n")
 
 
 class UsageError(MawlError):

@@ -6,7 +6,8 @@ import io
 
 import pytest
 
-from mawl.commands.terminal import style_of
+from mawl.commands.main import main
+from mawl.commands.terminal import Printing, style_of
 
 
 class Stream(io.TextIOWrapper):
@@ -40,3 +41,18 @@ def test_blocks_only_where_the_encoding_has_them() -> None:
     assert style_of(Stream(True), "auto", {}).blocks
     assert not style_of(Stream(True, "latin-1"), "auto", {}).blocks
     assert not style_of(Stream(True, "ascii"), "auto", {}).blocks
+
+
+def test_a_name_with_an_escape_reaches_a_terminal_as_text() -> None:
+    stream = io.StringIO()
+    shown = Printing(stream)
+    print("\x1b[31mred\x1b[0m \r\x1b[Kline", "a\x1b]0;owned\x07b\tc", "\x1b[2J\x9b\r", file=shown, flush=True)
+    assert stream.getvalue() == "\x1b[31mred\x1b[0m \r\x1b[Kline a\\x1b]0;owned\\x07b\tc \\x1b[2J\\x9b\\r\n"
+
+
+def test_an_error_of_the_command_line_holds_no_escape(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["report", "--format", "\x1b]0;owned\x07"])
+    assert main(["report", "\x1b[2J"]) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said and "\\x1b[2J: no such run" in said

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
+from mawl.commands.terminal import printing
 from mawl.errors import MawlError
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
@@ -83,6 +84,11 @@ def _refuse(parser: argparse.ArgumentParser, error: ModuleNotFoundError) -> None
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit status and never raises for an error a user can meet."""
+    with printing():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = argparse.Namespace(debug=False, verb="")
     try:
         words = sys.argv[1:] if argv is None else argv

@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
-from typing import TextIO
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
 
+from mawl.printable import printable
 from mawl.reporters.sparkline import BLOCKS
-from mawl.reporters.style import Style
+from mawl.reporters.style import CODES, Style
 
 COLOUR_CHOICES = ("auto", "always", "never")
+
+
+_OURS = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *CODES.values()])})m|\r\x1b\[K)")
+"""The sequences that mawl itself writes: colours, and the return to the begin of a line, which it clears."""
+
+
+class Printing:
+    """A stream for people; a control character that reaches it in a name is written as its escape."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text; sequences of mawl's own are let through."""
+        parts = _OURS.split(text)
+        parts[::2] = [printable(part, "\n\t") for part in parts[::2]]
+        self._stream.write("".join(parts))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the stream's."""
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Within it, standard output and standard error are :class:`Printing`."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (Printing(stream) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def style_of(stream: TextIO, choice: str = "auto", environment: Mapping[str, str] | None = None) -> Style:

@@ -15,9 +15,10 @@ from mawl.importers.gzipped import Gzipped
 from mawl.store.layout import KEPT_LOG, OWN_LOG
 
 GZIP_MAGIC = b"\x1f\x8b"
-MOST_EXPANDED_RATIO = 250
-"""A compressed log of endless equal notes expands about a hundredfold; gzip's utmost is a thousandfold."""
-LEAST_EXPANDED_BYTES = 64 * 2**20
+MOST_EXPANDED_RATIO = 50
+"""Logs and recordings expand 5 to 30 times; gzip's utmost is a thousandfold, and 750 MB of nmon out of 3 MB
+took 170 s."""
+LEAST_EXPANDED_BYTES = 32 * 2**20
 """What may be expanded at any ratio."""
 MOST_FILES = 200_000
 
@@ -114,7 +115,10 @@ class Source(io.RawIOBase):
         self._expanded += len(part)
         bound = max(LEAST_EXPANDED_BYTES, self.size_bytes * MOST_EXPANDED_RATIO)
         if self._stream is not self._file and self._expanded > bound:
-            self._stop(f"expands to more than {MOST_EXPANDED_RATIO} times its size: the rest is not read")
+            self._stop(
+                f"expands to over {MOST_EXPANDED_RATIO} times its size: the rest is not read; unpack it with "
+                "gunzip to have all of it read"
+            )
         return part
 
     def _stop(self, why: str) -> None:

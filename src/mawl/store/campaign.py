@@ -12,7 +12,7 @@ from mawl.foreign import descriptor_of
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
 from mawl.store.files import read_bounded, replace_file, try_lock
 from mawl.store.layout import LATEST, major
-from mawl.store.plain import from_plain, to_plain
+from mawl.store.plain import decoded, from_plain, to_plain
 
 RECORD = "campaign.json"
 LOCK = "campaign.lock"
@@ -39,7 +39,7 @@ def read_campaign(folder: Path) -> Campaign:
 
 def _decoded(path: Path, content: bytes) -> Campaign:
     try:
-        plain = msgspec.json.decode(content)
+        plain = decoded(content)
         version = plain.get("format_version") if isinstance(plain, dict) else None
         newer = major(version) > major(CAMPAIGN_FORMAT_VERSION) if isinstance(version, str) else False
         if newer:
@@ -50,7 +50,7 @@ def _decoded(path: Path, content: bytes) -> Campaign:
             )
         record = from_plain(plain, Campaign)
         _check(record)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableRunError(
             "is no record of a campaign",
             where=str(path),

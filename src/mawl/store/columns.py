@@ -21,7 +21,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, IoByRole, RoleIo
 from mawl.model.usage import FIELDS
-from mawl.store.layout import FORMAT_VERSION
+from mawl.store.layout import FORMAT_VERSION, LARGEST_NUMBER
 from mawl.store.plain import in_calendar, is_instant
 
 Row = dict[str, Any]
@@ -236,6 +236,20 @@ def _in_calendar(column: pa.ChunkedArray) -> bool:
     return span["min"] is None or (in_calendar(span["min"] / 1e6) and in_calendar(span["max"] / 1e6))
 
 
+def _is_number(column: pa.ChunkedArray) -> bool:
+    """Whether every value is a number that can be added up; null is none, and fine."""
+    fits = compute.less_equal(compute.abs(column), LARGEST_NUMBER)
+    return compute.all(fits, min_count=0).as_py() is not False
+
+
+def in_bounds(table: pa.Table) -> pa.Table:
+    """The table; ValueError where a number in it cannot be added up."""
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_floating(field.type) and not _is_number(column):
+            raise ValueError(f"{field.name}: a number that is not finite, or above {LARGEST_NUMBER:g}")
+    return table
+
+
 def conform(name: str, table: pa.Table, where: Path) -> pa.Table:
     """The table with exactly the columns and types of this version.
 
@@ -258,6 +272,10 @@ def conform(name: str, table: pa.Table, where: Path) -> pa.Table:
             raise UnreadableRunError("holds something else", where=place, why=why) from None
         if column.null_count and not field.nullable:
             raise UnreadableRunError("has rows without a value", where=place)
+        if pa.types.is_floating(field.type) and not _is_number(column):
+            raise UnreadableRunError(
+                f"holds a number that is not finite, or above {LARGEST_NUMBER:g}", where=place
+            )
         if field.type == INSTANT and not _in_calendar(column):
             raise UnreadableRunError("holds times outside the years 1 to 9999", where=place)
         columns.append(column)

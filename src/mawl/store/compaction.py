@@ -16,7 +16,7 @@ import pyarrow as pa
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import PlannedJob, RunFacts
 from mawl.model.usage import Usage
-from mawl.store.columns import SCHEMAS, to_table
+from mawl.store.columns import SCHEMAS, in_bounds, to_table
 from mawl.store.facts import write_facts
 from mawl.store.files import sync_directory
 from mawl.store.journal import Remarks, read_lines, read_samples
@@ -144,7 +144,7 @@ def line_tables(journal: Journal, jobs: list[JobRecord]) -> dict[str, pa.Table]:
 
     def table(name: str, records: Sequence[msgspec.Struct]) -> pa.Table:
         try:
-            return to_table(name, records)
+            return in_bounds(to_table(name, records))
         except (pa.ArrowException, ValueError, OverflowError):
             fitting = [record for record in records if _fits(name, record)]
             journal.remarks.add(
@@ -161,7 +161,7 @@ def line_tables(journal: Journal, jobs: list[JobRecord]) -> dict[str, pa.Table]:
 
 def _fits(name: str, record: msgspec.Struct) -> bool:
     try:
-        to_table(name, [record])
+        in_bounds(to_table(name, [record]))
     except (pa.ArrowException, ValueError, OverflowError):
         return False
     return True

@@ -11,7 +11,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.run import RunFacts
 from mawl.store.files import read_bounded, replace_file
 from mawl.store.layout import FACTS, FORMAT_VERSION
-from mawl.store.plain import from_plain, to_plain
+from mawl.store.plain import decoded, from_plain, to_plain
 from mawl.store.upgrades import Upgrade, steps_from
 
 
@@ -39,8 +39,8 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
 
 def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
     try:
-        plain = msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
+        plain = decoded(content)
+    except ValueError as error:
         raise UnreadableRunError(
             "is not JSON",
             where=str(path),

@@ -50,6 +50,15 @@ MOST_ROWS = {"jobs": 10**6, "steps": 10**7, "events": 10**7, "samples": 4 * 10**
 LARGEST_TABLE_BYTES = 8 * 2**30
 """Bounds on what a reader takes from a folder of unknown origin."""
 
+LEAST_EXPANDED_BYTES = 256 * 2**20
+MOST_EXPANDED_RATIO = 500
+"""A table may need so much memory at any size of its file, and above it so many times that size.
+
+Tables of real runs need 10 to 60 times the size of their files.
+"""
+LARGEST_NUMBER = 1e30
+"""The largest number, of either sign, that a figure may have: sums and products of such stay finite."""
+
 
 def major(version: str) -> int:
     """The major number of ``MAJOR.MINOR``; ValueError for anything else."""

@@ -9,14 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
 from mawl.foreign import open_regular
 from mawl.store.columns import SCHEMAS, conform
-from mawl.store.layout import LARGEST_TABLE_BYTES, MOST_ROWS
+from mawl.store.layout import LARGEST_TABLE_BYTES, LEAST_EXPANDED_BYTES, MOST_EXPANDED_RATIO, MOST_ROWS
 from mawl.store.upgrades import Upgrade
+from mawl.units import format_memory
+
+_VALUE_BYTES = 8
 
 
 def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
@@ -37,19 +42,60 @@ def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
         beside.unlink(missing_ok=True)
 
 
+def _most_bytes(file_bytes: int) -> int:
+    """The memory that the rows of a file of this size may take."""
+    return min(LARGEST_TABLE_BYTES, max(LEAST_EXPANDED_BYTES, file_bytes * MOST_EXPANDED_RATIO))
+
+
+def _check_texts(table: pa.Table, most: int) -> None:
+    """Refuse texts whose copies for each row would be too large; raises ValueError."""
+    total = 0
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
+            for chunk in column.chunks:
+                lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
+                total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    if total > most:
+        raise ValueError(
+            f"its texts need {format_memory(total)} of memory, over the {format_memory(most)} allowed"
+        )
+
+
+def _check_size(name: str, metadata: Any, most: int) -> None:
+    """Refuse a table that memory would not hold, by what its file says of itself; raises ValueError.
+
+    Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.
+    """
+    rows, most_rows = metadata.num_rows, MOST_ROWS[name]
+    if rows > most_rows:
+        raise ValueError(f"{rows} rows are more than the {most_rows} rows that mawl reads")
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    columns = [group.column(index) for group in groups for index in range(group.num_columns)]
+    read = sum(column.num_values * _VALUE_BYTES for column in columns)
+    read += sum(group.total_byte_size for group in groups)
+    if read > most:
+        raise ValueError(
+            f"its {rows} rows need {format_memory(read)} of memory, over the {format_memory(most)} that mawl "
+            "allows a file of this size"
+        )
+
+
 def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
     """The table ``name`` of a folder, upgraded and checked; UnreadableRunError with file and column."""
     from pyarrow import parquet
 
     path = folder / f"{name}.parquet"
     try:
-        with open_regular(path, inside=folder) as opened, parquet.ParquetFile(opened) as file:
-            groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
-            if file.metadata.num_rows > MOST_ROWS[name]:
-                raise ValueError(f"{file.metadata.num_rows} rows are more than mawl reads")
-            if sum(group.total_byte_size for group in groups) > LARGEST_TABLE_BYTES:
-                raise ValueError("its rows are larger than mawl reads")
-            table = file.read()
+        with open_regular(path, inside=folder) as opened:
+            metadata = parquet.read_metadata(opened)
+            most = _most_bytes(os.fstat(opened.fileno()).st_size)
+            _check_size(name, metadata, most)
+            # As dictionaries texts take the memory that they take in the file, whatever their number.
+            kinds = metadata.schema.to_arrow_schema()
+            wanted = {field.name for field in SCHEMAS[name] if pa.types.is_string(field.type)}
+            texts = [one.name for one in kinds if pa.types.is_string(one.type) and one.name in wanted]
+            table = parquet.ParquetFile(opened, metadata=metadata, read_dictionary=texts).read()
+        _check_texts(table, most)
         for step in steps:
             table = step.table(name, table)
     except FileNotFoundError:

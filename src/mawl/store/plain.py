@@ -10,6 +10,7 @@ import msgspec
 
 from mawl.model.options import Options
 from mawl.model.run import RunFacts
+from mawl.store.layout import LARGEST_NUMBER
 from mawl.units import format_instant, parse_instant
 
 Record = TypeVar("Record")
@@ -20,6 +21,24 @@ EARLIEST_AT, LATEST_AT = (
     datetime(year, month, day, tzinfo=UTC).timestamp() for year, month, day in ((1, 1, 2), (9999, 12, 30))
 )
 """The first and the last time that every time zone can write as a date."""
+
+
+def decoded(content: bytes) -> Any:
+    """Plain data out of JSON whose numbers can be added up; ValueError for anything else."""
+    try:
+        plain = msgspec.json.decode(content)
+    except RecursionError:
+        raise ValueError("its lists and objects lie too deep in one another") from None
+    waiting = [plain]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, int | float) and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            raise ValueError(f"a number lies beyond {LARGEST_NUMBER:g}, which no figure has")
+    return plain
 
 
 def in_calendar(at: float) -> bool:

@@ -12,6 +12,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.probe import PROBE_FORMAT_VERSION, Probe
 from mawl.store.files import read_bounded, replace_file
 from mawl.store.layout import PROBE, major
+from mawl.store.plain import decoded
 from mawl.units import format_instant, parse_instant
 
 
@@ -40,12 +41,12 @@ def read_probe(path: Path, *, inside: Path | None = None) -> Probe:
     """
     content = read_bounded(path, "name the file that mawl probe wrote", inside=inside)
     try:
-        plain = msgspec.json.decode(content)
+        plain = decoded(content)
         if isinstance(plain, dict) and isinstance(plain.get("created_at"), str):
             plain["created_at"] = parse_instant(plain["created_at"])
         probe = msgspec.convert(plain, Probe)
         newer = major(probe.format_version) > major(PROBE_FORMAT_VERSION)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableRunError(
             "is not what mawl probe writes", where=str(path), why=str(error), cure="probe again"
         ) from None

@@ -11,6 +11,7 @@ from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.search import SEARCH_FORMAT_VERSION, SearchRecord
 from mawl.store.files import read_bounded, replace_file
 from mawl.store.layout import major
+from mawl.store.plain import decoded
 
 RECORD = "search.json"
 
@@ -36,9 +37,9 @@ def read_search(folder: Path) -> SearchRecord:
         )
     content = read_bounded(path, "name the folder that mawl tune search made", inside=folder)
     try:
-        record = msgspec.json.decode(content, type=SearchRecord)
+        record = msgspec.convert(decoded(content), SearchRecord)
         other = major(record.format_version) != major(SEARCH_FORMAT_VERSION)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableRunError(
             "is no record of a search", where=str(path), why=str(error), cure="begin the search anew"
         ) from None

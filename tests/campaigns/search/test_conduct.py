@@ -183,7 +183,7 @@ def test_a_changed_record_is_refused(whole: Path, tmp_path: Path) -> None:
         (b"{", UnreadableRunError, "is no record of a search"),
         (b'{"seed": 1}', UnreadableRunError, "is no record of a search"),
         (b'{"dimensions": ' + b"[" * 100_000, UnreadableRunError, "is no record of a search"),
-        (b" " * (LARGEST_FACTS_BYTES + 1), UnreadableRunError, "is larger than the"),
+        (b" " * (LARGEST_FACTS_BYTES + 1), UnreadableRunError, "larger than the"),
         (
             msgspec.json.encode(asked(objective="speed")),
             UnreadableRunError,

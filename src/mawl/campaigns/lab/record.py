@@ -12,6 +12,7 @@ from mawl.foreign import read_regular
 from mawl.model.lab import LAB_FORMAT_VERSION, LabRecord
 from mawl.store.files import replace_file, replace_link
 from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST, major
+from mawl.store.plain import decoded
 
 FOLDER = "lab"
 """Where campaigns of the lab are, in the directory of run folders."""
@@ -46,9 +47,9 @@ def read_record(name: str, runs: Path) -> tuple[LabRecord, Path]:
         )
     try:
         content = read_regular(folder / RECORD, LARGEST_FACTS_BYTES, inside=folder)
-        record = msgspec.json.decode(content, type=LabRecord)
+        record = msgspec.convert(decoded(content), LabRecord)
         known = major(record.format_version) == major(LAB_FORMAT_VERSION)
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise UnreadableRunError("cannot be read", where=str(folder / RECORD), why=str(error)) from None
     if not known:
         raise UnreadableRunError(

@@ -6,6 +6,7 @@ live page finds a source there by its name (``Bokeh.documents[0].get_model_by_na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
@@ -52,10 +53,25 @@ def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
     return Embedded(places, _inert(serialize_json(block)), [bokeh_script(), asset(CHARTS_SCRIPT)])
 
 
+_FORMULA = re.compile(
+    r"(parse_delimited_string=function\((\w)\)\{)(.{0,2000}?return new (\w)\.PlainText\(\{text:\2\}\))"
+)
+_ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)")
+"""An address that a script could load from; those of the W3C are names of formats."""
+
+
 @cache
 def bokeh_script() -> str:
-    """Bokeh's own minified script, without widgets, tables and the like (1.3 MB)."""
-    return (static_path() / "js" / "bokeh.min.js").read_text(encoding="utf-8")
+    """Bokeh's own minified script, without widgets, tables and the like (1.3 MB), that knows no network.
+
+    As it comes, it reads ``$$`` in a label as a formula and loads MathJax from a network address for it.
+    Raises RuntimeError for a version of Bokeh in which the reading of formulas is not found.
+    """
+    script = (static_path() / "js" / "bokeh.min.js").read_text(encoding="utf-8")
+    script, found = _FORMULA.subn(r"\1return new \4.PlainText({text:\2});\3", script)
+    if found != 1:
+        raise RuntimeError("this version of Bokeh reads formulas in labels in a way that mawl does not know")
+    return _ADDRESS.sub("no-network:", script)
 
 
 def _inert(json: str) -> Markup:

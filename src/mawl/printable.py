@@ -1,0 +1,18 @@
+"""Text from elsewhere that may reach a terminal: nothing in it moves the cursor, colours or ends a line."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+"""Controls of ASCII and Latin-1 (escape sequences begin with one), of the direction of text, ends of lines,
+and bytes of names that are no UTF-8."""
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with each control character as its escape (``\\x1b``), those in ``keep`` left alone."""
+    return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def _escape(letter: str) -> str:
+    return ascii(letter)[1:-1]
