@@ -133,7 +133,7 @@ def test_charts_over_time_zoom_together(browser: Any, full: Path) -> None:
 def test_names_that_attack_the_page_are_inert(browser: Any, hostile: Path) -> None:
     opened = Opened(browser, hostile)
     page = opened.page
-    for name in ("sessions", "device"):
+    for name in ("sessions", "application"):
         chart = page.locator(f"#chart-{name}")
         chart.scroll_into_view_if_needed()
         box = chart.bounding_box()
