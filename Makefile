@@ -12,7 +12,8 @@ help:
 	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
 	@echo "make test      the tests that any machine can run"
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
-	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some"
+	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
+	@echo "               results stay under .long, one file a run"
 	@echo "make check     the one gate: format, lint, types, floors, reference pages, tests, documents"
 	@echo "make bench     what mawl's own parts cost, each beside its peer"
 	@echo "make format    format the sources and sort their imports"
@@ -34,12 +35,13 @@ test: $(STAMP)
 # The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
 	parallel=0; \
-	$(BIN)/pytest -m "lab and parallel and not long" -n 2 --dist worksteal \
+	$(BIN)/pytest -m "lab and parallel and not long" --durations=40 -n 2 --dist worksteal \
 	    $(if $(REPORT),--junitxml=$(REPORT)/test-parallel.xml) || parallel=$$?; \
-	$(BIN)/pytest -m "lab and not parallel and not long" $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
+	$(BIN)/pytest -m "lab and not parallel and not long" --durations=40 $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
 
 test-long: $(STAMP)
-	$(BIN)/pytest -m long $(TESTS) $(if $(REPORT),--junitxml=$(REPORT)/test-long.xml)
+	mkdir -p "$(or $(REPORT),.long)"
+	$(BIN)/pytest -m long --durations=40 $(TESTS) --junitxml="$(or $(REPORT),.long)/$$(date +%Y-%m-%dT%H-%M-%S)-$$$$.xml"
 
 check: $(STAMP)
 	$(MAKE) -j 2 --output-sync=target types style

@@ -26,7 +26,12 @@ NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark of needs known."""
+    """Make the mark of needs known; let an interrupt end the tests' commands.
+
+    A shell starts its background jobs with interrupts ignored, and so would be what they start.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", f"{needs.MARK}(...): what a machine must have, see tests/needs.py")
 
 

@@ -15,7 +15,7 @@ from tests import needs
 from tests.advice.limit.draws import generator
 from tests.cli.conftest import Command
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=4)]
 
 RUNS = 5
 GROUPS = Path("/sys/fs/cgroup/blkio")

@@ -119,6 +119,7 @@ def test_the_share_that_the_engine_compressed_itself_is_told(
 
 
 @pytest.mark.lab
+@pytest.mark.long(minutes=2)
 @pytest.mark.measured(reruns=1)
 def test_a_mixed_run_knows_data_and_work_and_util(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -133,15 +133,16 @@ def test_a_bed_is_as_fast_as_it_says_and_down_removes_it_twice(lab: Lab) -> None
     assert lab("down") == "no bed stands\n"
 
 
-def test_after_a_kill_at_any_moment_of_up_down_leaves_nothing(lab: Lab) -> None:
+@pytest.mark.parametrize("kills", [1, pytest.param(6, marks=pytest.mark.long(minutes=2))])
+def test_after_a_kill_at_any_moment_of_up_down_leaves_nothing(lab: Lab, kills: int) -> None:
     draw = generator()
-    for _ in range(6):
+    for _ in range(kills):
         killed_after(lab, draw.uniform(0.3, 2.5), "up", "mortal.toml")
         lab("down", "mortal")
         assert lab.left() == []
 
 
-@pytest.mark.parametrize("arm", ["memory", "tree"])
+@pytest.mark.parametrize("arm", ["memory", pytest.param("tree", marks=pytest.mark.long(minutes=1))])
 def test_after_a_kill_at_any_moment_of_run_down_leaves_nothing(lab: Lab, arm: str) -> None:
     draw = generator()
     killed_after(lab, draw.uniform(1.5, 6.0), "run", "mortal.toml", "--arm", arm)

@@ -20,7 +20,7 @@ from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
 from tests.lab.standing import CALIBRATIONS
 from tools.forecasts import forecasts, page
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=4), pytest.mark.measured(reruns=1)]
 
 OTHERS_RATIO = 0.25
 """What others, the bed's processes and the kernel may use of the processors in a run that is judged."""

@@ -211,7 +211,9 @@ def test_a_server_that_dies_in_a_run_ends_the_run(bed: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("seconds", [0.5, 1.5, 4.0])
+@pytest.mark.parametrize(
+    "seconds", [1.5, *(pytest.param(one, marks=pytest.mark.long(minutes=0.5)) for one in (0.5, 4.0))]
+)
 def test_a_network_whose_builder_was_killed_is_gone_after_down(bed: Path, seconds: float) -> None:
     up = lab(bed, "up", str(bed))
     time.sleep(seconds)

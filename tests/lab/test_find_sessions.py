@@ -14,7 +14,7 @@ import pytest
 from tests.lab.quiet import quiet_machine
 from tests.lab.standing import Bed, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=5), pytest.mark.measured(reruns=1)]
 
 CAP = 44_000_000
 PACE = 10_000_000

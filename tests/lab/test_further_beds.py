@@ -12,7 +12,7 @@ from mawl.lab.state import read_state
 from tests.lab.leftovers import leftovers
 from tests.lab.test_experiments import campaign, held_against_their_runs
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=4), pytest.mark.measured(reruns=1)]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from mawl.store import open_run
 from tests.lab.quiet import quiet_machine
 from tests.lab.standing import Bed, standing
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=6), pytest.mark.measured(reruns=1)]
 
 CAP = 40_000_000
 VOLUMES = ("one", "two", "three", "four")

@@ -11,7 +11,7 @@ import pytest
 from mawl.store import open_run
 from tests.lab.standing import Bed
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=8)]
 
 SEARCHES = 5
 MOST_FALSE_GAINS = 1

@@ -15,7 +15,7 @@ from tests.lab.test_further_beds import check_gone, images
 
 __all__ = ["images"]
 
-pytestmark = [pytest.mark.lab, pytest.mark.campaign, pytest.mark.measured(reruns=1)]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=8), pytest.mark.measured(reruns=1)]
 
 PLANTED = {"read_ahead", "sortsize", "bufsize", "devices"}
 """What the arm as found has otherwise than the profiles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -54,18 +55,25 @@ def make(clone: Path, **targets: tuple[int, str | None]) -> None:
 
 
 def run(clone: Path) -> tuple[int, str, list[str]]:
+    status, lines, made = ran(clone)
+    return status, (lines or [""])[-1], made
+
+
+def ran(clone: Path) -> tuple[int, list[str], list[str]]:
+    """Status, lines of both outputs, and what make was asked for."""
     ended = subprocess.run(
         [str(clone / "bin" / "bash"), str(clone / ".ci/run")],
         env={"PATH": str(clone / "bin")},
         cwd="/",
         input="",
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         timeout=60,
     )
     log = clone / "log"
     made = log.read_text().split() if log.exists() else []
-    return ended.returncode, (ended.stdout.strip().splitlines() or [""])[-1], made
+    return ended.returncode, ended.stdout.strip().splitlines(), made
 
 
 def test_all_runs_are_added_up(clone: Path) -> None:
@@ -91,6 +99,26 @@ def test_a_gate_that_fails_before_the_tests_fails_and_they_run_all_the_same(clon
 def test_tests_that_never_ran_are_a_failure(clone: Path) -> None:
     make(clone, check=(2, None), test=(2, None), test_lab=(0, PASSED))
     assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+
+
+def test_a_target_that_takes_too_long_is_stopped_and_named(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, PASSED))
+    (clone / "bin" / "timeout").unlink()
+    stub(clone, "timeout", 'shift 2\ncase $2 in test-lab) "$@"; exit 124 ;; esac\nexec "$@"')
+    status, lines, _ = ran(clone)
+    assert status == 1
+    assert any("ci: make test-lab was stopped after 5" in line for line in lines)
+    assert any(re.match(r"ci: took \d minutes; 35 are right", line) for line in lines)
+    assert lines[-1] == "3 passed, 0 failed, 0 skipped"
+
+
+def test_the_time_limits_of_all_steps_end_within_the_hour() -> None:
+    """Needs 11 minutes with their last signals, the gate 20 and a half, its tests alone 10 and a half; lab
+    tests have what is left of 57 and a half."""
+    text = (ROOT / ".ci/run").read_text()
+    before = 2.5 + 8.5 + sum(int(found) / 60 + 0.5 for found in re.findall(r"^ *target (\d+) ", text, re.M))
+    assert re.search(r"^left=\$\(\(57 \* 60 - SECONDS\)\)$", text, re.M)
+    assert before < 57
 
 
 def test_what_is_missing_is_installed_first(clone: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,28 @@ def test_a_group_without_processes_and_a_mount_are_found(
     monkeypatch.setattr("tests.leftovers.MOUNTS", mounts)
     (line,) = left.own(Path("/t/a b/base"))
     assert line == "mount: tmpfs /t/a\\040b/base/x tmpfs rw 0 0"
+
+
+INTERRUPTED = """
+import signal
+import subprocess
+import sys
+
+def test_an_interrupt_ends_a_command():
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    code = "import signal; signal.raise_signal(signal.SIGINT)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert ended.returncode == -signal.SIGINT
+"""
+
+
+def test_where_interrupts_are_ignored_at_the_start_they_end_the_tests_commands(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ended = run(tmp_path, INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.returncode == 0, ended.stdout
 
 
 LEAVES = """

@@ -32,8 +32,7 @@ def test_no_last_step_of_the_fit_betters_the_constants() -> None:
             assert published_fit.cost(trial) >= least - 1e-9, name
 
 
-@pytest.mark.lab
-@pytest.mark.parallel
+@pytest.mark.long(minutes=2)
 def test_the_fit_finds_the_constants_again() -> None:
     assert published_fit.fit() == FITTED
 

@@ -136,6 +136,7 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
     assert elapsed(held(bed, "--cache", "cold")) <= HELPS * elapsed(first)
 
 
+@pytest.mark.long(minutes=3)
 def test_a_device_that_is_slow_below_its_queue_is_storage(
     slow_bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
@@ -160,6 +161,7 @@ def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random, idle_
     assert elapsed(held(bed, "--cache", "warm", cores=2)) <= HELPS * elapsed(first)
 
 
+@pytest.mark.long(minutes=3)
 def test_files_that_twice_the_memory_would_keep_are_memory(
     bed: Bed, draw: random.Random, idle_machine: None
 ) -> None:
@@ -175,6 +177,7 @@ def test_files_that_twice_the_memory_would_keep_are_memory(
     assert elapsed(twice) <= HELPS * elapsed(first)
 
 
+@pytest.mark.long(minutes=3)
 def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random, idle_machine: None) -> None:
     program = draw.choice(COMPUTING)
     scale = scale_for(program, 6.0)

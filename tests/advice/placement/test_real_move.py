@@ -17,7 +17,7 @@ from tests import needs
 from tests.advice.limit.beds import Volume, command, lacking
 from tests.advice.limit.draws import sessions
 
-pytestmark = [pytest.mark.lab, pytest.mark.measured]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=3), pytest.mark.measured]
 
 SLOW_BYTES_PER_SECOND, FAST_BYTES_PER_SECOND = 40 * 10**6, 200 * 10**6
 MAWL = (sys.executable, "-m", "mawl")

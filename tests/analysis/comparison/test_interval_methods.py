@@ -57,7 +57,10 @@ def bootstrap_errs(sides: tuple[Values, Values], method: str) -> float:
     return float(np.mean((found.low > 0) | (found.high < 0)))
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(
+    "noise",
+    ["normal", *(pytest.param(one, marks=pytest.mark.long(minutes=1)) for one in NOISES if one != "normal")],
+)
 def test_ours_keeps_its_level_where_bootstraps_by_percentiles_do_not(noise: str) -> None:
     sides = NOISES[noise](np.random.default_rng(2))
     ours = np.mean([effect_of(*pair).differs for pair in zip(*map(np.ndarray.tolist, sides), strict=True)])
