@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from mawl.measure.preload.build import Library
+from tests import needs
 from tests.cli.conftest import Command
 
 pytestmark = pytest.mark.lab
@@ -34,14 +34,13 @@ Disk = tuple[Path, str]
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Callable[..., Disk]]:
     """Makes a mounted file system of its own: (directory, name of its device)."""
-    if os.geteuid() != 0 or shutil.which("losetup") is None:
-        pytest.skip("needs root and losetup")
+    needs.ROOT.require()
+    needs.program("losetup").require()
     image = Path(f"/dev/shm/mawl-test-{os.getpid()}.img")
     with contextlib.ExitStack() as undo:
 
         def made(kind: str, options: str = "defaults") -> Disk:
-            if shutil.which(f"mkfs.{kind}") is None:
-                pytest.skip(f"needs mkfs.{kind}")
+            needs.program(f"mkfs.{kind}").require()
             undo.callback(image.unlink, missing_ok=True)
             with image.open("wb") as file:
                 file.truncate(1024 * MIB)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,6 +70,12 @@ def test_a_file_that_skips_itself_fails(tmp_path: Path) -> None:
     ended = run(tmp_path, "import pytest\npytest.skip('not today', allow_module_level=True)\n")
     assert ended.returncode != 0
     assert "a skip that names no need of the machine is a failure" in ended.stdout
+
+
+def test_only_one_place_skips() -> None:
+    skipping = re.compile(r"pytest\.skip\(|mark\.skip|importorskip|skipTest")
+    files = {path for path in (ROOT / "tests").rglob("*.py") if skipping.search(path.read_text())}
+    assert files == {Path(__file__)}
 
 
 LONG = """

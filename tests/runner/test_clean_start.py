@@ -14,6 +14,7 @@ from mawl.runner.clean_start import CleanStart
 from mawl.runner.request import AtOnce
 from mawl.runner.restrict import Restriction
 from mawl.volumes import Volumes
+from tests import needs
 
 
 class Slow(Sync):
@@ -86,7 +87,7 @@ def test_the_files_of_the_run_that_are_dirty_at_its_end_are_its_own(volumes: Vol
     (volumes.run_directories("data")[0] / "results").write_bytes(bytes(10**6))
     found = clean.at_end(None)
     if found.own_at_end_bytes is None:
-        pytest.skip(f"this kernel does not tell dirty pages by file: {found.own_source}")
+        needs.skip(f"this kernel does not tell dirty pages by file: {found.own_source}")
     assert found.own_at_end_bytes == pytest.approx(10**6, abs=5000)
 
 
