@@ -8,6 +8,7 @@ differences, three and more a table of all and each against the first. A stateme
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.output import write_text
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
+from mawl.model.thresholds import value_of
 from mawl.store import open_run
 from mawl.store.campaign import campaign_folder, runs_of_one_arm
 from mawl.store.layout import FACTS, LATEST
@@ -43,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="with text: every program, figure and role, not one screen of them"
     )
     parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="PERCENT",
+        default=100.0 * value_of("comparison.margin_ratio"),
+        help="say 'no change larger than PERCENT' where the runs establish that (default: 5)",
+    )
+    parser.add_argument(
         "--anyway", action="store_true", help="compare although it is doubtful whether one may"
     )
 
@@ -56,12 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _compared(arguments: argparse.Namespace) -> str:
     from mawl.analysis.comparison.compare import compare, compare_many
 
+    if not 0 < arguments.margin < math.inf:
+        raise UsageError(f"--margin {arguments.margin:g}: expected a percentage above 0")
+    margin = arguments.margin / 100.0
     chosen = settings()
     reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
     sides = [reader.side(label, words) for label, words in _sides(arguments)]
     if len(sides) == 2:
-        return _rendered(compare(*sides, anyway=arguments.anyway), arguments) + "\n"
-    return _rendered(compare_many(sides, anyway=arguments.anyway), arguments) + "\n"
+        return _rendered(compare(*sides, anyway=arguments.anyway, margin_ratio=margin), arguments) + "\n"
+    return _rendered(compare_many(sides, anyway=arguments.anyway, margin_ratio=margin), arguments) + "\n"
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

@@ -86,6 +86,13 @@ COMPARISON: tuple[Threshold, ...] = (
         "custom of the field",
     ),
     threshold(
+        "comparison.margin_ratio",
+        0.05,
+        "ratio",
+        "No change larger than this is claimed when the 90 % interval lies inside (compare --margin).",
+        "the margin of run time that the papers call alike (dl980-ioscale-2014)",
+    ),
+    threshold(
         "comparison.most_warmth_difference",
         0.2,
         "ratio",

@@ -102,6 +102,7 @@ def test_what_differs_is_the_place_that_grew() -> None:
 def test_where_nothing_changed_nothing_is_named() -> None:
     assert compare(*pair(QUIET, QUIET)).named is None
     assert compare(*pair([1.0], [1.0])).named is None
+    assert compare(*pair([1.0], [1.0], blocked_work_seconds=4.0)).named is None, "one run is not judged"
 
 
 @settings(max_examples=20, deadline=None)

@@ -145,3 +145,26 @@ def test_holm_by_hand() -> None:
 def test_noise_that_hides_everything_takes_more_runs_than_anybody_makes() -> None:
     assert runs_needed([0.0, 3.0], [0.0, 3.0], TENTH) is None
     assert runs_needed([0.0, 1e-6], [0.0, 1e-6], TENTH) == FEWEST_RUNS
+
+
+def test_no_change_is_claimed_of_a_change_as_large_as_the_margin_in_one_of_twenty_at_most() -> None:
+    """Two one-sided tests: the level holds at both ends of the margin."""
+    margin = math.log(1.05)
+    for shift in (margin, -margin):
+        rate = sum(effect_of(*sides).within(margin) for sides in draws(shift, 5, noise=0.01)) / DRAWS
+        assert rate == pytest.approx(LEVEL, abs=bound(LEVEL))
+    alike = sum(effect_of(*sides).within(margin) for sides in draws(0.0, 5, noise=0.01)) / DRAWS
+    assert alike > 0.99
+    noisy = sum(effect_of(*sides).within(margin) for sides in draws(0.0, 5, noise=0.15)) / DRAWS
+    assert noisy < 0.01
+
+
+def test_the_narrow_interval_is_the_two_one_sided_tests_of_scipy() -> None:
+    before, after = [0.01, -0.02, 0.005, 0.0, 0.013], [0.02, 0.01, -0.01, 0.03, 0.006]
+    effect = effect_of(before, after)
+    for margin in (0.01, 0.02, 0.03, 0.05):
+        lower = stats.ttest_ind(np.add(after, margin), before, equal_var=False, alternative="greater").pvalue
+        upper = stats.ttest_ind(
+            np.subtract(after, margin), before, equal_var=False, alternative="less"
+        ).pvalue
+        assert effect.within(margin) is bool(max(lower, upper) < LEVEL)

@@ -33,7 +33,9 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     lines = text.render(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[0] == f"reference  before (5 runs, measured, indicative): {system}"
-    assert lines[2].startswith("result     slower: jobs took 20 % longer (95 % interval +17 % to +23 %;")
+    assert lines[2].startswith(
+        "result     slower: a job took 20 % longer (geometric mean, 95 % interval +17 % to +23 %;"
+    )
     assert "programs   0 programs faster, 2 slower, 0 not told apart" in lines
     assert "differs    blocked in work 2.40 s -> 26.4 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
@@ -42,13 +44,49 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
     found = text.render(compare(*pair([1.0, 1.0], [1.1])))
-    assert "not judged: jobs took 10 % longer (6 jobs, 2 against 1 run); a statement needs 5 runs" in found
+    assert "not judged: a job took 10 % longer (geometric mean, 6 jobs, 2 against 1 run)" in found
     assert "7 more runs in all" in " ".join(found.split())
     assert "told apart" not in found
+    assert "\ndiffers" not in found, "nothing is named of a pair that is not judged"
+
+
+def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
+    steady = [1.0, 1.01, 0.99, 1.0, 1.005]
+    found = compare(*pair(steady, steady[::-1]))
+    said = " ".join(text.render(found).split())
+    assert "result no change larger than 5 %: a job took as long (geometric mean, 90 % interval -0." in said
+    assert html.headline(found)[0].startswith("No change larger than 5 %")
+    wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
+    assert "result not told apart: " in " ".join(text.render(wide).split())
+    small = compare(*pair(steady, [1.02 * factor for factor in steady]))
+    said = " ".join(text.render(small).split())
+    assert "no change larger than 5 %: a job took 2.0 % longer" in said and "; slower all the same" in said
+
+
+def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
+    """Four short jobs faster, two long ones slower: the mean over jobs falls, their sum grows."""
+    runs = [
+        side_of(
+            label,
+            [
+                compared(first + 2 * place, {"wide_sort": noise * sort, "census_load": noise * load})
+                for place, noise in enumerate(QUIET)
+            ],
+        )
+        for label, first, sort, load in (("before", 0, 1.0, 1.0), ("after", 1, 0.99, 1.03))
+    ]
+    found = compare(*runs)
+    assert found.statement is not None and found.statement.change_ratio is not None
+    sums = next(row for row in found.figures if row.name == "time.real_time_seconds")
+    assert sums.title == "real time, sum of all jobs"
+    said = " ".join(text.render(found).split())
+    explained = "the sum over all jobs, in which long jobs weigh more, changed by" in said
+    assert sums.change_ratio is not None
+    assert explained is (found.statement.change_ratio * sums.change_ratio < 0)
 
 
 def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
-    found = text.render(compare(*pair(QUIET, QUIET[::-1])))
+    found = text.render(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
     said = " ".join(found.split())
     assert re.search(r"not told apart: .* would have been told in four of five such comparisons; 10 %", said)
     assert re.search(r"wide_sort .* not told apart \([\d.]+ % would be\)", found)
@@ -226,7 +264,7 @@ def test_many_sides_in_every_form() -> None:
     matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
     screen = text.render_matrix(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
-    assert "against a:" in screen and "  c: not judged: jobs took" in screen
+    assert "against a:" in screen and "  c: not judged: a job took" in screen
     assert "- **b**: not told apart" in markdown.render_matrix(matrix)
     assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
     assert "Against a" in html.render_matrix(matrix)

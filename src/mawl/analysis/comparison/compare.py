@@ -21,7 +21,7 @@ from mawl.analysis.comparison.places import (
     role_changes,
     verdicts,
 )
-from mawl.analysis.comparison.programs import Programs, Statement, program_changes, statement
+from mawl.analysis.comparison.programs import MARGIN_RATIO, Programs, Statement, program_changes, statement
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
 from mawl.analysis.comparison.timelines import RunCourse
@@ -78,7 +78,9 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[Pair]
 
 
-def compare(reference: Side, candidate: Side, *, anyway: bool = False) -> Comparison:
+def compare(
+    reference: Side, candidate: Side, *, anyway: bool = False, margin_ratio: float = MARGIN_RATIO
+) -> Comparison:
     """Two sides; UsageError (one sentence) where they are not comparable.
 
     ``anyway`` goes on where that is merely doubtful, and leaves the doubt among the obstacles.
@@ -103,29 +105,34 @@ def compare(reference: Side, candidate: Side, *, anyway: bool = False) -> Compar
         candidate=_facts(candidate),
         obstacles=found,
         differences=differences(reference, candidate),
-        statement=statement(reference, candidate) if measured else None,
+        statement=statement(reference, candidate, margin_ratio) if measured else None,
         figures=figure_changes(reference, candidate) if measured or one_paper else [],
         programs=program_changes(reference, candidate) if measured else None,
         places=places,
         roles=roles,
-        named=named(places, roles),
+        named=named(places, roles) if reference.judged and candidate.judged else None,
         links=link_finding(reference, candidate) if measured else None,
         shape=[] if measured else shape_rows(reference, candidate),
     )
 
 
-def compare_many(sides: Sequence[Side], *, anyway: bool = False) -> Matrix:
+def compare_many(
+    sides: Sequence[Side], *, anyway: bool = False, margin_ratio: float = MARGIN_RATIO
+) -> Matrix:
     """Three sides and more: the matrix, and each against the first where that is allowed."""
     return Matrix(
         reference=sides[0].label,
         rows=matrix(list(sides)),
-        pairs=[_pair(sides[0], side, anyway) for side in sides[1:]],
+        pairs=[_pair(sides[0], side, anyway, margin_ratio) for side in sides[1:]],
     )
 
 
-def _pair(reference: Side, candidate: Side, anyway: bool) -> Pair:
+def _pair(reference: Side, candidate: Side, anyway: bool, margin_ratio: float) -> Pair:
     try:
-        return Pair(candidate=candidate.label, comparison=compare(reference, candidate, anyway=anyway))
+        return Pair(
+            candidate=candidate.label,
+            comparison=compare(reference, candidate, anyway=anyway, margin_ratio=margin_ratio),
+        )
     except UsageError as error:
         return Pair(candidate=candidate.label, comparison=None, reason=str(error))
 

@@ -52,7 +52,7 @@ RATE: Unit = "bytes per second"
 
 FIGURES: tuple[Figure, ...] = (
     Figure(title="elapsed", path="time.elapsed_seconds", unit="seconds", judged=True),
-    Figure(title="real time, all jobs", path="time.real_time_seconds", unit="seconds", judged=True),
+    Figure(title="real time, sum of all jobs", path="time.real_time_seconds", unit="seconds", judged=True),
     Figure(title="CPU", path="time.cpu_seconds", unit="seconds", needs="CPU"),
     Figure(title="user CPU", path="time.user_cpu_seconds", unit="seconds", needs="CPU", judged=True),
     Figure(title="system CPU", path="time.system_cpu_seconds", unit="seconds", needs="CPU", judged=True),

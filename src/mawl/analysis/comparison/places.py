@@ -110,7 +110,7 @@ def role_changes(reference: Side, candidate: Side) -> list[RoleChange]:
 def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
     """What differs: the place with the largest change in the direction of the whole change.
 
-    None where no place changed by more than chance, or (too few runs to judge) by a share worth naming.
+    None where no place changed by more than chance, or by a share worth naming.  For judged sides alone.
     """
     total = sum(place.change_seconds for place in places)
     able = [

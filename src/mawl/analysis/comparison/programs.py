@@ -18,11 +18,15 @@ Verdict = Literal["slower", "faster", "not told apart", "not judged"]
 SOUGHT_RATIO = value_of("comparison.sought_ratio")
 """The slowdown for which the runs that it would take are printed."""
 
+MARGIN_RATIO = value_of("comparison.margin_ratio")
+
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """What the runs say about real time per job, over all jobs that count in every run.
 
     Ratios are candidate over reference less 1 (0.1: a tenth longer), of the geometric means.
+    ``alike``: no change larger than ``margin_ratio`` is established, by the 90 % interval ``narrow_*``; None
+    where nothing is judged.
     ``smallest_effect_ratio`` would be found in 80 % of comparisons like this one;
     ``runs_for_tenth`` runs a side would find 10 % (None: more than 200).
     """
@@ -34,6 +38,10 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     candidate_runs: int
     more_runs_needed: int
     change_ratio: float | None
+    margin_ratio: float = MARGIN_RATIO
+    alike: bool | None = None
+    narrow_low_ratio: float | None = None
+    narrow_high_ratio: float | None = None
     low_ratio: float | None = None
     high_ratio: float | None = None
     p_value: float | None = None
@@ -77,8 +85,12 @@ def matched_jobs(sides: Sequence[Side]) -> dict[str, str]:
     return {name: job.program for name, job in first.items() if all(_counts(run, name) for run in runs)}
 
 
-def statement(reference: Side, candidate: Side) -> Statement:
-    """The change of real time per job, judged where both sides have runs enough."""
+def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RATIO) -> Statement:
+    """The change of real time per job, judged where both sides have runs enough.
+
+    ``margin_ratio`` (above 0) is the change that would matter: candidate over reference from 1 / (1 + margin)
+    to 1 + margin is no change larger than the margin.
+    """
     matched = matched_jobs((reference, candidate))
     every = {name for side in (reference, candidate) for run in side.runs for name in run.jobs}
     known = Statement(
@@ -89,6 +101,7 @@ def statement(reference: Side, candidate: Side) -> Statement:
         candidate_runs=len(candidate.runs),
         more_runs_needed=sum(max(FEWEST_RUNS - len(side.runs), 0) for side in (reference, candidate)),
         change_ratio=None,
+        margin_ratio=margin_ratio,
     )
     if not matched:
         return known
@@ -104,6 +117,9 @@ def statement(reference: Side, candidate: Side) -> Statement:
         verdict=verdict_of(effect, effect.differs),
         **interval(effect),
         p_value=effect.p_value,
+        alike=effect.within(log1p(margin_ratio)),
+        narrow_low_ratio=expm1(effect.narrow_low),
+        narrow_high_ratio=expm1(effect.narrow_high),
         runs_for_tenth=runs_needed(before, after, log1p(SOUGHT_RATIO)),
     )
 

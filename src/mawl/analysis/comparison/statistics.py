@@ -37,8 +37,9 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """Candidate less reference, in the unit of the values (logarithms: the log of their ratio).
 
     ``low`` to ``high`` is the 95 % interval, ``p_value`` that of no difference, both of this comparison
-    by itself; ``smallest`` is the effect that would be found in 80 % of such comparisons.  Where
-    neither side has a spread, ``low`` and ``high`` are the difference and ``smallest`` is 0.
+    by itself; ``smallest`` is the effect that would be found in 80 % of such comparisons.
+    ``narrow_low`` to ``narrow_high`` is the 90 % interval.  Where neither side has a spread, the ends of both
+    are the difference and ``smallest`` is 0.
     """
 
     difference: float
@@ -46,6 +47,16 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     p_value: float
     smallest: float
+    narrow_low: float
+    narrow_high: float
+
+    def within(self, margin: float) -> bool:
+        """Whether no difference larger than ``margin`` (above 0, in the unit of the values) is established.
+
+        Two one-sided tests at :data:`LEVEL` each, which is the 90 % interval inside the margin (Schuirmann
+        1987): a difference of the margin or more is called none in at most one of twenty comparisons.
+        """
+        return -margin < self.narrow_low and self.narrow_high < margin
 
     @property
     def differs(self) -> bool:
@@ -71,6 +82,7 @@ def effect_of(reference: Sequence[float], candidate: Sequence[float], comparison
         part**2 / (len(side) - 1) for part, side in zip(parts, (reference, candidate), strict=True)
     )
     reach = quantile(1 - LEVEL / 2, degrees) * error
+    narrow = quantile(1 - LEVEL, degrees) * error
     strictest = quantile(1 - LEVEL / 2 / comparisons, degrees)
     return Effect(
         difference=difference,
@@ -78,6 +90,8 @@ def effect_of(reference: Sequence[float], candidate: Sequence[float], comparison
         high=difference + reach,
         p_value=two_sided(difference / error, degrees),
         smallest=(strictest + quantile(POWER, degrees)) * error,
+        narrow_low=difference - narrow,
+        narrow_high=difference + narrow,
     )
 
 
@@ -117,5 +131,11 @@ def runs_needed(reference: Sequence[float], candidate: Sequence[float], sought: 
 def _without_spread(difference: float) -> Effect:
     alike = abs(difference) <= ROUNDING_RATIO
     return Effect(
-        difference=difference, low=difference, high=difference, p_value=1.0 if alike else 0.0, smallest=0.0
+        difference=difference,
+        low=difference,
+        high=difference,
+        p_value=1.0 if alike else 0.0,
+        smallest=0.0,
+        narrow_low=difference,
+        narrow_high=difference,
     )

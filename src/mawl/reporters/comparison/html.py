@@ -10,7 +10,7 @@ from markupsafe import Markup
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts
 from mawl.reporters.comparison.courses import course_charts, course_lines
-from mawl.reporters.comparison.sentences import Line, against, head, unlike
+from mawl.reporters.comparison.sentences import Line, against, head, margin_of, unlike
 from mawl.reporters.comparison.tables import Table, matrix_tables, tables
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
@@ -115,10 +115,13 @@ def _cards(comparison: Comparison) -> Markup:
     answers: list[str | Markup] = [text for name in ("result", "programs") if (text := texts.get(name))]
     cards = [Card("Result", *headline(comparison), answers)]
     if comparison.basis == "runs":
-        place = _capital(comparison.named.place) if comparison.named else "No single place"
-        said: list[str | Markup] = [texts["differs"], f"limit: {texts['limit']}"]
+        said: list[str | Markup] = [f"limit: {texts['limit']}"]
         said += [f"links: {texts['links']}"] if "links" in texts else []
-        cards.append(Card("What differs", place, "", said))
+        place = _capital(comparison.named.place) if comparison.named else "No single place"
+        differs = Card("What differs", place, "", [texts.get("differs", ""), *said])
+        cards.append(
+            differs if "differs" in texts else Card("What limited the runs", texts["limit"], "", said[1:])
+        )
     if comparison.obstacles:
         doubts: list[str | Markup] = [
             f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles
@@ -143,10 +146,13 @@ def headline(comparison: Comparison) -> tuple[str, str]:
         if count and word != verdict
     }
     listed = ", ".join(f"{counted_noun(count, 'program')} {word}" for word, count in apart.items())
-    answer = f"{ANSWERS[verdict]}; {listed}" if listed else ANSWERS[verdict]
+    said = comparison.statement
+    alike = said is not None and bool(said.alike)
+    first = f"No change larger than {margin_of(said)}" if said and alike else ANSWERS[verdict]
+    answer = f"{first}; {listed}" if listed else first
     if "slower" in apart:
         return answer, "warn" if verdict == "faster" else "bad"
-    return answer, TONES[verdict]
+    return answer, "good" if alike else TONES[verdict]
 
 
 def _embedded(charts: Sequence[Chart]) -> Embedded:

@@ -8,7 +8,7 @@ from mawl.analysis.comparison.compare import Comparison, Pair, SideFacts
 from mawl.analysis.comparison.programs import Programs, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval
-from mawl.units import counted_noun, format_change, format_ratio
+from mawl.units import counted_noun, format_change
 
 Line = tuple[str, str]
 """A short name and a sentence."""
@@ -19,6 +19,7 @@ SHAPE_ONLY = (
     "and one run tells nothing of noise"
 )
 MOST_DIFFERENCES = 12
+SUM = "time.real_time_seconds"
 
 
 def head(comparison: Comparison) -> list[Line]:
@@ -31,7 +32,8 @@ def head(comparison: Comparison) -> list[Line]:
     if comparison.programs is not None and comparison.programs.changes:
         lines.append(("programs", programs(comparison.programs)))
     if comparison.basis == "runs":
-        lines.append(("differs", _named(comparison)))
+        if comparison.statement is not None and comparison.statement.verdict != "not judged":
+            lines.append(("differs", _named(comparison)))
         lines.append(
             ("limit", f"{_counts(comparison.reference.limits)} -> {_counts(comparison.candidate.limits)}")
         )
@@ -74,13 +76,19 @@ def result(some: Statement) -> str:
     runs = f"{counted_noun(some.jobs, 'job')}, {_against(some)}"
     if some.jobs_left_out:
         runs += f"; {counted_noun(some.jobs_left_out, 'job')} left out, not counted in every run"
-    took = f"jobs took {_took(some.change_ratio)}"
+    took = f"a job took {_took(some.change_ratio)}"
     if some.verdict == "not judged":
         return (
-            f"not judged: {took} ({runs}); a statement needs {FEWEST_RUNS} runs a side, "
+            f"not judged: {took} (geometric mean, {runs}); a statement needs {FEWEST_RUNS} runs a side, "
             f"{counted_noun(some.more_runs_needed, 'more run')} in all"
         )
-    between = f"95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
+    if some.alike:
+        narrow = (
+            f"geometric mean, 90 % interval {interval(some.narrow_low_ratio, some.narrow_high_ratio)}; {runs}"
+        )
+        also = "" if some.verdict == "not told apart" else f"; {some.verdict} all the same, by so little"
+        return f"no change larger than {margin_of(some)}: {took} ({narrow}){also}"
+    between = f"geometric mean, 95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
     if some.verdict != "not told apart":
         return f"{some.verdict}: {took} ({between})"
     return f"not told apart: {took} ({between}); {_power(some)}"
@@ -88,8 +96,22 @@ def result(some: Statement) -> str:
 
 def _result(comparison: Comparison) -> str:
     if comparison.statement is not None:
-        return result(comparison.statement)
+        return result(comparison.statement) + _of_the_sum(comparison)
     return ONE_PAPER if comparison.basis == "one paper" else SHAPE_ONLY
+
+
+def _of_the_sum(comparison: Comparison) -> str:
+    """Why the sum over all jobs went the other way, where it did: it is another figure."""
+    change = comparison.statement.change_ratio if comparison.statement else None
+    sums = next((one.change_ratio for one in comparison.figures if one.name == SUM), None)
+    if change is None or sums is None or change * sums >= 0 or _took(sums) == _took(0.0):
+        return ""
+    return f"; the sum over all jobs, in which long jobs weigh more, changed by {format_change(sums)}"
+
+
+def margin_of(some: Statement) -> str:
+    """The margin of a statement in percent."""
+    return f"{100 * some.margin_ratio:g} %"
 
 
 def _against(some: Statement) -> str:
@@ -105,7 +127,7 @@ def _power(some: Statement) -> str:
 
 
 def _took(ratio: float) -> str:
-    if format_ratio(abs(ratio) * 100) == "0.00":
+    if format_change(ratio) == format_change(0.0):
         return "as long"
     word = "longer" if ratio > 0 else "less time"
     return f"{format_change(ratio).lstrip('+-')} {word}"
@@ -116,8 +138,6 @@ def _named(comparison: Comparison) -> str:
         return comparison.named.sentence
     if not comparison.places:
         return "not known: waits were not measured in every run"
-    if comparison.places[0].verdict == "not judged":
-        return "no place of the jobs' time by a fiftieth of it"
     return "no place of the jobs' time by more than chance"
 
 
