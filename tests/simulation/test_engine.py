@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mawl.errors import UsageError
@@ -254,7 +254,16 @@ def test_a_faster_disk_never_slows_jobs_that_have_only_it(sizes: list[float], fa
         assert new.ended <= old.ended * (1 + 1e-9)
 
 
+ALIKE_ON_TWO_VOLUMES = [
+    [step(1.0, flow(1.0, "data", "read"))],
+    [step(0.0, flow(5.0, "data", "read"), flow(8.0, "data", "write"))],
+    [step(1.0, flow(1.0, "data", "read"), flow(50.0, "data", "write"))],
+    [step(0.5, flow(13.0, "data", "read"))],
+]
+
+
 @settings(deadline=None, max_examples=25)
+@example(ALIKE_ON_TWO_VOLUMES, 3, 2)
 @given(JOBS, st.integers(2, 5), st.integers(1, 3))
 def test_alike_nodes_advance_alike(steps: list[list[StepDemand]], count: int, volumes: int) -> None:
     """One node that stands for several takes as long as each of them simulated by itself."""

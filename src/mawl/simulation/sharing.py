@@ -93,5 +93,6 @@ def _whole(which: Whole, here: NDArray[np.bool_], level: Floats) -> NDArray[np.b
     settled: NDArray[np.bool_] = whole[which]
     if not settled.any():
         candidates = np.where(bounded > 0, level, np.inf)
-        settled = which == candidates.argmin()
+        # All that are equally full: alike nodes are settled together.
+        settled = (candidates <= candidates.min() * (1 + NEARLY))[which]
     return settled
