@@ -64,6 +64,20 @@ def test_first_and_last_value_stand_and_the_counter_never_falls() -> None:
     assert min(np.diff(after)) >= 0.0
 
 
+def test_a_counter_that_fell_is_not_carried_on_below_what_was_stored() -> None:
+    """A job whose counters were lost takes its sum away: the look before it gains nothing from that."""
+    jobs = [0.9] * 10
+    rows = [
+        SampleRecord(node="bench1", sampled_at=START + look, series=name, value=value)
+        for look, whole in enumerate((0.0, 9.0, 18.0, 3.0, 12.0, 21.0))
+        for name, value in (("jobs_running", float(len(jobs))), (CPU, whole), (QUEUE, 0.0))
+    ]
+    samples = Samples(to_table("samples", rows))
+    assert all(
+        after >= before for before, after in zip(values(samples), values(evened(samples)), strict=True)
+    )
+
+
 def test_few_jobs_and_other_series_stay_as_they_were_read() -> None:
     few, many = stored([0.9, 0.2] * 4), stored([0.9, 0.2] * 5)
     assert evened(few) is few

@@ -32,6 +32,7 @@ def test_a_profile_is_read(tmp_path: Path) -> None:
         ("sessions = 0", "key sessions: expected"),
         ('volume_order = "random"', "key volume_order: expected one of"),
         ("work = []", "key work: expected at least one directory"),
+        ('work = ["/a", ""]', "key work: expected at least one directory, each with a name"),
         ('util = ["/a", "/a"]', "key util: names /a twice"),
         ("swappiness = 1", "key swappiness: unknown, expected one of format_version"),
         ('format_version = "2.0"\nsessions = 8', "key format_version: this mawl reads 1.0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+from pathlib import Path
 
 from mawl.measure.account import OwnIo, io_between, own_usage, resident_bytes, usage_of, usage_of_process
 
@@ -40,3 +41,13 @@ def test_usage_of_another_process_and_of_none() -> None:
     assert usage is not None and usage.cpu_seconds is not None and own.cpu_seconds is not None
     assert abs(usage.cpu_seconds - own.cpu_seconds) < 0.1
     assert usage_of_process(2**22 + 1) is None
+
+
+def test_peak_memory_of_a_process_is_in_bytes_as_the_kernel_tells_it_in_kib(tmp_path: Path) -> None:
+    (tmp_path / "7").mkdir()
+    fields = ["S", *map(str, range(1, 50))]
+    (tmp_path / "7" / "stat").write_text(f"7 (a) b) {' '.join(fields)}\n")
+    (tmp_path / "7" / "status").write_text("Name:\ta\nVmHWM:\t    1000 kB\nVmRSS:\t 900 kB\n")
+    usage = usage_of_process(7, tmp_path)
+    assert usage is not None and usage.os_memory_bytes == 1_024_000
+    assert (usage.page_reclaims, usage.page_faults) == (7, 9)
