@@ -21,7 +21,12 @@ pytest_plugins = ["tests.honest", "tests.leftovers"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it."""
+    """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it.
+
+    A shell starts its background jobs with SIGINT ignored, and what is ignored stays so in every child: tests
+    of Ctrl-C would wait for an end that never comes.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)
 

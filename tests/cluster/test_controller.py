@@ -194,6 +194,8 @@ def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers
     until_gone([f"{RUN}-node1", f"{RUN}-node2"])
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_asked(sleepers: Lab) -> None:
     once_running(sleepers, 4, lambda: sleepers.link.silent.add("node2"))
     facts = sleepers.conduct(on_lost_node="stop")

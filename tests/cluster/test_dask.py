@@ -74,6 +74,8 @@ def newest(directory: Path) -> Run:
     return open_run("latest", directory / "runs")
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
     cluster: Cluster, shifted: dict[str, str], tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from mawl.store import open_run
 from tests.cluster.conftest import Cluster
 from tests.cluster.test_dask import mawl
@@ -12,6 +14,8 @@ from tests.cluster.test_dask import mawl
 ONE = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["sleep", "1"] }]]\n'
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_a_series_runs_on_the_first_nodes_back_and_forth(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("node1", "node2"):
         cluster.worker(name)

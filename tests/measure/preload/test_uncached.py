@@ -89,7 +89,8 @@ def test_scattered_writes_keep_their_bytes_and_no_pages(held: Counted) -> None:
         "for i in range(1500): os.pwrite(f, b'y' * 8192, i * 7919 % 2000 * 8192)\n",
         uncached=True,
     )
-    blocks = [path.read_bytes()[at : at + 8192] for at in range(0, SIZE, 8192)]
+    found = path.read_bytes()
+    blocks = [found[at : at + 8192] for at in range(0, SIZE, 8192)]
     written = {i * 7919 % 2000 for i in range(1500)}
     assert all((block == b"y" * 8192) == (place in written) for place, block in enumerate(blocks))
     drop([path])
