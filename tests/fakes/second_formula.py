@@ -199,7 +199,7 @@ def _held(folder: Folder, name: str, course: Course) -> float:
     at = folder.counter(name, edges)
     assert at is not None, name
     gained = float(numpy.diff(at)[0])
-    return gained + gained / float(folder.covered(name, edges)[0]) * beyond
+    return float(gained + gained / float(folder.covered(name, edges)[0]) * beyond)
 
 
 def _roles(folder: Folder, course: Course) -> Figures:

@@ -52,7 +52,8 @@ def volumes(tmp_path: Path) -> Volumes:
 
 
 def test_the_gate_waits_for_the_sync_and_then_for_whoever_else_holds_it(volumes: Volumes) -> None:
-    told, syncs = Told(), []
+    told = Told()
+    syncs: list[Slow] = []
 
     def begin(directories: Sequence[Path]) -> Sync:
         syncs.append(Slow(directories))
@@ -60,7 +61,7 @@ def test_the_gate_waits_for_the_sync_and_then_for_whoever_else_holds_it(volumes:
 
     clean = CleanStart(volumes, told, begin)
     clean.ready(3)
-    assert clean.pause_seconds() is None and told.jobs is None
+    assert (clean.pause_seconds(), told.jobs) == (None, None)
     syncs[0].over = True
     assert clean.pause_seconds() == 0.0 and told.jobs == 3
     assert clean.facts is not None and clean.facts.sync_seconds == 1.5
@@ -69,11 +70,11 @@ def test_the_gate_waits_for_the_sync_and_then_for_whoever_else_holds_it(volumes:
 
 
 def test_a_run_that_was_interrupted_at_the_gate_leaves_the_sync(volumes: Volumes) -> None:
-    syncs: list[Slow] = []
-    clean = CleanStart(volumes, AtOnce(), lambda places: syncs.append(Slow(places)) or syncs[0])
+    slow = Slow([])
+    clean = CleanStart(volumes, AtOnce(), lambda places: slow)
     clean.ready(1)
     found = clean.at_end(None)
-    assert syncs[0].left
+    assert slow.left
     assert found.sync_reason == "the run ended before its gate opened" and found.removed_bytes is None
 
 

@@ -72,13 +72,7 @@ def carry_out(
         volumes.claim(request.run_id)
         restriction = Restriction(request.run_id, request.memory_limit_bytes)
         cleanup.callback(restriction.close)
-        counting = Counting(
-            request.run_id,
-            volumes.directories,
-            request.folder,
-            jobs=request.plan.peak_concurrent,
-            uncached=request.cache == "none",
-        )
+        counting = _counting(request, volumes)
         cleanup.callback(counting.close)
         launcher = _launcher(request, restriction, counting)
         cleanup.callback(_end_launcher, launcher, request.run_id)
@@ -123,6 +117,17 @@ def carry_out(
         except OSError as error:
             raise _folder_error(error, request.folder) from None
     return facts
+
+
+def _counting(request: RunRequest, volumes: Volumes) -> Counting:
+    """The counters of the jobs; with ``--cache none`` they deny the page cache, too."""
+    return Counting(
+        request.run_id,
+        volumes.directories,
+        request.folder,
+        jobs=request.plan.peak_concurrent,
+        uncached=request.cache == "none",
+    )
 
 
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
