@@ -75,15 +75,21 @@ def newest(directory: Path) -> Run:
     return open_run("latest", directory / "runs")
 
 
-def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("workload", "jobs"), [("nano", 8), pytest.param("mixed20", 71, marks=pytest.mark.long(minutes=6))]
+)
+def test_a_workload_on_four_nodes_is_one_run_of_verified_jobs(
+    spaces: Namespaces, tmp_path: Path, workload: str, jobs: int
+) -> None:
     for name in NAMES:
         spaces.node(name)
     spaces.wait(*NAMES)
-    done = spaces.mawl(tmp_path, "mixed20", "--scale", "smoke", "--html", "no")
+    scale = () if workload == "nano" else ("--scale", "smoke")
+    done = spaces.mawl(tmp_path, workload, *scale, "--html", "no")
     said, complaints = done.communicate(timeout=1500)
     assert done.returncode == 0, complaints + said
     run = newest(tmp_path)
-    assert run.jobs.num_rows == 284
+    assert run.jobs.num_rows == 4 * jobs
     assert compute.all(run.jobs.column("verified")).as_py()
     own = [open_run(run.path / "nodes" / name) for name in NAMES]
     for column in (
@@ -94,7 +100,7 @@ def test_four_times_mixed20_is_one_run_of_284_verified_jobs(spaces: Namespaces, 
     ):
         parts = sum(compute.sum(one.jobs.column(column)).as_py() for one in own)
         assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(parts)
-    assert [one.jobs.num_rows for one in own] == [71] * 4
+    assert [one.jobs.num_rows for one in own] == [jobs] * 4
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 
 

@@ -163,6 +163,7 @@ def test_a_directory_of_another_user_says_so() -> None:
         )
 
 
+@pytest.mark.parallel
 @needs.marks(FAILING_DEVICE)
 @pytest.mark.parametrize("role", ["data", "work", "util"])
 def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: str) -> None:

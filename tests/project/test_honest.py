@@ -78,6 +78,18 @@ def test_only_one_place_skips() -> None:
     assert files == {Path(__file__)}
 
 
+def test_every_long_test_is_in_the_table_of_what_a_change_needs() -> None:
+    marked = {
+        path.relative_to(ROOT)
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"mark\.long\(minutes", path.read_text()) and path != Path(__file__)
+    }
+    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| ")]
+    named = {Path(word) for line in table for word in re.findall(r"tests/[\w/.]+", line)}
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    assert [path for path in marked if not any(path.is_relative_to(place) for place in named)] == []
+
+
 LONG = """
 import pytest
 
