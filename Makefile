@@ -30,7 +30,7 @@ demo: $(STAMP)
 	@$(BIN)/mawl run mixed20 --scale smoke
 
 test: $(STAMP)
-	$(BIN)/pytest -m "not lab and not long" -n 2 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
+	$(BIN)/pytest -m "not lab and not long" --durations=40 -n 3 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
 # The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)

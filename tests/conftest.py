@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import compileall
 import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,11 @@ from tests.needs import COMPILER
 settings.register_profile("mawl", deadline=None)
 settings.load_profile("mawl")
 
-pytest_plugins = ["tests.honest", "tests.leftovers"]
+pytest_plugins = ["tests.honest", "tests.leftovers", "tests.shuffled"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it.
-
-    A shell starts its background jobs with SIGINT ignored, and what is ignored stays so in every child: tests
-    of Ctrl-C would wait for an end that never comes.
-    """
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)
 
