@@ -68,6 +68,7 @@ NAMES = {
     "capacity.slowdown": "median low high p90 by_job runs_alone",
     "capacity.guideline": "bytes_per_second_per_core basis standing met",
     "limit": "verdict shares second headroom evidence",
+    "limit.headroom": "cpu_ratio storage_ratio storage_source memory_ratio memory_source network_ratio",
     "validity": "status findings",
     "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
 }

@@ -23,7 +23,10 @@ WORKLOAD = WorkloadFacts(name="four", title="", sessions=4, jobs=4, scale=0.05, 
 Rate = float | Callable[[float], float]
 """Growth of a counter per second, or the value of a gauge: constant, or by the second."""
 
-GAUGES = ("jobs_running", "host.runnable", "host.memory_available_bytes", "host.frequency_hertz")
+GAUGES = (
+    *("jobs_running", "jobs_resident_bytes", "host.runnable", "host.memory_available_bytes"),
+    "host.frequency_hertz",
+)
 
 IDLE: dict[str, Rate] = {
     "jobs_running": 4.0,

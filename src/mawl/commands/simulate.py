@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
@@ -90,7 +91,15 @@ def run(arguments: argparse.Namespace) -> int:
     grow = _numbers(arguments.grow)
     against = open_run(arguments.against, runs) if arguments.against else None
     bounds = bounds_of(chosen)
-    base = base_of(stored, judged(stored, bounds), own)
+    summary = judged(stored, bounds)
+    if (others := foreign(summary)) is not None:
+        raise UsageError(
+            "what-if needs a run that had its devices to itself",
+            where=str(stored.path),
+            why=others,
+            cure="run the workload again while nothing else uses these devices",
+        )
+    base = base_of(stored, summary, own)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
     block = answer(

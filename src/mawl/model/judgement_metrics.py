@@ -56,8 +56,26 @@ LIMIT_METRICS: tuple[Metric, ...] = (
     ),
     text_metric("limit.second", "The resource that cost most beside the verdict.", VERDICT),
     ratio_metric("limit.headroom.cpu_ratio", "Mean share of processor time that was idle.", VERDICT),
-    ratio_metric("limit.headroom.device_ratio", "1 less sustained over peak device throughput.", VERDICT),
-    ratio_metric("limit.headroom.memory_ratio", "Least memory that was available, over all.", VERDICT),
+    ratio_metric(
+        "limit.headroom.storage_ratio",
+        "1 less the highest of demand over the probe's capability, of any role and direction; without a "
+        "probe 1 less the busy share of the busiest device of the roles.",
+        VERDICT,
+    ),
+    text_metric("limit.headroom.storage_source", "Which of both it is, and of what.", VERDICT),
+    ratio_metric(
+        "limit.headroom.memory_ratio",
+        "Least memory that was available over all; below a memory limit 1 less the most that the jobs held "
+        "over that limit.",
+        VERDICT,
+    ),
+    text_metric("limit.headroom.memory_source", "The limit in force.", VERDICT),
+    ratio_metric(
+        "limit.headroom.network_ratio",
+        "1 less the highest window of any interface, one way, over its speed.",
+        VERDICT,
+    ),
+    text_metric("limit.headroom.network_source", "The interface.", VERDICT),
     text_metric("limit.evidence.*.kind", "evidence, or support, which never decides.", EVIDENCE),
     text_metric("limit.evidence.*.sentence", "The line, with the figures it used.", EVIDENCE),
 )

@@ -40,7 +40,7 @@ VALIDITY: tuple[Threshold, ...] = (
     ),
     threshold(
         "validity.competition.least_foreign_bytes_per_second",
-        1e6,
+        5e6,
         "bytes per second",
         "A smaller rate of others at the roles' devices is no finding.",
     ),

@@ -43,6 +43,16 @@ def grounds(summary: Block) -> list[str]:
     return [line for text in lines for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")]
 
 
+ROOM = ("cpu", "storage", "memory", "network")
+"""The resources of which headroom is known."""
+
+
+def idle_mark(limit: Block, name: str) -> str:
+    """A mark beside the headroom of storage that is no more than the idle time of its devices."""
+    source = limit["headroom"].get(f"{name}_source")
+    return " (idle time, not probed)" if name == "storage" and source and "no request" in source else ""
+
+
 def place_of(limit: Block) -> str:
     """The verdict with its place: ``storage (work on sda)``."""
     places = [part for part in (limit["role"], limit["device"] and f"on {limit['device']}") if part]
@@ -77,8 +87,8 @@ def _limit(summary: Block) -> str:
         if share > 0
     )
     room = ", ".join(
-        f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_ratio)}"
-        for name in ("cpu", "device", "memory")
+        f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_ratio)}{idle_mark(limit, name)}"
+        for name in ROOM
     )
     return (
         f"{place_of(limit)}; shares of the active time: {shares}; "

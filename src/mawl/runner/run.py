@@ -55,9 +55,8 @@ def carry_out(
 
     ``generate_cpu_seconds`` is what this process used for making inputs, which is no overhead of the
     run; ``runs`` is the directory whose ``latest`` link shall point at the folder; ``opening`` says
-    when the start gate may open.  Errors: those of
-    making the folder, the claims and the restriction, before any job starts; afterwards only a
-    run folder that can no longer be written (the jobs are stopped first).
+    when the start gate may open.  Errors: those of making the folder, the claims and the restriction, before
+    any job starts; afterwards only a run folder that can no longer be written (the jobs are stopped first).
     """
     cache = prepare_cache(request, volumes)
     began = time.monotonic()
@@ -94,13 +93,11 @@ def carry_out(
             interrupts=interrupts,
             opening=clean,
         )
-        looking = None
-        if request.compressibility:
-            looking = RunCompressibility(volumes, request)
-            cleanup.callback(looking.close)
+        looking = RunCompressibility(volumes, request) if request.compressibility else None
+        cleanup.callback(looking.close if looking is not None else lambda: None)
         try:
             loop.run()
-            dirty = clean.at_end(restriction.written_bytes(_devices(facts)))
+            dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended = time.monotonic()
             outside = restriction.account()
@@ -109,7 +106,7 @@ def carry_out(
                 compressibility=looking.finish() if looking is not None else None,
                 launcher=launcher_usage,
                 outside_cpu=outside,
-                dirty={node: dirty},
+                dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
             )

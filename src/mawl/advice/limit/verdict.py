@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mawl.advice.evidence import Reading
+from mawl.advice.headroom import headroom_block
 from mawl.advice.limit import cpu, memory, network, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
-from mawl.analysis.windows import gauges
 from mawl.model.thresholds import value_of
 
 RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
@@ -56,10 +56,6 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
         "limit.device": "the limit is not storage, or its role is not on one device",
         **{f"limit.{name}_bytes_per_second": "no device is named, or it was not sampled" for name in PEAKS},
         "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
-        **{
-            f"limit.headroom.{name}_ratio": "its figures were not measured"
-            for name in ("cpu", "device", "memory")
-        },
     }
     return {
         "verdict": verdict,
@@ -70,7 +66,7 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
         "losses": losses,
         "told_ratio": seconds / active,
         "second": second(verdict, losses),
-        "headroom": headroom(reading),
+        "headroom": headroom_block(reading, missing),
         "evidence": _evidence(verdict, shares, reading),
     }
 
@@ -103,31 +99,6 @@ def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
     if verdict == "mixed":
         order = order[1:]
     return order[0] if losses[order[0]] >= SECOND_RATIO else None
-
-
-def headroom(reading: Reading) -> dict[str, float | None]:
-    """What was left, as shares: processors idle; device throughput below its peak; memory available at least.
-
-    The peak is what this run saw the devices do, so their true headroom may be larger.
-    """
-    busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
-    device = reading.summary["io"]["device"]
-    peak = device["peak"]["total_bytes_per_second"]
-    sustained = device["sustained"]["total_bytes_per_second"]
-    return {
-        "cpu_ratio": None if busy is None else 1.0 - busy,
-        "device_ratio": None if not peak or sustained is None else 1.0 - sustained / peak,
-        "memory_ratio": _memory_headroom(reading),
-    }
-
-
-def _memory_headroom(reading: Reading) -> float | None:
-    sizes = [node.memory_bytes for node in reading.facts.machines()]
-    if reading.samples is None or reading.windows is None or not sizes or None in sizes:
-        return None
-    available = gauges(reading.samples, "host.memory_available_bytes", reading.windows.active_edges)
-    known = [value for value in available if value is not None]
-    return min(known) / sum(size for size in sizes if size) if known else None
 
 
 def _evidence(verdict: str, shares: dict[str, float], reading: Reading) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from mawl.reporters.figure import format_count
 from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.templating import fill
-from mawl.reporters.judgement import place_of
+from mawl.reporters.judgement import ROOM, idle_mark, place_of
 from mawl.units import format_memory, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
@@ -72,8 +72,8 @@ def _limit(summary: Block) -> Card:
     if limit["second"]:
         lines.append(f"second: {limit['second']}")
     room = [
-        f"{name} {limit['headroom'][f'{name}_ratio']:.0%}"
-        for name in ("cpu", "device", "memory")
+        f"{name} {limit['headroom'][f'{name}_ratio']:.0%}{idle_mark(limit, name)}"
+        for name in ROOM
         if limit["headroom"][f"{name}_ratio"] is not None
     ]
     if room:

@@ -1,0 +1,133 @@
+"""What a run left of each resource, as shares of what there is (docs/design/verdict.md, Headroom)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mawl.advice.evidence import Reading
+from mawl.advice.foreign import foreign
+from mawl.analysis.blocks import Missing
+from mawl.analysis.throughput import lacking, role_places
+from mawl.analysis.windows import gauges, rates
+from mawl.model.options import ROLES
+from mawl.units import format_memory
+
+PATH = "limit.headroom"
+NOT_MEASURED = "its figures were not measured"
+
+
+def headroom_block(reading: Reading, missing: Missing) -> dict[str, Any]:
+    """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
+
+    Each source says what the figure is of.  A share below 0 means that more was asked than the probe found.
+    """
+    missing |= {f"{PATH}.{name}_ratio": NOT_MEASURED for name in ("cpu", "storage", "memory", "network")}
+    missing |= {f"{PATH}.{name}_source": NOT_MEASURED for name in ("storage", "memory", "network")}
+    busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
+    block: dict[str, Any] = {"cpu_ratio": None if busy is None else 1.0 - busy}
+    for name, (share, words) in {
+        "storage": _storage(reading),
+        "memory": _memory(reading),
+        "network": _network(reading),
+    }.items():
+        block |= {f"{name}_ratio": share, f"{name}_source": None if share is None else words}
+        if share is None and words:
+            missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
+    return block
+
+
+def _storage(reading: Reading) -> tuple[float | None, str]:
+    """From the probe where there is one, else from the busy time of the role's busiest device."""
+    others = foreign(reading.summary)
+    if others is not None:
+        return None, others
+    return _probed(reading) or _busy(reading)
+
+
+def _probed(reading: Reading) -> tuple[float, str] | None:
+    """1 less the highest of demand over capability, of any role and direction."""
+    block = reading.summary["storage"]
+    if block is None:
+        return None
+    used = [
+        (ratio, f"{role}, {found['test']}")
+        for role in ROLES
+        for direction in ("read", "write")
+        if (found := block["by_role"][role][direction]) is not None
+        and (ratio := found["sustained_used_ratio"]) is not None
+    ]
+    if not used:
+        return None
+    most, words = max(used)
+    return 1.0 - most, f"the probe: {words}"
+
+
+def _busy(reading: Reading) -> tuple[float | None, str]:
+    why = lacking(reading.facts)
+    if reading.samples is None or reading.windows is None or why is not None:
+        return None, why or NOT_MEASURED
+    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
+    shares = []
+    for node, device in sorted(role_places(reading.facts)):
+        found = rates(reading.samples, [f"device.{device}.busy_seconds"], edges, [node])[0]
+        if found is not None:
+            shares.append((found, device))
+    if not shares:
+        return None, "no sample tells how long the devices were busy"
+    most, device = max(shares)
+    return 1.0 - most, (
+        f"the time in which {device} had no request; a device that serves several at once has more, "
+        "and one behind a rate limit less (probe it: mawl probe)"
+    )
+
+
+def _memory(reading: Reading) -> tuple[float | None, str]:
+    """The least that was available, over the limit in force: of the run, the container or the machine."""
+    sizes = [node.memory_bytes for node in reading.facts.machines()]
+    if reading.samples is None or reading.windows is None or not sizes or None in sizes:
+        return None, NOT_MEASURED
+    whole = sum(size for size in sizes if size)
+    limit = limit_in_force(reading)
+    edges = reading.windows.active_edges
+    if limit is not None and limit < whole:
+        held = [value for value in gauges(reading.samples, "jobs_resident_bytes", edges) if value is not None]
+        if not held:
+            return None, "no sample tells what the jobs held in memory"
+        return 1.0 - max(held) / limit, (
+            f"memory limit {format_memory(limit)} less the most that the jobs held without page cache"
+        )
+    available = gauges(reading.samples, "host.memory_available_bytes", edges)
+    known = [value for value in available if value is not None]
+    return (min(known) / whole if known else None), f"{format_memory(whole)} of the machine"
+
+
+def limit_in_force(reading: Reading) -> int | None:
+    """What the jobs of all machines may hold at most by a control group; None where a node has no limit."""
+    container = reading.facts.settings.get("container_memory_limit_bytes")
+    limits = []
+    for node in reading.facts.machines():
+        known = [size for size in (node.memory_limit_bytes, container) if isinstance(size, int)]
+        if not known:
+            return None
+        limits.append(min(known))
+    return sum(limits) or None
+
+
+def _network(reading: Reading) -> tuple[float | None, str]:
+    """1 less the highest window of any interface, one way, over its speed."""
+    if reading.samples is None or reading.windows is None:
+        return None, NOT_MEASURED
+    used = []
+    for node, inventory in reading.facts.inventories.items():
+        for name, figures in inventory.families.get("network", {}).items():
+            speed = figures.get("speed_bits_per_second")
+            if not isinstance(speed, int | float) or isinstance(speed, bool) or speed <= 0:
+                continue
+            for way in ("received", "sent"):
+                series = [f"network.{name}.{way}_bytes"]
+                windows = rates(reading.samples, series, reading.windows.active_edges, [node])
+                used += [(rate * 8.0 / speed, name) for rate in windows if rate is not None]
+    if not used:
+        return None, "no interface tells its speed"
+    most, name = max(used)
+    return 1.0 - most, f"the highest window of {name}, one way, over its speed"

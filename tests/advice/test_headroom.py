@@ -1,0 +1,94 @@
+"""Headroom: what a run left of storage, memory and networks, and against which limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.evidence import Reading
+from mawl.advice.headroom import headroom_block
+from mawl.model.inventory import Inventory
+from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
+from tests.fakes.stored_run import facts
+
+GIB = 2**30
+
+
+def left(reading: Reading) -> tuple[dict[str, Any], dict[str, str]]:
+    missing: dict[str, str] = {}
+    return headroom_block(reading, missing), missing
+
+
+def run_of(rates: dict[str, Rate], **changes: Any) -> Reading:
+    return reading_of(rates, of=facts(outcome="completed", workload=WORKLOAD, **changes))
+
+
+def test_without_a_probe_storage_has_what_its_busiest_device_was_idle() -> None:
+    block, _ = left(run_of({"device.sda.busy_seconds": 0.11}))
+    assert block["storage_ratio"] == pytest.approx(0.89)
+    assert "sda had no request" in block["storage_source"] and "mawl probe" in block["storage_source"]
+
+
+def test_with_a_probe_storage_has_what_demand_leaves_of_capability() -> None:
+    reading = run_of({"device.sda.busy_seconds": 0.11})
+    one = {"sustained_used_ratio": None, "test": None}
+    by_role: dict[str, Any] = {role: {"read": one, "write": one} for role in ("data", "work", "util")}
+    by_role["work"] = {
+        "read": {"sustained_used_ratio": 0.3, "test": "sequential read, 256 KiB"},
+        "write": one,
+    }
+    by_role["util"] = {
+        "read": one,
+        "write": {"sustained_used_ratio": 0.6, "test": "sequential write, 64 KiB"},
+    }
+    reading.summary["storage"] = {"by_role": by_role}
+    block, _ = left(reading)
+    assert block["storage_ratio"] == pytest.approx(0.4)
+    assert block["storage_source"] == "the probe: util, sequential write, 64 KiB"
+
+
+def test_with_others_at_the_devices_storage_has_none_and_says_why() -> None:
+    reading = run_of({"device.sda.busy_seconds": 0.11})
+    reading.summary["io"]["foreign"] |= {"ratio": 0.5, "total_bytes_per_second": 5e7, "read_bytes": 3e9}
+    block, missing = left(reading)
+    assert block["storage_ratio"] is None
+    assert "other programs moved 3.00 GB" in missing["limit.headroom.storage_ratio"]
+
+
+def test_without_figures_of_the_devices_storage_has_none() -> None:
+    block, missing = left(run_of({}))
+    assert block["storage_ratio"] is None
+    assert missing["limit.headroom.storage_ratio"] == "no sample tells how long the devices were busy"
+
+
+def test_memory_is_held_against_the_limit_in_force() -> None:
+    node = facts().nodes[0]
+    rates: dict[str, Rate] = {"host.memory_available_bytes": 23.0 * GIB, "jobs_resident_bytes": 0.75 * GIB}
+    whole, _ = left(run_of(rates))
+    assert whole["memory_ratio"] == pytest.approx(23 / 24)
+    assert whole["memory_source"] == "24.0 GiB of the machine"
+    limited = msgspec.structs.replace(node, memory_limit_bytes=GIB)
+    block, _ = left(run_of(rates, nodes=[limited]))
+    assert block["memory_ratio"] == pytest.approx(0.25)
+    assert "memory limit 1.00 GiB" in block["memory_source"]
+    contained, _ = left(run_of(rates, settings={"container_memory_limit_bytes": 3 * GIB}))
+    assert contained["memory_ratio"] == pytest.approx(0.75)
+
+
+def test_a_network_has_what_its_highest_window_left_of_its_speed() -> None:
+    speeds: dict[str, Any] = {
+        "eth0": {"speed_bits_per_second": 10**9},
+        "veth1": {"speed_bits_per_second": None},
+    }
+    inventories = {"bench1": Inventory(families={"network": speeds})}
+    rates: dict[str, Rate] = {
+        "network.eth0.received_bytes": lambda second: 1e8 if 20 <= second < 30 else 1e6,
+        "network.eth0.sent_bytes": 1e6,
+    }
+    block, _ = left(run_of(rates, inventories=inventories))
+    assert block["network_ratio"] == pytest.approx(0.2)
+    assert "eth0" in block["network_source"]
+    _, missing = left(run_of(rates))
+    assert missing["limit.headroom.network_ratio"] == "no interface tells its speed"
