@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -88,3 +89,11 @@ def test_networks_leave_the_loopback_one_out() -> None:
     rates: dict[str, Rate] = {"network.lo.received_bytes": 9e9, "network.eth0.received_bytes": 3e3}
     columns = course_of(samples(SECONDS, {**IDLE, **rates})).columns
     assert columns["network_received_bytes_per_second"][0] == pytest.approx(3e3)
+
+
+def test_a_memory_limit_is_a_line_of_its_own() -> None:
+    node = msgspec.structs.replace(facts().nodes[0], memory_limit_bytes=2**30)
+    some = samples(60, IDLE)
+    assert "memory_limit_bytes" not in course(facts(), some, (START, START + 60)).columns
+    limited = course(facts(nodes=[node]), some, (START, START + 60)).columns["memory_limit_bytes"]
+    assert set(limited.tolist()) == {float(2**30)}

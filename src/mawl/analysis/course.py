@@ -53,7 +53,7 @@ def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) 
     ``{role}_{read,write}_bytes_per_second`` and ``{role}_{read,write}_latency_seconds`` (mean of the
     calls of the step); ``cpu_{user,system,iowait,steal}_ratio``; ``jobs_running``, ``jobs_on_cpu``,
     ``jobs_in_run_queue``, ``jobs_blocked_{data,work,util,other}`` (mean numbers of jobs);
-    ``jobs_resident_bytes``, ``memory_{available,cached,dirty}_bytes``;
+    ``jobs_resident_bytes``, ``memory_{available,cached,dirty}_bytes``, ``memory_limit_bytes``;
     ``network_{received,sent}_bytes_per_second``; ``pressure_{cpu,io,memory}_some_ratio``.
     """
     edges = _edges(samples, span)
@@ -70,6 +70,7 @@ def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) 
         **_cpu(steps),
         **_jobs(steps),
         **_memory(steps),
+        "memory_limit_bytes": _limit(facts, len(edges) - 1),
         **_network(steps, samples),
         **{
             f"pressure_{kind}_some_ratio": steps.rate([f"host.pressure_{kind}_some_seconds"], mean=True)
@@ -189,6 +190,14 @@ def _memory(steps: _Steps) -> dict[str, Floats | None]:
     names = {f"memory_{name}_bytes": f"host.memory_{name}_bytes" for name in ("available", "cached", "dirty")}
     names["jobs_resident_bytes"] = "jobs_resident_bytes"
     return {name: steps.gauge(series) for name, series in names.items()}
+
+
+def _limit(facts: RunFacts, steps: int) -> Floats | None:
+    """The memory limit of the run's control groups, all nodes together; None where a node has none."""
+    limits = [node.memory_limit_bytes for node in facts.machines()]
+    if not limits or None in limits:
+        return None
+    return np.full(steps, float(sum(limit or 0 for limit in limits)))
 
 
 def _network(steps: _Steps, samples: Samples) -> dict[str, Floats | None]:

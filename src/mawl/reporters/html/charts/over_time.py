@@ -43,6 +43,7 @@ MEMORIES = {
     "memory_cached_bytes": Key("page cache", "#3f87cc", "line"),
     "memory_available_bytes": Key("available", "#2f9e74", "line"),
     "memory_dirty_bytes": Key("dirty, not written yet", "#d97f26", "dashed"),
+    "memory_limit_bytes": Key("memory limit of the jobs", "#b23a48", "dashed"),
 }
 NETWORK = {
     "network_received_bytes_per_second": Key("received", SIDE_COLOURS["read"], "line"),
