@@ -53,7 +53,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_two_folders_of_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, str(runs / "before"), str(runs / "after"))
-    assert "slower: jobs took 20 % longer" in out
+    assert "slower: a job took 20 % longer" in out
     assert "after (5 runs, measured" in out
 
 
@@ -82,14 +82,14 @@ def test_sides_of_one_name_go_by_their_paths(runs: Path, capsys: pytest.CaptureF
 def test_three_sides_are_a_table(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, str(runs / "before"), str(runs / "after"), "s822-xiv-20")
     assert "against before:" in out
-    assert "  after: slower: jobs took 20 % longer" in out
+    assert "  after: slower: a job took 20 % longer" in out
 
 
 def test_published_results(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "dl980-spinning-30", "dl980-flash-30")
-    assert "real time, all jobs" in out and "-63 %" in out
+    assert "real time, sum of all jobs" in out and "-63 %" in out
     out = said(capsys, "s822-xiv-20", str(runs / "before"))
-    assert "jobs : sessions" in out and "real time, all jobs" not in out
+    assert "jobs : sessions" in out and "real time, sum of all jobs" not in out
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
@@ -132,7 +132,7 @@ def test_a_run_against_itself_wants_to_be_asked_for(runs: Path, capsys: pytest.C
     run = str(runs / "before" / "b0")
     with pytest.raises(UsageError, match=r"on both sides: it is held against itself; .*--anyway"):
         call(run, run)
-    assert "jobs took as long" in said(capsys, run, run, "--anyway")
+    assert "a job took as long" in said(capsys, run, run, "--anyway")
 
 
 @pytest.fixture

@@ -110,6 +110,26 @@ def test_only_what_changed_is_sent_and_what_is_missing_is_null(tmp_path: Path, m
     writer.close()
 
 
+def test_line_cards_and_charts_are_of_one_moment(tmp_path: Path, made: Made) -> None:
+    """A look that the share puts off changes none of them; the next picture changes all."""
+    writer = write_run(tmp_path / "one", seconds=1)
+    times = Times()
+    counted = msgspec.structs.replace(made.renderers(), cards=lambda summary: f"{summary['rows']} rows")
+    followed = times.growing(tmp_path / "one", counted)
+    first = followed.picture()
+    assert first.cards == "2 rows"
+    writer.samples(samples(1))
+    writer.event(EventRecord(happened_at=START, event="job_started", job="s9-1"))
+    times.now += 1.5
+    put_off = followed.picture()
+    assert (put_off.status, put_off.cards, put_off.version) == (first.status, first.cards, first.version)
+    times.now += 100.0
+    second = followed.picture()
+    assert second.version > first.version
+    assert second.cards == "4 rows" and ", 1 running" in second.status
+    writer.close()
+
+
 def test_the_status_counts_jobs(tmp_path: Path, made: Made) -> None:
     writer = write_run(tmp_path / "one")
     writer.event(EventRecord(happened_at=START, event="job_started", job="s9-1"))

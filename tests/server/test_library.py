@@ -6,14 +6,18 @@ import os
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from mawl.analysis.summary import summarise
 from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
 from mawl.server.folders import Entry, Folders
 from mawl.server.library import Query, chosen, query_of, run_address
+from mawl.store import open_run
 from mawl.store.facts import read_facts
+from mawl.units import format_seconds
 from tests.fakes.served_runs import Made, finished
 from tests.fakes.stored_run import START, facts, write_run
 
@@ -62,6 +66,20 @@ def test_ticked_runs_stay_in_the_list_and_ticked(runs: Path, client: TestClient)
     assert re.findall(r'value="\w+" aria-label="(\w+ \w+)" checked', page) == ["reference one"]
     assert sorted(listed(client, "/?q=two&candidate=one")) == ["one", "two"]
     assert "reference=one" in re.findall(r'<th [^>]*aria-sort[^>]*><a href="([^"]*)"', page)[0]
+
+
+def test_elapsed_is_the_figure_of_the_report(runs: Path, client: TestClient) -> None:
+    """The first start of a job to the last end: not the time of the runner, which is longer."""
+    phases = msgspec.structs.replace(facts().phases, run_seconds=61.1)
+    folder = finished(runs, "one", phases=phases)
+    run = open_run(folder)
+    elapsed = summarise(run)["time"]["elapsed_seconds"]
+    assert run.facts.phases.run_seconds != elapsed
+    assert Folders(runs).listing()[0].elapsed_seconds == pytest.approx(elapsed)
+    assert format_seconds(elapsed) in client.get("/").text and "61.1 s" not in client.get("/").text
+    (folder / "jobs.parquet").write_bytes(b"no table")
+    (folder / "run.json").touch()
+    assert Folders(runs).listing()[0].elapsed_seconds is None
 
 
 def test_what_has_no_figure_comes_last_in_both_orders() -> None:

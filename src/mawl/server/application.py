@@ -127,6 +127,8 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
             changed = picture.since(version)
             if changed is not None:
                 yield _event("sources", changed)
+            if picture.version != version and picture.cards:
+                yield _event("cards", msgspec.json.encode(picture.cards))
             version = picture.version
             await pause()
     except (RunEndedError, MawlError) as error:

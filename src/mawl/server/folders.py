@@ -8,10 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.analysis.unended import CUT
 from mawl.errors import MawlError, UnreadableRunError
 from mawl.model.run import RunFacts
 from mawl.store.facts import read_facts
 from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
+from mawl.store.parquet import elapsed_seconds
 from mawl.store.reading import runner_lives
 from mawl.store.solo import FOLDER as SOLO
 
@@ -29,8 +31,8 @@ State = tuple[tuple[str, int, int, int], ...]
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
 
-    ``elapsed_seconds`` is the time in which jobs ran (its start-up left out); None while it grows, and
-    of a run that did not get to its end.
+    ``elapsed_seconds`` is that of its report: the first start of a job to the last end; None while it grows,
+    and of a run that did not get to its end.
     """
 
     name: str
@@ -97,7 +99,7 @@ class Folders:
             identity = (found.st_ino, found.st_size, found.st_mtime_ns)
             known = self._known.get(name)
             if known is None or known[0] != identity:
-                known = (identity, _entry_of(name, read_facts(folder)[0]))
+                known = (identity, _entry_of(folder, read_facts(folder)[0]))
                 self._known[name] = known
             entry = known[1]
         except (MawlError, OSError) as error:
@@ -149,11 +151,11 @@ def grows(folder: Path) -> bool:
     return (folder / JOURNAL).is_dir() and runner_lives(folder)
 
 
-def _entry_of(name: str, facts: RunFacts) -> Entry:
+def _entry_of(folder: Path, facts: RunFacts) -> Entry:
     workload = facts.workload
     scale = None if workload.scale is None else f"{workload.scale:g}"
     return Entry(
-        name=name,
+        name=folder.name,
         run_id=facts.run_id,
         workload=workload.name,
         sessions=workload.sessions,
@@ -162,6 +164,6 @@ def _entry_of(name: str, facts: RunFacts) -> Entry:
         kind=facts.kind,
         outcome=facts.outcome,
         started_at=facts.started_at,
-        elapsed_seconds=facts.phases.run_seconds,
+        elapsed_seconds=None if facts.outcome in CUT else elapsed_seconds(folder),
         nodes=tuple(node.name for node in facts.nodes),
     )

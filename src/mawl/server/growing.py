@@ -47,12 +47,14 @@ class Picture(msgspec.Struct, frozen=True):
     """A growing run at one moment.
 
     ``sources`` are the columns of each chart as JSON by name, with the ``version`` of the picture in
-    which they last changed; ``status`` is one line for people.  ``charts`` is what can be drawn of them
+    which they last changed; ``status`` is one line for people, ``cards`` the first screen as HTML: all of
+    the same moment.  ``charts`` is what can be drawn of them
     (:func:`drawable`), ``obtainable`` what a page that is asked for now is sure to draw.
     """
 
     version: int
     status: str
+    cards: str
     run: Run
     summary: Block
     sources: dict[str, tuple[int, bytes]]
@@ -136,7 +138,6 @@ class Growing:
         anew = page is None or self._page_allowed(page, self._picture)
         self._picture = msgspec.structs.replace(
             self._picture,
-            status=status(self._tail, time.time()),
             obtainable=self._picture.charts if page is None or anew else page.charts,
         )
         return self._picture
@@ -161,7 +162,7 @@ class Growing:
         return self._pages.allows(EARLY_REST_SECONDS if early else math.inf)
 
     def _made(self, tail: Tail) -> Picture:
-        run = tail.run()
+        run, now = tail.run(), status(tail, time.time())
         summary = self._renderers.judged(run)
         old = self._picture
         version = 1 if old is None else old.version + 1
@@ -171,7 +172,7 @@ class Growing:
             made = msgspec.json.encode(columns, enc_hook=_as_list)
             before = None if old is None else old.sources.get(name)
             sources[name] = before if before is not None and before[1] == made else (version, made)
-        return Picture(version, "", run, summary, sources, drawable(found))
+        return Picture(version, now, self._renderers.cards(summary), run, summary, sources, drawable(found))
 
 
 class GrowingRuns:

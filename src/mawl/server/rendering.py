@@ -19,7 +19,8 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     """Functions from a run and its judged summary.
 
     ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
-    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
+    ``cards`` its first screen as HTML; ``sources`` the data of its charts by name; ``metrics`` OpenMetrics
+    text of several summaries;
     ``comparison`` a whole page of sides, each of one run or several, None where there is none.
     """
 
@@ -28,4 +29,5 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     sources: Callable[[Run, Block], Mapping[str, Columns]]
     metrics: Callable[[Sequence[Block]], str]
     comparison: Callable[[Sequence[Sequence[Run]]], str] | None = None
+    cards: Callable[[Block], str] = lambda _: ""
     judged: Callable[[Run], Block] = judged

@@ -12,6 +12,8 @@ from mawl.analysis.comparison.sides import compared_run, side_of
 from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
+from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources
 from mawl.server.library import SIDES
 from mawl.server.pages import script
@@ -42,6 +44,7 @@ def standard(bounds: Bounds) -> Renderers:
         following=lambda run, summary: report.render(
             run, summary, scripts=[script("following.js")], connect="'self'"
         ),
+        cards=lambda summary: str(verdict(Figures(summary))),
         sources=sources,
         metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
         comparison=comparison,

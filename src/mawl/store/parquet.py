@@ -108,3 +108,22 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
             "is not a table of a run", where=str(path), why=why, cure="copy it again from where it was made"
         ) from None
     return conform(name, table, path)
+
+
+def elapsed_seconds(folder: Path) -> float | None:
+    """The first start of a job to the last end, from these two columns of a finished run alone.
+
+    None where no job has both, or its table cannot be read: who opens the run is told why.
+    """
+    from pyarrow import parquet
+
+    try:
+        with open_regular(folder / "jobs.parquet", inside=folder) as opened:
+            metadata = parquet.read_metadata(opened)
+            _check_size("jobs", metadata, _most_bytes(os.fstat(opened.fileno()).st_size))
+            table = parquet.ParquetFile(opened, metadata=metadata).read(["started_at", "ended_at"])
+        both = table.drop_null()
+        first, last = (compute.min(both["started_at"]).as_py(), compute.max(both["ended_at"]).as_py())
+    except (pa.ArrowException, OSError, ValueError, MemoryError, KeyError):
+        return None
+    return None if first is None else max(0.0, (last - first).total_seconds())

@@ -265,6 +265,6 @@ def test_many_sides_in_every_form() -> None:
     screen = text.render_matrix(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
     assert "against a:" in screen and "  c: not judged: a job took" in screen
-    assert "- **b**: not told apart" in markdown.render_matrix(matrix)
+    assert "- **b**: no change larger than 5 %" in markdown.render_matrix(matrix)
     assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
     assert "Against a" in html.render_matrix(matrix)

@@ -40,7 +40,15 @@
   say("Following the run ...");
   const events = new EventSource(location.pathname + "/events");
   events.addEventListener("status", (event) => {
-    say(`The run is under way: ${JSON.parse(event.data)}. Charts follow it; tables are those of when this page was opened.`);
+    say(`The run is under way: ${JSON.parse(event.data)}. Cards and charts follow it; tables are those of when this page was made.`);
+  });
+  // The first screen of the same moment as the line above and the charts.
+  events.addEventListener("cards", (event) => {
+    const made = new DOMParser().parseFromString(JSON.parse(event.data), "text/html");
+    for (const part of [".cards", ".keys"]) {
+      const fresh = made.querySelector(part);
+      if (fresh) document.querySelector(part)?.replaceWith(fresh);
+    }
   });
   events.addEventListener("sources", (event) => {
     for (const [name, data] of Object.entries(JSON.parse(event.data))) replace(name, data);
