@@ -36,8 +36,8 @@ test: $(STAMP)
 test-lab: $(STAMP)
 	parallel=0; \
 	$(BIN)/pytest -m "lab and parallel and not long" --durations=40 -n 2 --dist worksteal \
-	    $(if $(REPORT),--junitxml=$(REPORT)/test-parallel.xml) || parallel=$$?; \
-	$(BIN)/pytest -m "lab and not parallel and not long" --durations=40 $(if $(REPORT),--junitxml=$(REPORT)/test-lab.xml) && exit $$parallel
+	    $(if $(REPORT),"--junitxml=$(REPORT)/test-parallel.xml") || parallel=$$?; \
+	$(BIN)/pytest -m "lab and not parallel and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-lab.xml") && exit $$parallel
 
 test-long: $(STAMP)
 	mkdir -p "$(or $(REPORT),.long)"
