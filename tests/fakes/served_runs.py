@@ -62,7 +62,7 @@ class Made:
             "outcome": found.outcome,
             "jobs": {"total": run.jobs.num_rows},
             "limit": {"verdict": "cpu"},
-            "validity": {"status": "indicative"},
+            "validity": {"status": "preliminary"},
         }
 
     def renderers(self) -> Renderers:

@@ -82,7 +82,7 @@ def test_markdown_has_the_figures() -> None:
     _, summary = judged()
     lines = markdown.render(summary).splitlines()
     assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
-    assert any(line.startswith("- **validity**: indicative") for line in lines)
+    assert any(line.startswith("- **validity**: preliminary") for line in lines)
     assert any(line.startswith("| `wide_sort` | 4 |") for line in lines)
 
 

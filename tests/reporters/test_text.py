@@ -168,7 +168,7 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
     text = render(judge(of, records, summary_of(of, records, samples=some), some))
     assert "carried   not known: all 4 jobs finished\ncompute   not known: no program was run alone" in text
     assert "limit     storage (work on sda); shares of the active time: storage 1.00" in text
-    assert "validity  indicative: reach, duration, repeats" in text
+    assert "validity  preliminary: reach, duration, repeats" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["wide_sort", "4", "min", "00", "s", "0.25", "0.00", "0.00", "0.73", "0.00", "0.02", "-"] in lines
     assert any(line[:3] == ["windows", "of", "5.00"] for line in lines)

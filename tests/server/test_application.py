@@ -54,11 +54,11 @@ def test_the_library_shows_the_judgement_of_a_run_once_its_report_was_made(
     runs: Path, client: TestClient
 ) -> None:
     finished(runs, "one")
-    assert "indicative" not in client.get("/").text
+    assert "preliminary" not in client.get("/").text
     client.get("/runs/one")
-    assert "indicative" in client.get("/").text
+    assert "preliminary" in client.get("/").text
     (runs / "one" / "jobs.parquet").touch()
-    assert "indicative" not in client.get("/").text
+    assert "preliminary" not in client.get("/").text
 
 
 def test_reading_a_killed_run_writes_nothing(runs: Path, client: TestClient) -> None:

@@ -69,7 +69,7 @@ def test_the_summary_has_the_figures_of_the_engine(tmp_path: Path) -> None:
 
 def test_a_forecast_is_an_indication_and_says_so(tmp_path: Path) -> None:
     validity = judged(stored(tmp_path / "run", scene())[0])["validity"]
-    assert validity["status"] == "indicative"
+    assert validity["status"] == "preliminary"
     assert [finding["rule"] for finding in validity["findings"]] == ["simulated"]
 
 

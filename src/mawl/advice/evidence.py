@@ -15,7 +15,7 @@ from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
 
-Severity = Literal["invalid", "indicative", "remark"]
+Severity = Literal["invalid", "preliminary", "remark"]
 """What a finding makes of a run: not to be used, not to be published, or nothing (to be known)."""
 
 
@@ -72,7 +72,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
     """A rule that is neither met nor broken, since the run lacks its figure, and why it does.
 
-    ``severity`` is what that makes of a run: no pass (indicative), or a remark.
+    ``severity`` is what that makes of a run: no pass (preliminary), or a remark.
     """
 
     rule: str

@@ -81,14 +81,14 @@ LIMIT_METRICS: tuple[Metric, ...] = (
 )
 
 VALIDITY_METRICS: tuple[Metric, ...] = (
-    text_metric("validity.status", "publishable, indicative or invalid.", VALIDITY),
+    text_metric("validity.status", "publishable, preliminary or invalid.", VALIDITY),
     text_metric("validity.findings.*.rule", "The rule that found it.", VALIDITY),
-    text_metric("validity.findings.*.severity", "invalid, indicative or remark.", VALIDITY),
+    text_metric("validity.findings.*.severity", "invalid, preliminary or remark.", VALIDITY),
     text_metric("validity.findings.*.sentence", "What it found, with the figures it used.", VALIDITY),
     text_metric("validity.findings.*.cure", "What to do about it.", VALIDITY),
     text_metric("validity.unmeasured.*.rule", "A rule whose figure the run does not have.", VALIDITY),
     text_metric(
-        "validity.unmeasured.*.severity", "What that makes of the run: indicative or remark.", VALIDITY
+        "validity.unmeasured.*.severity", "What that makes of the run: preliminary or remark.", VALIDITY
     ),
     text_metric("validity.unmeasured.*.reason", "Why the run does not have it.", VALIDITY),
 )

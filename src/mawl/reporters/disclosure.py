@@ -23,7 +23,7 @@ Block = dict[str, Any]
 
 STATUS = {
     "publishable": "Fit to publish: every rule that could be measured is met.",
-    "indicative": "Not fit to publish: figures are indicative, since not every rule is known to be met.",
+    "preliminary": "Not fit to publish: figures are preliminary, since not every rule is known to be met.",
     "invalid": "Not fit to publish: the run is invalid.",
 }
 

@@ -57,7 +57,7 @@ PAINTS: dict[str, Paint] = {
     "aborted": "bad",
     "interrupted": "bad",
     "not known": "warning",
-    "indicative": "warning",
+    "preliminary": "warning",
     "running": "warning",
 }
 """First words of a line to their colour; others are strong."""

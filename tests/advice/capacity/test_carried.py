@@ -268,7 +268,7 @@ def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> Non
     whole = judge(of, reading.jobs, reading.summary, samples(60, IDLE))
     assert whole["programs"]["wide_sort"]["slowdown"] == pytest.approx(SECONDS / 30.0)
     assert whole["limit"]["verdict"] == "none"
-    assert whole["validity"]["status"] == "indicative"
+    assert whole["validity"]["status"] == "preliminary"
     assert "limit" not in whole["missing"] and whole["missing"]["limit.second"]
     decided = {one["name"]: one["bound"] for one in whole["thresholds"]}
     assert decided["capacity.most_slowdown"] == 2.0 and decided["validity.repeats.fewest_runs"] == 5

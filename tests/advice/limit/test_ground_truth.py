@@ -208,5 +208,5 @@ def test_a_competitor_and_a_run_from_cache_are_flagged(tmp_path: Path) -> None:
         for competitor in competitors:
             competitor.kill()
             competitor.wait()
-    assert validity["status"] == "indicative"
+    assert validity["status"] == "preliminary"
     assert {"competition", "reach"} <= {finding["rule"] for finding in validity["findings"]}

@@ -70,7 +70,7 @@ def test_an_import_is_indicative_at_best_and_invalid_with_a_failed_job(tmp_path:
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.mkdir()
     bad.mkdir()
-    assert judgement(good, **FILES["both"])["validity"]["status"] == "indicative"
+    assert judgement(good, **FILES["both"])["validity"]["status"] == "preliminary"
     summary = judgement(bad, **FILES["failed"])
     assert summary["validity"]["status"] == "invalid"
     assert said(summary)["jobs"].startswith("1 of 1 imported jobs failed or are cut short")

@@ -80,11 +80,11 @@ def test_a_run_without_fault_is_publishable() -> None:
 @pytest.mark.parametrize(
     ("without", "rule", "status_then"),
     [
-        ("host.swap", "swap", "indicative"),
-        ("host.cpu_steal", "steal", "indicative"),
+        ("host.swap", "swap", "preliminary"),
+        ("host.cpu_steal", "steal", "preliminary"),
         ("host.frequency", "frequency", "publishable"),
-        ("role.", "drift", "indicative"),
-        ("mawl_cpu", "competition", "indicative"),
+        ("role.", "drift", "preliminary"),
+        ("mawl_cpu", "competition", "preliminary"),
     ],
 )
 def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: str) -> None:
@@ -128,7 +128,7 @@ def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: 
 )
 def test_what_the_facts_give_away(changes: dict[str, object], rule: str, words: str) -> None:
     found = only(run_of(good_facts(**changes)))
-    assert (found.rule, found.severity) == (rule, "indicative")
+    assert (found.rule, found.severity) == (rule, "preliminary")
     assert words in found.sentence
 
 
@@ -167,7 +167,7 @@ def late(value: float, before: float) -> Any:
 )
 def test_what_the_samples_give_away(rates: dict[str, Rate], rule: str, words: str) -> None:
     found = only(run_of(rates=rates))
-    assert (found.rule, found.severity) == (rule, "indicative")
+    assert (found.rule, found.severity) == (rule, "preliminary")
     assert words in found.sentence
 
 
@@ -210,7 +210,7 @@ def test_a_run_from_the_page_cache_is_not_publishable_and_says_so() -> None:
     found = only(reading)
     assert found.rule == "reach"
     assert "only 0.50 of the bytes read and 0.50 of the bytes written reached a device" in found.sentence
-    assert status([found]) == "indicative"
+    assert status([found]) == "preliminary"
 
 
 def test_a_short_active_phase() -> None:
@@ -226,7 +226,7 @@ def test_a_short_active_phase() -> None:
 def test_bytes_by_role_that_are_of_a_part(coverage: float | None) -> None:
     found = only(run_of(coverage=coverage))
     assert found.rule == "coverage"
-    assert found.severity == ("remark" if coverage is None else "indicative")
+    assert found.severity == ("remark" if coverage is None else "preliminary")
 
 
 def test_a_remark_leaves_a_run_publishable() -> None:
@@ -265,7 +265,7 @@ def test_a_job_that_the_plan_names_and_nobody_ran_is_missed() -> None:
 def test_answers_that_nobody_checked_are_indicative() -> None:
     jobs = [msgspec.structs.replace(record, verified=None) for record in good_jobs()]
     found = only(run_of(jobs=jobs))
-    assert (found.severity, "4 jobs finished with an answer" in found.sentence) == ("indicative", True)
+    assert (found.severity, "4 jobs finished with an answer" in found.sentence) == ("preliminary", True)
 
 
 def test_a_job_whose_clock_was_set() -> None:
@@ -296,7 +296,7 @@ def test_without_samples_and_facts_nothing_passes_by_being_unknown() -> None:
     )
     assert {(finding.rule, finding.severity) for finding in findings(bare)} == {
         ("residency", "remark"),
-        ("sampling", "indicative"),
+        ("sampling", "preliminary"),
     }
     assert {one.rule for one in unmeasured(bare)} == {
         *("residency", "competition", "swap", "steal", "frequency", "drift", "space")
@@ -327,7 +327,7 @@ def test_every_rule_is_in_the_document() -> None:
 def test_earlier_writes_in_memory_at_the_gate_are_found_with_their_size() -> None:
     left = msgspec.structs.replace(NOTHING_LEFT, machine_at_gate_bytes=10**10)
     found = only(run_of(good_facts(dirty={"bench1": left})))
-    assert (found.rule, found.severity) == ("writeback", "indicative")
+    assert (found.rule, found.severity) == ("writeback", "preliminary")
     assert "10.0 GB of earlier writes were still in memory when the gate opened" in found.sentence
     few = msgspec.structs.replace(NOTHING_LEFT, machine_at_gate_bytes=10**7)
     assert findings(run_of(good_facts(dirty={"bench1": few}))) == []

@@ -32,7 +32,7 @@ def slower() -> Comparison:
 def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     lines = text.render(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
-    assert lines[0] == f"reference  before (5 runs, measured, indicative): {system}"
+    assert lines[0] == f"reference  before (5 runs, measured, preliminary): {system}"
     assert lines[2].startswith(
         "result     slower: a job took 20 % longer (geometric mean, 95 % interval +17 % to +23 %;"
     )

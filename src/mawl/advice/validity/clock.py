@@ -18,14 +18,14 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     steps = [step for step in both if step]
     if not both:
         reason = "no duration was measured by both clocks"
-        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
     if not steps:
         return []
     largest = max(steps, key=abs)
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
             f"{format_seconds(abs(largest))} during the run, so that samples and jobs lie askew in time",
             cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",

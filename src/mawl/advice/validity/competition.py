@@ -19,7 +19,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """Load before the start, processor time and device bytes that are nobody's of this run."""
     found = [*_before(reading), *_processors(reading), *_devices(reading)]
     reason = None if found else _unknown(reading)
-    return [Unmeasured(rule=NAME, severity="indicative", reason=reason)] if reason else found
+    return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)] if reason else found
 
 
 def _unknown(reading: Reading) -> str | None:
@@ -39,7 +39,7 @@ def _before(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"processors were busy for {format_ratio(before.busy_ratio)} of the time just before "
             f"the start{names}",
             cure=CURE,
@@ -54,7 +54,7 @@ def _processors(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"others used {format_ratio(foreign)} of all processor time during the run",
             cure=CURE,
         )
@@ -82,4 +82,4 @@ def _devices(reading: Reading) -> list[Finding]:
     sentence = foreign(reading.summary)
     if sentence is None:
         return []
-    return [Finding(rule=NAME, severity="indicative", sentence=sentence, cure=CURE)]
+    return [Finding(rule=NAME, severity="preliminary", sentence=sentence, cure=CURE)]

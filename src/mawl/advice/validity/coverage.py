@@ -31,7 +31,7 @@ def check(reading: Reading) -> list[Finding | Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"I/O by role covers {format_ratio(coverage)} of the bytes that the kernel counted",
             cure=NOT_SEEN,
         )

@@ -35,7 +35,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     if moved is None or blocked is None:
         told = "the bytes at the devices" if moved is None else "what jobs waited for"
         known = FEW if len(active) < FEWEST_WINDOWS else f"the samples do not tell {told}"
-        return [Unmeasured(rule=NAME, severity="indicative", reason=reading.why_no_course or known)]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reading.why_no_course or known)]
     if moved[1] >= LEAST_KEPT_RATIO * moved[0] or blocked[1] < LEAST_BLOCKED_JOBS:
         return []
     if blocked[1] < LEAST_WAITING_RATIO * blocked[0]:
@@ -43,7 +43,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"devices moved {format_rate(moved[1])} in the last third of the active phase, after "
             f"{format_rate(moved[0])} in the first, while {format_ratio(blocked[1])} jobs were blocked "
             f"in I/O (before: {format_ratio(blocked[0])})",

@@ -20,7 +20,7 @@ def check(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"the active phase {lasted}; {format_seconds(LEAST_ACTIVE_SECONDS)} are asked for",
             cure="choose a larger --scale or more sessions",
         )

@@ -28,7 +28,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
             f"{format_ratio(found[0] / 1e9)} GHz in the first",
             cure="see to cooling and power limits, and set the frequency governor to performance",

@@ -29,7 +29,7 @@ APART_CURE = (
 )
 
 
-def _unknown(rule: str, reason: str, severity: Severity = "indicative") -> Callable[[Reading], Said]:
+def _unknown(rule: str, reason: str, severity: Severity = "preliminary") -> Callable[[Reading], Said]:
     return lambda _: [Unmeasured(rule=rule, severity=severity, reason=reason)]
 
 
@@ -51,7 +51,7 @@ def _jobs(reading: Reading) -> Said:
     """Logs tell of errors, not of right answers."""
     found = reading.summary["jobs"]
     if not found["total"]:
-        return [Unmeasured(rule=jobs.NAME, severity="indicative", reason=NO_JOBS)]
+        return [Unmeasured(rule=jobs.NAME, severity="preliminary", reason=NO_JOBS)]
     bad = found["total"] - found["counted"]
     if bad:
         sentence = (
@@ -63,21 +63,21 @@ def _jobs(reading: Reading) -> Said:
         reason = (
             f"no log tells whether an answer was right; those of {found['unverified']} jobs have no ERROR"
         )
-        return [Unmeasured(rule=jobs.NAME, severity="indicative", reason=reason)]
+        return [Unmeasured(rule=jobs.NAME, severity="preliminary", reason=reason)]
     return []
 
 
 def _duration(reading: Reading) -> Said:
     if reading.summary["time"]["active_seconds"] is None:
         reason = "no file names the times of jobs or of a host"
-        return [Unmeasured(rule=duration.NAME, severity="indicative", reason=reason)]
+        return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
     return _with_cure(duration.check(reading), "import the files of a longer time")
 
 
 def _repeats(_: Reading) -> Said:
     cure = "import other days of the same load as runs of their own, and hold them together (mawl compare)"
     sentence = f"these are files of one run; {repeats.FEWEST_REPEATS} runs of the same are asked for"
-    return [_finding(repeats.NAME, "indicative", sentence, cure)]
+    return [_finding(repeats.NAME, "preliminary", sentence, cure)]
 
 
 def _sampling(reading: Reading) -> Said:
@@ -85,13 +85,13 @@ def _sampling(reading: Reading) -> Said:
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
         if reading.damage:
             cure = "import the files again"
-            return [_finding(sampling.NAME, "indicative", reading.damage, cure)]
+            return [_finding(sampling.NAME, "preliminary", reading.damage, cure)]
         sentence = "the import has no recording of a host over time: nothing is known of what it did"
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
-        return [_finding(sampling.NAME, "indicative", sentence, cure)]
+        return [_finding(sampling.NAME, "preliminary", sentence, cure)]
     start, end = reading.windows.edges[0], reading.windows.edges[-1]
     if apart := _apart(reading.samples, start, end):
-        return [_finding(sampling.NAME, "indicative", apart, APART_CURE)]
+        return [_finding(sampling.NAME, "preliminary", apart, APART_CURE)]
     longest_step = max(
         sampling.LONGEST_STEP_SECONDS,
         LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
@@ -110,7 +110,7 @@ def _sampling(reading: Reading) -> Said:
         f"{format_ratio(share)} of the run lies outside the recordings or in gaps of them, the longest of "
         f"{format_seconds(longest)}"
     )
-    return [_finding(sampling.NAME, "indicative", sentence, "record the host throughout, before and after")]
+    return [_finding(sampling.NAME, "preliminary", sentence, "record the host throughout, before and after")]
 
 
 def _apart(samples: Samples, start: float, end: float) -> str:

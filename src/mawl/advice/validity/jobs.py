@@ -8,7 +8,7 @@ NAME = "jobs"
 
 
 def check(reading: Reading) -> list[Finding]:
-    """A job that did not finish well makes a run invalid, an unchecked answer indicative."""
+    """A job that did not finish well makes a run invalid, an unchecked answer preliminary."""
     jobs, facts = reading.summary["jobs"], reading.facts
     bad = max(jobs["total"], facts.workload.jobs) - jobs["counted"]
     if facts.outcome == "running":
@@ -27,7 +27,7 @@ def check(reading: Reading) -> list[Finding]:
     if jobs["unverified"]:
         return [
             _finding(
-                "indicative",
+                "preliminary",
                 f"{jobs['unverified']} jobs finished with an answer that nobody checked",
                 "run programs of the catalogue, which check theirs",
             )

@@ -17,14 +17,14 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     jobs = reading.summary["cpu_account"]["jobs"]["cpu_seconds"]
     if own is None or startup is None or not jobs:
         whose = "of the jobs" if not jobs else "of mawl itself"
-        return [Unmeasured(rule=NAME, severity="indicative", reason=f"the CPU time {whose} is not known")]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=f"the CPU time {whose} is not known")]
     share = max(own - startup, 0.0) / jobs
     if share <= MOST_OVERHEAD_RATIO:
         return []
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"mawl itself used {format_ratio(share)} of the jobs' CPU time while they ran",
             cure="choose a larger --scale, so that jobs last longer",
         )

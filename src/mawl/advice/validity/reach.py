@@ -22,7 +22,7 @@ def check(reading: Reading) -> list[Finding]:
         return [
             Finding(
                 rule=NAME,
-                severity="indicative",
+                severity="preliminary",
                 sentence=f"only {shares} reached a device (at least {REACHES_STORAGE_RATIO} should): "
                 "the page cache served the rest",
                 cure="run with --cache none, a larger --scale or a lower --memory-limit",
@@ -32,7 +32,7 @@ def check(reading: Reading) -> list[Finding]:
         return [
             Finding(
                 rule=NAME,
-                severity="indicative",
+                severity="preliminary",
                 sentence="how much of the load reached a device is not known",
                 cure="run on a kernel that accounts for I/O (CONFIG_TASK_IO_ACCOUNTING)",
             )

@@ -18,7 +18,7 @@ def check(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} are asked for",
             cure=f"run it {FEWEST_REPEATS} times under the same conditions (mawl run --repeat "
             f"{FEWEST_REPEATS}), and give median and range; one run alone is an indication",

@@ -30,7 +30,7 @@ def check(reading: Reading) -> list[Finding | Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"{format_ratio(resident / cache.input_bytes)} of the inputs was in memory before "
             "the start",
             cure="run with --cache cold, or say that the start was warm (--cache warm)",

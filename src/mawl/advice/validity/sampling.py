@@ -21,7 +21,7 @@ def check(reading: Reading) -> list[Finding]:
         return [
             Finding(
                 rule=NAME,
-                severity="indicative",
+                severity="preliminary",
                 sentence=f"{reading.damage or 'the run holds no samples'}: "
                 "nothing is known of its course in time",
                 cure="run it again; if that repeats, see the remarks of the report",
@@ -41,7 +41,7 @@ def check(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"{format_ratio(share)} of the run lies in gaps between samples, the longest of "
             f"{format_seconds(longest)}",
             cure=CURE,

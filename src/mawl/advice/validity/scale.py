@@ -18,7 +18,7 @@ def check(reading: Reading) -> list[Finding]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"the scale {what}",
             cure="run with --scale standard or larger",
         )

@@ -14,7 +14,7 @@ def check(_: Reading) -> Sequence[Finding | Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence="the run was simulated, not made: its figures are a forecast",
             cure="make the run where it can be made, and hold both together (mawl simulate --against)",
         )

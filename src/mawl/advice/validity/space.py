@@ -15,7 +15,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     """What was free at the start, less what the run was planned to put there, beside the size."""
     if not reading.facts.free_space:
         reason = "nobody looked at the free space before the start"
-        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
     findings = []
     for space in reading.facts.free_space:
         left = space.free_bytes - (space.needed_bytes or 0)
@@ -24,7 +24,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
         findings.append(
             Finding(
                 rule=NAME,
-                severity="indicative",
+                severity="preliminary",
                 sentence=f"the file system of {', '.join(space.roles)} had {format_bytes(max(left, 0))} to "
                 f"spare, {format_ratio(max(left, 0) / space.size_bytes)} of its size",
                 cure="free space there, or name larger directories with "

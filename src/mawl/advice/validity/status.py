@@ -1,4 +1,4 @@
-"""The status of a run from what the rules found: publishable, indicative or invalid."""
+"""The status of a run from what the rules found: publishable, preliminary or invalid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from mawl.advice.validity import (
     writeback,
 )
 
-Status = Literal["publishable", "indicative", "invalid"]
+Status = Literal["publishable", "preliminary", "invalid"]
 
 RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
     module.NAME: module.check
@@ -56,7 +56,7 @@ RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
 }
 """Every rule by its name, in the order of the report; one that says nothing is met."""
 
-ORDER: tuple[Severity, ...] = ("invalid", "indicative", "remark")
+ORDER: tuple[Severity, ...] = ("invalid", "preliminary", "remark")
 
 
 def findings(reading: Reading) -> list[Finding]:
@@ -72,7 +72,7 @@ def unmeasured(reading: Reading) -> list[Unmeasured]:
 def status(said: Sequence[Finding | Unmeasured]) -> Status:
     """Publishable where nothing that was found, or could not be, is worse than a remark."""
     worst = {one.severity for one in said}
-    return "invalid" if "invalid" in worst else "indicative" if "indicative" in worst else "publishable"
+    return "invalid" if "invalid" in worst else "preliminary" if "preliminary" in worst else "publishable"
 
 
 def validity_block(reading: Reading) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"the hypervisor gave {format_ratio(share)} of this machine's processor time to others",
             cure="run on a machine with processors of its own, or when its neighbours are quiet",
         )
@@ -41,4 +41,4 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
 
 def _unmeasured(reading: Reading) -> list[Unmeasured]:
     reason = reading.why_no_course or "the samples do not tell the processors' time"
-    return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
+    return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

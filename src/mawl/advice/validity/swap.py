@@ -16,13 +16,13 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     seconds = sum(moment.seconds for moment in reading.moments)
     if rate is None:
         reason = reading.why_no_course or "the samples do not tell what was swapped"
-        return [Unmeasured(rule=NAME, severity="indicative", reason=reason)]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
     if rate * seconds <= MOST_SWAPPED_BYTES:
         return []
     return [
         Finding(
             rule=NAME,
-            severity="indicative",
+            severity="preliminary",
             sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
             cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
         )

@@ -25,7 +25,7 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
         found.append(
             Finding(
                 rule=NAME,
-                severity="indicative",
+                severity="preliminary",
                 sentence=f"{format_bytes(at_gate)} of earlier writes were still in memory when the gate "
                 "opened, and their devices got them during the run",
                 cure="wait until other programs have written, or run on a machine that does nothing else",

@@ -13,7 +13,7 @@ from mawl.reporters.thresholds import HEAD, rows_of
 Block = dict[str, Any]
 
 MOST_FAILURES = 200
-TAGS = {"invalid": "bad", "indicative": "warn", "remark": ""}
+TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
 
 
 def findings(figures: Figures) -> Markup:

@@ -24,7 +24,7 @@ LIMITS = {
 }
 STATUSES = {
     "publishable": ("Yes: fit to publish", "good"),
-    "indicative": ("As an indication", "warn"),
+    "preliminary": ("Preliminary", "warn"),
     "invalid": ("No", "bad"),
 }
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
