@@ -1,8 +1,9 @@
 """Directories that mawl makes and marks under the roles; nothing else is ever removed.
 
 Under each volume of a role lies ``mawl-inputs`` (data: input tables), and for each run
-``mawl-run-RUN_ID`` with one directory per job.  Each of these holds a mark; the mark of a run is
-locked (flock) by its runner, so that a mark nobody holds is what an interrupted run left behind.
+``mawl-run-RUN_ID`` with one directory per job.  Each of these holds a mark, which names its run and its role.
+The runner locks the mark (flock), so that a mark nobody holds is what an interrupted run left behind.
+The mark alone says what may go (docs/design/clean.md): one place may be work of one run and data of another.
 """
 
 from __future__ import annotations
@@ -11,20 +12,31 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from mawl.errors import UnsuitableMachineError
+from mawl.foreign import read_regular
 from mawl.model.options import ROLES, Role, VolumeOrder
 
 MARK = ".mawl"
 INPUTS = "mawl-inputs"
 RUN_PREFIX = "mawl-run-"
 NEW_PREFIX = ".mawl-new-"
+WRITE_TEST_PREFIX = ".mawl-write-test-"
 PROBE_PREFIX = "probe-"
-"""What the id of a probe begins with: its directory, like a run's, holds nothing that anybody keeps."""
+"""What the id of a probe begins with."""
+
+Purpose: TypeAlias = Role | Literal["counters", "probe"]
+"""What a run's directory is for, as its mark says; only one for data holds what anybody keeps."""
+
+_SAID = re.compile(r"made by mawl: run (?P<run>\S+) as (?P<purpose>work|util|data|counters|probe)\n")
+_LARGEST_MARK_BYTES = 4096
 
 GOLDEN_RATIO = (5**0.5 - 1) / 2
 
@@ -48,9 +60,9 @@ class Volumes:
                 try:
                     path.mkdir(mode=0o700, parents=True, exist_ok=True)
                     # Containers on other machines may have the same process number.
-                    probe = path / f".mawl-write-test-{os.getpid()}-{secrets.token_hex(4)}"
+                    probe = path / f"{WRITE_TEST_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
                     probe.touch(mode=0o600)
-                    probe.unlink()
+                    probe.unlink(missing_ok=True)  # mawl clean may have been here
                 except OSError as error:
                     raise UnsuitableMachineError(
                         f"the {role} directory cannot be written",
@@ -69,7 +81,7 @@ class Volumes:
         for role in ROLES:
             for directory in self.run_directories(role):
                 try:
-                    self._locks.append(_make_marked(directory, f"run {run_id}"))
+                    self._locks.append(_make_marked(directory, f"run {run_id} as {role}"))
                 except FileExistsError:
                     raise UnsuitableMachineError(
                         "another run of this id has been here", where=str(directory), cure="run mawl clean"
@@ -123,20 +135,9 @@ class Volumes:
         self._locks.clear()
 
     def leftovers(self) -> list[Path]:
-        """Directories of runs that no runner holds, and of what was killed while it made one.
-
-        Marked ones, or empty ones (killed before the mark); under data only those without results,
-        and those of probes.
-        """
-        return [
-            directory
-            for role in ROLES
-            for volume in self.directories[role]
-            for directory in leftovers_under(volume)
-            if role != "data"
-            or run_of(directory).startswith(PROBE_PREFIX)
-            or {entry.name for entry in directory.iterdir()} <= {MARK}
-        ]
+        """What :func:`leftovers_under` finds on each volume of each role, each once."""
+        volumes = dict.fromkeys(volume for role in ROLES for volume in self.directories[role])
+        return [directory for volume in volumes for directory in leftovers_under(volume)]
 
     def role_of(self, path: str | os.PathLike[str]) -> Role | None:
         """The role a path belongs to, or None."""
@@ -200,29 +201,72 @@ def _free_bytes(directory: str | os.PathLike[str]) -> int:
 
 
 def leftovers_under(volume: Path) -> list[Path]:
-    """Directories of runs that no runner holds, marked or empty, in one place."""
+    """Directories in one place that no runner holds and that hold nothing anybody keeps.
+
+    These are, by their own mark, work, util, counters or a probe; and those without any content, which a
+    kill left before the first job.  One whose mark names no purpose (made before marks did) stays if it
+    holds anything.
+    """
+    return [
+        directory
+        for directory in _unheld(volume)
+        if _purpose_of(directory) not in (None, "data") or _is_bare(directory)
+    ]
+
+
+def write_tests_under(volume: Path) -> list[Path]:
+    """Empty files in one place by which a run that was killed tried whether it may write there."""
+    tried = sorted(volume.glob(f"{WRITE_TEST_PREFIX}*"))
+    return [file for file in tried if stat.S_ISREG((found := file.lstat()).st_mode) and found.st_size == 0]
+
+
+def kept_under(volume: Path) -> list[Path]:
+    """Directories in one place that hold something, that no runner holds, and whose mark names no purpose."""
+    return [
+        directory
+        for directory in _unheld(volume)
+        if (directory / MARK).exists() and _purpose_of(directory) is None and not _is_bare(directory)
+    ]
+
+
+def _unheld(volume: Path) -> list[Path]:
+    """Directories of runs that no runner holds, and those that a kill left half made."""
     found = []
     for directory in [*sorted(volume.glob(f"{RUN_PREFIX}*")), *sorted(volume.glob(f"{NEW_PREFIX}*"))]:
         if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
             continue
-        names = {entry.name for entry in directory.iterdir()}
-        if not names or (MARK in names and not _held(directory / MARK)):
+        if not _held(directory / MARK):
             found.append(directory)
     return found
 
 
-def claim_directory(place: Path, run_id: str) -> tuple[Path, int]:
+def _is_bare(directory: Path) -> bool:
+    return {entry.name for entry in directory.iterdir()} <= {MARK}
+
+
+def _purpose_of(directory: Path) -> Purpose | None:
+    """What a directory's mark says it is for; None where it has none, or one of another directory's run."""
+    try:
+        said = _SAID.fullmatch(read_regular(directory / MARK, _LARGEST_MARK_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return None
+    if said is None or not directory.name.endswith(f"{RUN_PREFIX}{said['run']}"):
+        return None
+    return said["purpose"]  # type: ignore[return-value]
+
+
+def claim_directory(place: Path, run_id: str, purpose: Purpose) -> tuple[Path, int]:
     """A run's marked directory anywhere, and the lock to keep open for as long as the run lasts.
 
     Errors as :meth:`Volumes.claim`; FileExistsError where it stands already.
     """
     directory = place / f"{RUN_PREFIX}{run_id}"
-    return directory, _make_marked(directory, f"run {run_id}")
+    return directory, _make_marked(directory, f"run {run_id} as {purpose}")
 
 
 def run_of(directory: Path) -> str:
-    """The id of the run that a directory of it belongs to; empty where its name tells none."""
-    return directory.name.removeprefix(RUN_PREFIX) if directory.name.startswith(RUN_PREFIX) else ""
+    """The id of the run that a directory belongs to, also one half made; empty where its name has none."""
+    return directory.name.partition(RUN_PREFIX)[2]
 
 
 def remove_leftover(directory: Path) -> int:
@@ -291,9 +335,11 @@ def _make_marked(directory: Path, what: str) -> int:
 def _held(mark: Path) -> bool:
     """Whether a runner holds the lock of a run's mark."""
     try:
-        lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC)
+        lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return False
+    except OSError:  # a link, a directory or a file of somebody else: none of ours
+        return True
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

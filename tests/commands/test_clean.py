@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from mawl.commands import clean
 from mawl.commands.main import main
+from mawl.model.options import ROLES
 from mawl.store.facts import write_facts
-from mawl.volumes import claim_directory
+from mawl.volumes import MARK, Volumes, claim_directory
 from tests.fakes.stored_run import facts
 
 
@@ -24,7 +26,7 @@ def died(directory: Path, monkeypatch: pytest.MonkeyPatch, **changes: object) ->
     write_facts(folder, made)
     left = []
     for place in (directory / "work", folder):
-        claimed, lock = claim_directory(place, made.run_id)
+        claimed, lock = claim_directory(place, made.run_id, "work" if place.name == "work" else "counters")
         os.close(lock)
         left.append(claimed)
 
@@ -55,3 +57,95 @@ def test_a_run_that_was_not_measured_here_names_no_place(
     assert main(["clean"]) == 0
     assert capsys.readouterr().out == "nothing to clean\n"
     assert [path.exists() for path in left] == [True, True, True]
+
+
+def killed_run(directory: Path, run_id: str, places: tuple[str, ...]) -> Volumes:
+    """A run that was killed: its folder, a result under data, and a table under work and util."""
+    volumes = Volumes({role: [directory / name] for role, name in zip(ROLES, places, strict=True)})
+    volumes.ensure()
+    volumes.claim(run_id)
+    for role in ROLES:
+        (made,) = volumes.run_directories(role)
+        (made / "file").write_text(role)
+    for lock in volumes._locks:  # as the kernel does when the process is killed
+        os.close(lock)
+    volumes._locks.clear()
+    folder = directory / "runs" / run_id
+    folder.mkdir(parents=True)
+    roles = {role: [str(path) for path in volumes.directories[role]] for role in ROLES}
+    write_facts(folder, facts(run_id=run_id, roles=roles))
+    return volumes
+
+
+@pytest.mark.parametrize("second", list(permutations("abc")))
+def test_results_stay_whatever_else_their_directory_was_used_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for run_id, places in (("one", ("a", "b", "c")), ("two", second)):
+        volumes = killed_run(tmp_path, run_id, places)
+        assert main(["clean"]) == 0
+        (data,) = volumes.run_directories("data")
+        assert (data / "file").read_text() == "data"
+    left = sorted(str(path.relative_to(tmp_path)) for name in "abc" for path in (tmp_path / name).iterdir())
+    assert left == sorted(["a/mawl-run-one", f"{second[ROLES.index('data')]}/mawl-run-two"])
+
+
+def test_a_run_folder_from_elsewhere_names_nothing_of_other_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    volumes = killed_run(tmp_path / "theirs", "one", ("a", "b", "c"))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "copied"
+    folder.mkdir(parents=True)
+    roles = {role: [str(path) for path in volumes.directories[role]] for role in ROLES}
+    write_facts(folder, facts(run_id="copied", roles=roles))
+    assert main(["clean"]) == 0
+    assert capsys.readouterr().out == "nothing to clean\n"
+    assert all(place.is_dir() for place in volumes.run_places())
+    assert main(["clean", str(tmp_path / "theirs" / "b")]) == 0, "the user named it"
+    assert [place.is_dir() for place in volumes.run_places()].count(False) == 1
+
+
+@pytest.mark.parametrize("said", ["made by mawl: run one\n", "", "made by mawl: run other as work\n"])
+def test_a_directory_whose_mark_names_no_role_stays_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "work" / "mawl-run-one"
+    place.mkdir(parents=True)
+    (place / MARK).write_text(said)
+    (place / "result").touch()
+    assert main(["clean", "--work", "work"]) == 0
+    assert f"kept {place}: its mark does not say" in capsys.readouterr().out
+    (place / "result").unlink()
+    assert main(["clean", "--work", "work"]) == 0
+    assert not place.exists(), "without content nothing can be lost"
+
+
+def test_what_was_killed_before_it_began_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work").mkdir()
+    runs = tmp_path / "runs"
+    for name in ("20261123-101010-nano-ab12", "20261123-101010-nano-cd34", "mine"):
+        (runs / name).mkdir(parents=True)
+    (runs / "20261123-101010-nano-cd34" / ".run.json.12-ab").touch()
+    kept = runs / "20261123-101010-nano-ef56"
+    kept.mkdir()
+    (kept / "notes.txt").touch()
+    (tmp_path / "work" / ".mawl-write-test-1-ab").touch()
+    (tmp_path / "work" / ".mawl-write-test-theirs").write_text("text")
+    assert main(["clean", "--work", "work"]) == 0
+    assert sorted(path.name for path in runs.iterdir()) == [kept.name, "mine"]
+    assert [path.name for path in (tmp_path / "work").iterdir()] == [".mawl-write-test-theirs"]
+
+
+def test_one_clean_is_enough_when_it_had_to_end_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = died(tmp_path, monkeypatch, outcome="running")
+    run_id = facts().run_id
+    monkeypatch.setattr(clean, "live_runs", lambda: {run_id: [1]})
+    monkeypatch.setattr(clean, "kill_run", lambda one: 1)
+    assert main(["clean"]) == 0
+    assert [path.exists() for path in left] == [False, False, False]

@@ -1,29 +1,42 @@
 """Remove what interrupted runs left: processes, control groups, and marked directories under the roles.
 
 Looks under the roles that the options name, under those that runs in RUNS used, and in directories that
-were probed.  A run may be killed after it wrote how it ended, so its outcome says nothing about what it left.
+were probed.  The mark in each directory says what it is for: results under data always stay.  A run folder
+leads only to what carries its own run's id.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from mawl.cluster.tokens import leftover_tokens
 from mawl.commands.arguments import add_role_arguments, settings, volumes_of
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
-from mawl.model.options import ROLES
+from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts
 from mawl.runner.counting import leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.store.facts import read_facts
+from mawl.store.folder import unbegun_folders
 from mawl.units import format_bytes
-from mawl.volumes import Volumes, leftovers_under, remove_leftover, run_of
+from mawl.volumes import (
+    Volumes,
+    kept_under,
+    leftovers_under,
+    remove_leftover,
+    run_of,
+    write_tests_under,
+)
 
 NAME = "clean"
 HELP = "remove what interrupted runs left in the roles"
+GROUP_SECONDS, _PAUSE_SECONDS = 1.0, 0.02
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,59 +52,124 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
     chosen = settings()
-    named = volumes_of(arguments, chosen).directories
-    known = list(known_runs(chosen.runs(arguments.runs)))
-    volumes = Volumes(
-        {
-            role: list(
-                dict.fromkeys([*named[role], *(Path(p) for f in known for p in f.roles.get(role, []))])
-            )
-            for role in ROLES
-        }
-    )
-    leftovers = volumes.leftovers()
-    for place in arguments.directories:
-        leftovers += [found for found in leftovers_under(Path(place).absolute()) if found not in leftovers]
+    runs = chosen.runs(arguments.runs)
+    named = volumes_of(arguments, chosen)
+    known = list(known_runs(runs))
+    leftovers, kept = _directories(named, [Path(place).absolute() for place in arguments.directories], known)
     leftovers += leftover_counters(
-        {run_of(directory) for directory in leftovers} | {facts.run_id for facts in known},
-        chosen.runs(arguments.runs),
+        {run_of(directory) for directory in leftovers} | {facts.run_id for facts in known}, runs
     )
-    abandoned = {run_of(directory) for directory in leftovers}
-    verb = "would remove" if arguments.dry_run else "removed"
-    found, failed = False, False
+    abandoned = {run_of(directory) for directory in leftovers} - {""}
+    done = Doing(arguments.dry_run)
     alive = live_runs()
-    for run_id in sorted(abandoned & alive.keys()):
-        found = True
-        count = len(alive.pop(run_id)) if arguments.dry_run else kill_run(run_id)
-        print(f"{verb} {count} processes of run {run_id}")
+    ended_now = sorted(abandoned & alive.keys())
+    for run_id in ended_now:
+        found = alive.pop(run_id)
+        count = len(found) if arguments.dry_run else kill_run(run_id)
+        done.say(f"{count} processes of run {run_id}")
     for directory in leftovers:
-        found = True
-        try:
-            size = 0 if arguments.dry_run else remove_leftover(directory)
-        except (OSError, MawlError) as error:
-            failed = True
-            print(f"could not remove {directory}: {getattr(error, 'strerror', None) or error}")
-            continue
-        print(f"{verb} {directory}" + ("" if arguments.dry_run else f" ({format_bytes(size)})"))
-    ended = (abandoned | {facts.run_id for facts in known}) - alive.keys()
-    for token in leftover_tokens(place for places in volumes.directories.values() for place in places):
-        found = True
-        if not arguments.dry_run:
-            token.unlink(missing_ok=True)
-        print(f"{verb} {token}")
-    for group in leftover_groups(ended):
-        found = True
-        try:
-            if not arguments.dry_run:
-                group.rmdir()
-        except OSError as error:
-            failed = True
-            print(f"could not remove control group {group}: {error.strerror}")
-            continue
-        print(f"{verb} control group {group}")
-    if not found:
+        done.remove(str(directory), partial(remove_leftover, directory))
+    places = dict.fromkeys(
+        place
+        for volumes in (named.directories, *(_roles_of(facts) for facts in known))
+        for role in ROLES
+        for place in volumes[role]
+    )
+    for file in [
+        *leftover_tokens(places),
+        *(found for place in places for found in write_tests_under(place)),
+    ]:
+        done.remove(str(file), partial(_unlink, file))
+    for folder in unbegun_folders(runs):
+        done.remove(f"{folder} (its run was killed before it began)", partial(_remove_folder, folder))
+    ids = (abandoned | {facts.run_id for facts in known}) - alive.keys()
+    for group in _groups(ids, wait=bool(ended_now) and not arguments.dry_run):
+        done.remove(f"control group {group}", partial(_rmdir, group))
+    for directory in kept:
+        print(
+            f"kept {directory}: its mark does not say whether it holds results; "
+            "remove it yourself if you do not need it"
+        )
+    if not done.found and not kept:
         print("nothing to clean")
-    return 1 if failed else 0
+    return 1 if done.failed else 0
+
+
+class Doing:
+    """Removes one thing after the other and prints what became of it; with ``dry_run`` it only prints."""
+
+    def __init__(self, dry_run: bool) -> None:
+        self.found = self.failed = False
+        self._dry_run = dry_run
+        self._verb = "would remove" if dry_run else "removed"
+
+    def say(self, what: str) -> None:
+        """Something was found, and is gone unless this is a dry run."""
+        self.found = True
+        print(f"{self._verb} {what}")
+
+    def remove(self, what: str, removal: Callable[[], int]) -> None:
+        """Remove it; ``removal`` returns the bytes that it held."""
+        try:
+            size = 0 if self._dry_run else removal()
+        except (OSError, MawlError) as error:
+            self.found = self.failed = True
+            print(f"could not remove {what}: {getattr(error, 'strerror', None) or error}")
+            return
+        self.say(what + (f" ({format_bytes(size)})" if size else ""))
+
+
+def _directories(
+    named: Volumes, places: Sequence[Path], known: Sequence[RunFacts]
+) -> tuple[list[Path], list[Path]]:
+    """What may go, and what stays because its mark does not say what it is for.
+
+    In a place that the user named, all that may.  In one that only a run folder names, only
+    what carries that run's own id: the folder may come from elsewhere.
+    """
+    found: dict[Path, None] = dict.fromkeys(named.leftovers())
+    kept: dict[Path, None] = {}
+    for place in [*(place for role in ROLES for place in named.directories[role]), *places]:
+        found |= dict.fromkeys(leftovers_under(place))
+        kept |= dict.fromkeys(kept_under(place))
+    for facts in known:
+        for volumes in _roles_of(facts).values():
+            for place in volumes:
+                found |= dict.fromkeys(d for d in leftovers_under(place) if _is_of(d, facts.run_id))
+                kept |= dict.fromkeys(d for d in kept_under(place) if _is_of(d, facts.run_id))
+    return list(found), list(kept)
+
+
+def _is_of(directory: Path, run_id: str) -> bool:
+    """Whether a directory is of this run, or of one of its nodes."""
+    return run_of(directory) == run_id or run_of(directory).startswith(f"{run_id}-")
+
+
+def _roles_of(facts: RunFacts) -> dict[Role, list[Path]]:
+    return {role: [Path(place).absolute() for place in facts.roles.get(role, [])] for role in ROLES}
+
+
+def _groups(run_ids: Collection[str], *, wait: bool) -> list[Path]:
+    """Control groups of these runs; what was just killed stays in them for a moment."""
+    deadline = time.monotonic() + (GROUP_SECONDS if wait else 0.0)
+    while not (found := leftover_groups(run_ids)) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+    return found
+
+
+def _unlink(file: Path) -> int:
+    file.unlink(missing_ok=True)
+    return 0
+
+
+def _rmdir(directory: Path) -> int:
+    directory.rmdir()
+    return 0
+
+
+def _remove_folder(folder: Path) -> int:
+    shutil.rmtree(folder)
+    return 0
 
 
 def known_runs(runs: Path) -> Iterator[RunFacts]:

@@ -49,7 +49,7 @@ def claimed(place: Place, run_id: str) -> Iterator[Path]:
     try:
         if not stat.S_ISDIR(directory.stat().st_mode):
             raise refusal(directory, "it is a file", "name a directory")
-        made, lock = claim_directory(directory, run_id)
+        made, lock = claim_directory(directory, run_id, "probe")
     except FileNotFoundError:
         cure = "mount or make it first, or name another directory"
         raise refusal(directory, "it is not there", cure) from None

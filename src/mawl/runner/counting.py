@@ -95,7 +95,7 @@ class Counting:
             return
         place = shared_memory if _has_room(shared_memory, jobs + _SPARE_FILES) else folder
         try:
-            self._directory, self._lock = claim_directory(place, run_id)
+            self._directory, self._lock = claim_directory(place, run_id, "counters")
         except (OSError, UnsuitableMachineError) as error:
             self.reason = f"no counter files can be made: {error}"
 
@@ -175,7 +175,7 @@ def leftover_counters(
     found = [
         directory
         for directory in leftovers_under(shared_memory)
-        if run_of(directory) in run_ids
+        if any(run_of(directory) == one or run_of(directory).startswith(f"{one}-") for one in run_ids if one)
         or run_of(directory).startswith(MEASURE_PREFIX)
         or time.time() - directory.stat().st_mtime > _FORSAKEN_SECONDS
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from mawl.store.compaction import compact
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, replace_link, try_lock
 from mawl.store.journal import LineAppender, SampleAppender
-from mawl.store.layout import JOURNAL, LATEST, LOGS, PLAN, SAMPLES_STREAM
+from mawl.store.layout import FACTS, JOURNAL, LATEST, LOGS, PLAN, SAMPLES_STREAM
 
 
 class RunWriter:
@@ -34,6 +36,12 @@ class RunWriter:
         """
         self.path = path.absolute()
         make_folder(self.path)
+        making = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            try_lock(making)  # unbegun_folders() sees that somebody makes it
+            write_facts(self.path, facts)  # first: a folder that has it is known, whenever its run is killed
+        finally:
+            os.close(making)
         journal = self.path / JOURNAL
         for directory in (journal, self.path / LOGS):
             directory.mkdir(mode=0o700)
@@ -43,7 +51,6 @@ class RunWriter:
         self._steps = LineAppender(journal / "steps.jsonl")
         self._samples = SampleAppender(journal / SAMPLES_STREAM)
         replace_file(self.path / PLAN, plan.encode())
-        write_facts(self.path, facts)
         if runs is not None:
             replace_link(runs / LATEST, self.path)
 
@@ -105,3 +112,25 @@ def make_folder(path: Path) -> None:
             why=(error.strerror or str(error)).lower(),
             cure="name a writable directory with --runs or --output",
         ) from None
+
+
+_RUN_NAME = re.compile(r"\d{8}-\d{6}-.+")
+
+
+def unbegun_folders(runs: Path) -> list[Path]:
+    """Run folders in a directory that a kill left before their ``run.json`` stood, and nobody makes any more.
+
+    By the name that mawl gives to a run, without any file but what :func:`write_facts` had begun.
+    """
+    return [path for path in sorted(runs.glob("*")) if _RUN_NAME.fullmatch(path.name) and _is_unbegun(path)]
+
+
+def _is_unbegun(folder: Path) -> bool:
+    try:
+        looked = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return try_lock(looked) and all(name.startswith(f".{FACTS}.") for name in os.listdir(looked))
+    finally:
+        os.close(looked)
