@@ -12,6 +12,7 @@ from hypothesis import settings
 import mawl
 from mawl.measure.preload.build import Library, library
 from tests.fakes.counted import Counted
+from tests.fakes.warm import warm
 from tests.needs import COMPILER
 
 settings.register_profile("mawl", deadline=None)
@@ -24,6 +25,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """End the warm process before it is looked what the tests left."""
+    if warm.cache_info().currsize:
+        warm().close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,26 @@ Only :mod:`mawl.commands` turns one into text and an exit status; everything bel
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
+
 from mawl.printable import printable
+
+LIMITS = {
+    errno.EMFILE: "raise the limit of open files of a process (ulimit -n)",
+    errno.ENFILE: "raise the machine's limit of open files (sysctl fs.file-max)",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u; in a container pids.max)",
+    errno.ENOMEM: "free memory, or raise the limit of a process's address space (ulimit -v)",
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EDQUOT: "raise the quota",
+    errno.EROFS: "mount the file system writable",
+    errno.EACCES: "take a directory that this user may write",
+    errno.EPERM: "take a directory that this user may write",
+    errno.ENOENT: "leave the directory in place while mawl uses it",
+    errno.EIO: "see the kernel's log (dmesg) for the device",
+}
+"""What helps against an error of the kernel, where another directory alone does not."""
 
 
 class MawlError(Exception):
@@ -88,3 +107,28 @@ class InterruptedRunError(MawlError):
     """The user stopped the run (Ctrl-C or SIGTERM)."""
 
     exit_code = 130
+
+
+def cure_of(error: OSError, place: str | os.PathLike[str], otherwise: str) -> str:
+    """What to do about an error of the kernel at a place: the limit that was met, and the way around it.
+
+    ``otherwise`` is what helps beside it, such as ``name another directory with --work``.
+    """
+    if error.errno == errno.ENOSPC:
+        return (
+            f"{'free inodes (remove files)' if out_of_inodes(place) else 'free space'} there, or {otherwise}"
+        )
+    limit = LIMITS.get(error.errno or 0)
+    return otherwise if limit is None else f"{limit}, or {otherwise}"
+
+
+def out_of_inodes(place: str | os.PathLike[str]) -> bool:
+    """Whether the file system of a place, or of what is left of its path, has blocks and no inodes left."""
+    path = Path(place)
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    try:
+        figures = os.statvfs(path)
+    except OSError:
+        return False
+    return figures.f_files > 0 and figures.f_favail == 0

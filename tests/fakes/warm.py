@@ -26,7 +26,7 @@ _LONGEST_REQUEST = 2**20
 
 
 class Warm:
-    """The process that forks; it ends when this one does."""
+    """The process that forks; it ends when it is closed, or when this process does."""
 
     def __init__(self) -> None:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -38,6 +38,11 @@ class Warm:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
+
+    def close(self) -> None:
+        """End the process."""
+        self._socket.close()
+        self._process.wait()
 
     def run(
         self, arguments: Sequence[str], directory: Path, environment: Mapping[str, str], timeout: float

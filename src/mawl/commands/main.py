@@ -16,7 +16,7 @@ from typing import NoReturn
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.commands.terminal import printing
-from mawl.errors import MawlError
+from mawl.errors import LIMITS, MawlError
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
 
@@ -115,7 +115,9 @@ def _run(argv: Sequence[str] | None) -> int:
         # Streams do not know their file; a print that fails for want of room has none to name.
         unnamed = "what it prints cannot be written: " if error.errno in NO_ROOM else ""
         where = f"{error.filename}: " if error.filename else unnamed
-        return _say(arguments, where + (error.strerror or str(error)).lower(), 1)
+        limit = LIMITS.get(error.errno or 0)
+        cure = f"; {limit}" if limit and error.errno not in (errno.ENOENT, errno.EACCES) else ""
+        return _say(arguments, where + (error.strerror or str(error)).lower() + cure, 1)
 
 
 def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:

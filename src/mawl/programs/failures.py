@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from mawl.errors import MawlError, WrongAnswerError
+from mawl.errors import MawlError, WrongAnswerError, cure_of, out_of_inodes
 from mawl.model.messages import Assignment
 from mawl.model.options import ROLES, Role
 from mawl.units import format_memory
@@ -70,8 +70,12 @@ def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], st
     )
     return (
         f"{role} is full: {directory} has {_free(directory)} free while "
-        f"step {step} wrote to it; free space or name a larger volume with --{role}"
+        f"step {step} wrote to it; {_room(directory)} or name a larger volume with --{role}"
     )
+
+
+def _room(directory: str) -> str:
+    return "free inodes (remove files)" if out_of_inodes(directory) else "free space"
 
 
 def is_broken(error: BaseException) -> bool:
@@ -102,7 +106,7 @@ def broken_cure(roles: Sequence[Role]) -> str:
 
 def not_made_sentence(error: OSError, role: Role) -> str:
     """Why a job's directory under a role cannot be made."""
-    cure = f"free space and inodes there, or name another directory with --{role}"
+    cure = cure_of(error, error.filename or ".", f"name another directory with --{role}")
     return (
         f"{error.filename}: the {role} directory of the job cannot be made: "
         f"{(error.strerror or str(error)).lower()}; {broken_cure([role]) if is_broken(error) else cure}"
@@ -117,9 +121,7 @@ def free_bytes(directory: str) -> int:
 
 def _free(directory: str) -> str:
     """What is left: bytes, or the files where those have run out first."""
-    figures = _figures(directory)
-    out_of_files = figures.f_files > 0 and figures.f_favail == 0
-    return "no inode" if out_of_files else f"{free_bytes(directory)} bytes"
+    return "no inode" if out_of_inodes(directory) else f"{free_bytes(directory)} bytes"
 
 
 def _figures(directory: str) -> os.statvfs_result:

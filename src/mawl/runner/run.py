@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import MawlError
+from mawl.errors import MawlError, cure_of
 from mawl.launch.client import Launcher
 from mawl.launch.interface import JobLauncher
 from mawl.launch.launchers import Launchers
@@ -112,7 +112,7 @@ def carry_out(
             )
             writer.finish(facts)
         except OSError as error:
-            raise _folder_error(error, request.folder) from None
+            raise _folder_error(error, request.folder, ended=loop.progress.finished) from None
     return facts
 
 
@@ -241,11 +241,12 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
     )
 
 
-def _folder_error(error: OSError, folder: Path) -> MawlError:
-    """The sentence for a run folder that cannot be written."""
+def _folder_error(error: OSError, folder: Path, *, ended: bool) -> MawlError:
+    """The sentence for a run folder that cannot be written; ``ended``: no job was left to stop."""
+    jobs = "all jobs had ended, and what they recorded is kept" if ended else "the jobs were stopped"
     return MawlError(
         "the run folder cannot be written",
         where=str(folder),
         why=(error.strerror or str(error)).lower(),
-        cure="free space there or name another place with --runs; the jobs were stopped",
+        cure=f"{cure_of(error, folder, 'name another place with --runs')}; {jobs}",
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.compaction import compact
@@ -110,7 +110,7 @@ def make_folder(path: Path) -> None:
             "the run folder cannot be made",
             where=str(path),
             why=(error.strerror or str(error)).lower(),
-            cure="name a writable directory with --runs or --output",
+            cure=cure_of(error, path, "name a writable directory with --runs or --output"),
         ) from None
 
 
