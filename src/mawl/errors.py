@@ -5,8 +5,10 @@ Only :mod:`mawl.commands` turns one into text and an exit status; everything bel
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from mawl.printable import printable
@@ -132,3 +134,9 @@ def out_of_inodes(place: str | os.PathLike[str]) -> bool:
     except OSError:
         return False
     return figures.f_files > 0 and figures.f_favail == 0
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """``did you mean "report"? `` where a known name is like this one, else nothing."""
+    like = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {like[0]!r}? " if like else ""

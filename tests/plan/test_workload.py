@@ -146,7 +146,8 @@ def test_a_users_file_is_told_file_key_expected_and_found(text: str, said: str, 
 
 def test_an_unknown_workload_lists_the_known_ones() -> None:
     with pytest.raises(
-        UsageError, match=r"no workload is called 'mixd20'.*mixed30, mixed30-19, nano, starter"
+        UsageError,
+        match=r"'mixd20'; did you mean 'mixed20'\? choose.*mixed30, mixed30-19, nano, starter",
     ):
         load_workload("mixd20")
 
@@ -180,3 +181,8 @@ def test_sort_memory_shrinks_with_the_scale_but_never_grows() -> None:
     table = CATALOGUE["wide_sort"].inputs[0]
     for scale, size in zip(SCALES.values(), sizes, strict=True):
         assert table.bytes(scale) / size > 10
+
+
+def test_a_mistyped_program_is_told_the_one_that_is_like_it(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match=r"found 'wide_srot'; did you mean 'wide_sort'\?$"):
+        plan('name = "a"\n[[sessions]]\nname = "s"\nstages = [["wide_srot"]]\n', tmp_path)

@@ -16,7 +16,7 @@ from typing import NoReturn
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.commands.terminal import printing
-from mawl.errors import LIMITS, MawlError
+from mawl.errors import LIMITS, MawlError, UsageError, meant
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
 
@@ -93,6 +93,10 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
         first = next((word for word in words if not word.startswith("-")), None)
+        if first is not None and first not in VERBS:
+            raise UsageError(
+                f"no verb is called {first!r}", cure=f"{meant(first, VERBS)}choose one of {', '.join(VERBS)}"
+            )
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
         build_parser((first,) if first in VERBS else VERBS).parse_args(words, arguments)
         arrow_alone()

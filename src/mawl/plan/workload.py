@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.config import toml
 from mawl.config.settings import parse_options
-from mawl.errors import InvalidFileError, UsageError
+from mawl.errors import InvalidFileError, UsageError, meant
 from mawl.model.options import Options
 from mawl.model.records import ProgramClass
 from mawl.plan.command import Command, default_name
@@ -114,7 +114,7 @@ def load_workload(name_or_path: str) -> tuple[WorkloadSpec, str]:
     if path.suffix != ".toml" and not path.exists():
         raise UsageError(
             f"no workload is called {name_or_path!r}",
-            cure=f"choose one of {', '.join(known)} or give a TOML file",
+            cure=f"{meant(name_or_path, known)}choose one of {', '.join(known)} or give a TOML file",
         )
     return toml.load(path, WorkloadSpec), str(path)
 
@@ -278,8 +278,11 @@ class _Expansion:
                 return program_of(entry).name
             if spec.program is None or spec.program not in self.catalogue:
                 found = "no program and no command" if spec.program is None else repr(spec.program)
-                known = ", ".join((*self.catalogue, *self.commands))
-                raise self.wrong(f"{key}.program", f"one of {known}", found)
+                known = (*self.catalogue, *self.commands)
+                like = meant(spec.program or "", known)
+                raise self.wrong(
+                    f"{key}.program", f"one of {', '.join(known)}", f"{found}{like and f'; {like}'.rstrip()}"
+                )
             return spec.program
         if not spec.command or not spec.command[0]:
             raise self.wrong(f"{key}.command", "the command's file and its arguments", "none")
