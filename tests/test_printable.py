@@ -26,3 +26,7 @@ def test_controls_become_visible(text: str, shown: str) -> None:
 def test_no_error_holds_an_escape() -> None:
     error = UsageError("is wrong", where="/x\x1b[2J", why="\x1b]0;t\x07", cure="name \x9b another")
     assert str(error) == "/x\\x1b[2J: is wrong: \\x1b]0;t\\x07; name \\x9b another"
+
+
+def test_no_value_of_a_damaged_file_makes_an_error_endless() -> None:
+    assert len(str(UsageError("x" * 5000, where="file", why="y" * 10**6))) < 2100

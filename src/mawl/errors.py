@@ -27,6 +27,12 @@ LIMITS = {
     errno.EIO: "see the kernel's log (dmesg) for the device",
 }
 """What helps against an error of the kernel, where another directory alone does not."""
+LONGEST_PART = 1000
+"""Characters of a part of an error's sentence: what a damaged file holds may be long."""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
 
 
 class MawlError(Exception):
@@ -45,11 +51,11 @@ class MawlError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        text = self.what
+        text = _shortened(self.what)
         if self.where:
             text = f"{self.where}: {text}"
         if self.why:
-            text = f"{text}: {self.why}"
+            text = f"{text}: {_shortened(self.why)}"
         if self.cure:
             text = f"{text}; {self.cure}"
         return printable(text, "\n")

@@ -46,11 +46,11 @@ def open_regular(path: Path, *, inside: Path | None = None) -> BinaryIO:
 
 
 def read_regular(path: Path, most_bytes: int, *, inside: Path | None = None) -> bytes:
-    """The whole content; OSError as :func:`descriptor_of`, and EFBIG for more than ``most_bytes``."""
+    """The whole content; OSError as :func:`descriptor_of`, and EOVERFLOW for more than ``most_bytes``."""
     with open_regular(path, inside=inside) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise OSError(errno.EFBIG, f"larger than the {most_bytes} bytes that mawl reads", str(path))
+        raise OSError(errno.EOVERFLOW, f"larger than the {most_bytes} bytes that mawl reads", str(path))
     return content
 
 

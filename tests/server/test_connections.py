@@ -134,20 +134,36 @@ def test_a_slow_reader_who_reads_is_served(runs: Path, made: Made, monkeypatch: 
     assert answer.endswith(b"x" * 3_000_000)
 
 
-def test_more_visitors_than_there_is_room_for_are_turned_away(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_holds_all_connections_locks_nobody_out(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
     held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
     try:
-        for visitor in held:
-            visitor.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert visitor.recv(100)
-        assert raw(port, b"GET / HTTP/1.1\r\n" + CLOSE) == b""
+        for number, visitor in enumerate(held):
+            for _ in range(2 if number == 1 else 1):
+                visitor.sendall(b"GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n")
+                assert visitor.recv(1000).startswith(b"HTTP/1.1 204")
+        assert raw(port, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200")
+        assert held[1].recv(1) == b""  # the one that had the most answers was let go
+        held[0].sendall(b"GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert held[0].recv(1000).startswith(b"HTTP/1.1 204")
     finally:
         for visitor in held:
             visitor.close()
-    until(lambda: raw(port, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200"))
+
+
+def test_while_all_visitors_are_being_answered_a_newcomer_is_turned_away(
+    runs: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 1)
+    writer = write_run(runs / "one")
+    with (
+        serving(runs, made.renderers()) as (_, number),
+        socket.create_connection(("127.0.0.1", number)) as viewer,
+    ):
+        viewer.sendall(b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert viewer.recv(1000).startswith(b"HTTP/1.1 200")
+        assert raw(number, b"GET / HTTP/1.1\r\n" + CLOSE) == b""
+    writer.close()
 
 
 def test_the_end_does_not_wait_for_open_streams(runs: Path, made: Made) -> None:

@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from mawl.analysis.blocks import Block
 from mawl.errors import MawlError, UsageError
@@ -109,12 +110,27 @@ async def _events(request: Request) -> Response:
         return Response(media_type="text/event-stream")
     if site.viewers >= MOST_VIEWERS:
         return PlainTextResponse(f"{MOST_VIEWERS} pages follow runs already; close one.\n", 503)
-    return StreamingResponse(_followed(site, folder), media_type="text/event-stream")
+    return _Following(site, folder)
+
+
+class _Following(StreamingResponse):
+    """An event stream, counted from the moment it is admitted: many asked for at once are many."""
+
+    def __init__(self, site: Site, folder: Path) -> None:
+        super().__init__(_followed(site, folder), media_type="text/event-stream")
+        self._site = site
+        site.viewers += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; however it ends, its place is free again."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._site.viewers -= 1
 
 
 async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
     """The events of a growing run until it ends, once a second."""
-    site.viewers += 1
     try:
         version = 0
         charts: frozenset[str] = frozenset()
@@ -138,8 +154,6 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
             yield _event("trouble", msgspec.json.encode(str(error)))
         else:
             yield _event("ended", b"null")
-    finally:
-        site.viewers -= 1
 
 
 async def pause() -> None:

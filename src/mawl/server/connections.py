@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 import h11
@@ -25,6 +26,7 @@ class Connection(H11Protocol):
     does not read; both end here after :data:`PATIENCE_SECONDS`.
     """
 
+    answers = 0
     _check: asyncio.TimerHandle | None = None
     _moved_at = 0.0
     _waiting_bytes = 0
@@ -32,10 +34,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the visitor in, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-            return
         self._moved_at = self.loop.time()
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._dispensable().transport.abort()
+            if transport.is_closing():
+                return
         self._check = self.loop.call_later(CHECK_SECONDS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -44,6 +47,21 @@ class Connection(H11Protocol):
             self._check.cancel()
         super().connection_lost(exc)
 
+    def _dispensable(self) -> Connection:
+        """Which connection goes, now that there is one too many.
+
+        One that waits for its next request goes before one that is answered, and one that had many answers
+        before one that had few: who keeps connections busy locks nobody else out.  Where all are being
+        answered their first, the newcomer goes.
+        """
+        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
+        waiting = [one for one in others if not one.is_answering()]
+        return max(waiting or [*others, self], key=lambda one: (one.answers, one is self, -one._moved_at))
+
+    def is_answering(self) -> bool:
+        """Whether a request is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
     def resume_writing(self) -> None:
         """The visitor has read."""
         self._moved_at = self.loop.time()
@@ -51,6 +69,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """The visitor was answered and may ask again."""
+        self.answers += 1
         self._moved_at = self.loop.time()
         super().on_response_complete()
 
@@ -63,8 +82,7 @@ class Connection(H11Protocol):
 
     def _look(self) -> None:
         now, waiting = self.loop.time(), self.transport.get_write_buffer_size()
-        answering = self.cycle is not None and not self.cycle.response_complete
-        if waiting < self._waiting_bytes or (answering and not waiting):
+        if waiting < self._waiting_bytes or (self.is_answering() and not waiting):
             self._moved_at = now
         self._waiting_bytes = waiting
         if now - self._moved_at > PATIENCE_SECONDS:
@@ -87,7 +105,12 @@ class Server(uvicorn.Server):
 
 
 def server_of(app: Any) -> Server:
-    """A server of ``app`` with every bound in force; ``run(sockets=[...])`` serves until a signal."""
+    """A server of ``app`` with every bound in force; ``run(sockets=[...])`` serves until a signal.
+
+    asyncio's own messages (a visitor who is gone, no descriptor left) go nowhere: no page failed.
+    """
+    messages = logging.getLogger("asyncio")
+    messages.handlers, messages.propagate = [logging.NullHandler()], False
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -20,6 +20,10 @@ MOST_BYTES = 64 * 2**20
 """Of pages kept; a report has a few MB."""
 
 
+MOST_JUDGEMENTS = 10_000
+"""Of runs by name: folders come and go under a server."""
+
+
 class Reports:
     """Makes and keeps pages, metrics and comparisons; nothing is written, a killed run stays uncompacted."""
 
@@ -64,7 +68,10 @@ class Reports:
         def made() -> bytes:
             run = open_run(folder, compacting=False)
             summary = self._renderers.judged(run)
+            self._judgements.pop(folder.name, None)
             self._judgements[folder.name] = (state, judgement_of(summary))
+            while len(self._judgements) > MOST_JUDGEMENTS:
+                del self._judgements[next(iter(self._judgements))]
             return _encoded(render(run, summary))
 
         return await self._kept.get((kind, folder, state), made)
