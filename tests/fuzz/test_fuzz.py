@@ -22,7 +22,7 @@ def test_no_changed_file_ends_in_more_than_a_sentence(bases: Path, tmp_path: Pat
     assert [fault for fault in found if fault is not None] == []
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=6)
 def test_no_changed_file_ends_in_more_than_a_sentence_many_times(bases: Path, tmp_path: Path) -> None:
     """About five CPU minutes; ``python -m tests.fuzz`` runs any number in processes of their own."""
     found = [run_case(case, 2, bases, tmp_path) for case in range(LONG_CASES)]

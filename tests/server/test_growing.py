@@ -14,9 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from starlette.requests import Request
 from starlette.testclient import TestClient
-from starlette.types import Message
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.model.records import EventRecord
@@ -349,26 +347,3 @@ def test_viewers_are_counted_and_bounded(
     finished(runs, "one")
     monkeypatch.setattr(application, "MOST_VIEWERS", 0)
     assert client.get("/runs/one/events").status_code == 503
-
-
-def test_streams_asked_for_at_once_are_counted_before_they_begin(runs: Path, made: Made) -> None:
-    finished(runs, "one")
-    app = application.create_app(runs, made.renderers(), failed=made.failures.append)
-    scope = {"type": "http", "method": "GET", "app": app, "path_params": {"name": "one"}, "headers": []}
-
-    async def gone() -> Message:
-        return {"type": "http.disconnect"}
-
-    async def unread(message: Message) -> None:
-        return None
-
-    async def asked() -> list[int]:
-        answers = [await application._events(Request(scope)) for _ in range(40)]
-        assert app.state.site.viewers == application.MOST_VIEWERS
-        for answer in answers:
-            await answer(scope, gone, unread)
-        return [answer.status_code for answer in answers]
-
-    codes = asyncio.run(asked())
-    assert (codes.count(200), codes.count(503)) == (application.MOST_VIEWERS, 40 - application.MOST_VIEWERS)
-    assert app.state.site.viewers == 0
