@@ -31,10 +31,9 @@ def judged(**changes: object) -> dict[str, Any]:
 
 def test_what_it_means_comes_first() -> None:
     lines = render(judged()).splitlines()
-    assert [line.split()[0] for line in lines if line[:1].isalpha()][:7] == [
+    assert [line.split()[0] for line in lines if line[:1].isalpha()][:6] == [
         "carried",
         "compute",
-        "storage",
         "guideline",
         "next",
         "limit",
@@ -77,7 +76,7 @@ def test_nothing_from_a_run_can_steer_the_terminal_or_forge_a_line() -> None:
 
 def test_colours_tell_what_is_well_from_what_is_not() -> None:
     text = render(judged(), style=Style(colour=True))
-    assert "\x1b[33mindicative\x1b[0m" in text and "\x1b[32mcompleted\x1b[0m" in text
+    assert "\x1b[33mpreliminary\x1b[0m" in text and "\x1b[32mcompleted\x1b[0m" in text
     assert re.sub(r"\x1b\[\d+m", "", text) == render(judged())
     broken = judge(facts(), jobs(), summary_of(facts(), jobs()))
     assert "\x1b[31mnot carried\x1b[0m: 1 of 6 jobs" in render(broken, style=Style(colour=True))

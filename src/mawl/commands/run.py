@@ -59,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--solo",
         action="store_true",
-        help="first run each program of the workload alone, one job at a time, as far as that is not known; "
-        "with these times the report says how much longer jobs take in the mix, and whether it is carried",
+        help="first time each program alone in three runs, unless already measured; the report then says "
+        "how much longer jobs take in the mix, and whether compute and storage carry the load",
     )
     parser.add_argument(
         "--dry-run",

@@ -66,7 +66,7 @@ def answers(capacity: Block) -> list[tuple[str, str]]:
     lines = [("carried", f"{word_of(capacity)}: {'; '.join(rest)}")]
     for name in parts:
         own = [sentence for sentence in capacity["reasons"] if sentence.startswith(name)]
-        lines += [(name, sentence.removeprefix(name).lstrip(": ")) for sentence in own]
+        lines += [(name, sentence.removeprefix(name).removeprefix(":").lstrip()) for sentence in own]
     if capacity["next_step"]:
         lines.append(("next", capacity["next_step"]))
     return lines

@@ -220,6 +220,7 @@ def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> N
     assert guideline["bytes_per_second_per_core"] == pytest.approx(67.5e6)
     assert (guideline["basis"], guideline["standing"], guideline["met"]) == (None, None, None)
     assert "did not limit this run and was not probed" in missing["capacity.guideline.met"]
+    assert capacity["reasons"][-1].endswith("per vCPU; use mawl probe")
     assert capacity["carried"] is True
     guideline = block(run_of(), limit={"verdict": "storage"})[0]["guideline"]
     assert (guideline["basis"], guideline["standing"], guideline["met"]) == ("run", "below", False)

@@ -22,7 +22,7 @@ LEAST_ACTIVE_SECONDS = value_of("capacity.least_active_seconds")
 PUBLISHABLE_SECONDS = value_of("capacity.publishable_active_seconds")
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
 
-NONE_ALONE = "no program was run alone on this system at this scale and options (mawl run --solo)"
+NONE_ALONE = "no program was run alone at this scale and options (mawl run --solo)"
 NO_PARTS = "where the time of the jobs went is not known in the mix and alone, so the slowdown has no parts"
 
 

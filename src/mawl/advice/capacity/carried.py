@@ -15,7 +15,7 @@ from mawl.advice.capacity.answers import (
     words_of,
 )
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.guideline import guideline_block
+from mawl.advice.capacity.guideline import NOT_ASKED, guideline_block
 from mawl.advice.capacity.next_step import next_step
 from mawl.advice.capacity.slowdown import slowdown_block, slowdowns
 from mawl.advice.evidence import Reading
@@ -69,8 +69,7 @@ def capacity_block(
         "reasons": [
             sentence,
             *_whole(whole, most),
-            _sentence("compute", "by waiting for processors", compute, most),
-            _sentence("storage", "by waiting for storage", storage, most),
+            *_parts(compute, storage, most),
             _beside(guideline, missing),
         ],
         "next_step": next_step(reading.facts, lacks),
@@ -147,6 +146,16 @@ def _cut_short(reading: Reading) -> tuple[bool | None, str]:
     return None, f"the run did not go through: {ended}"
 
 
+def _parts(compute: Part, storage: Part, most: float) -> list[str]:
+    """A sentence for each part; one for both where the same thing lacks."""
+    if compute.answer == storage.answer == "not known" and compute.reason == storage.reason:
+        return [f"compute and storage: not known: {compute.reason}"]
+    return [
+        _sentence("compute", "by waiting for processors", compute, most),
+        _sentence("storage", "by waiting for storage", storage, most),
+    ]
+
+
 def _sentence(name: str, cause: str, part: Part, most: float) -> str:
     """The answer with its figures and, where it is not known, the reason."""
     said = {
@@ -179,5 +188,7 @@ def _beside(guideline: dict[str, Any], missing: Missing) -> str:
     source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline["basis"]]
     sentence = f"{source} {format_rate(value)} per {guideline['core_basis'] or 'core'}"
     if guideline["met"] is None:
-        return f"guideline {bounds}: not judged: {sentence}; {missing['capacity.guideline.met']}"
+        why = missing["capacity.guideline.met"]
+        why = "use mawl probe" if why == NOT_ASKED else why
+        return f"guideline {bounds}: not judged: {sentence}; {why}"
     return f"guideline {bounds}: {'met' if guideline['met'] else 'not met'}: {sentence}"
