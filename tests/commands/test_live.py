@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 
 import msgspec
+import pytest
 
 from mawl.commands.live import PlainView, TerminalView, status_line, view
 from mawl.model.usage import Usage
@@ -68,3 +70,31 @@ def test_only_jobs_that_ended_badly_get_a_line() -> None:
     watcher.job_ended(well)
     watcher.job_ended(msgspec.structs.replace(well, outcome="failed", reason="work is full", usage=Usage()))
     assert stream.getvalue() == f"{well.job}: failed: work is full\n"
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed, or a file without room."""
+
+    def __init__(self, error: Exception, *, terminal: bool) -> None:
+        super().__init__()
+        self.error, self.terminal, self.tried = error, terminal, 0
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        self.tried += 1
+        raise self.error
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "gone"), BrokenPipeError(), ValueError("closed")])
+def test_a_terminal_that_is_gone_ends_the_view_and_not_the_run(error: Exception, terminal: bool) -> None:
+    stream = Gone(error, terminal=terminal)
+    seen = view(stream)
+    seen.launching("zygote", 4)
+    seen.status(STATUS)
+    seen.notice("text")
+    seen.job_ended(msgspec.structs.replace(jobs()[0], outcome="failed", reason="it failed"))
+    seen.close()
+    assert stream.tried == 1, "what is gone is not asked again"

@@ -49,9 +49,13 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "stopped"),
+    [(signal.SIGKILL, False), (signal.SIGTERM, False), (signal.SIGKILL, True)],
+    ids=["killed", "terminated", "killed, its launcher and jobs stopped"],
+)
 def test_nothing_survives_the_runner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, stopped: bool
 ) -> None:
     for place in (REPOSITORY, REPOSITORY / "tests" / "fakes"):
         monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
@@ -66,6 +70,8 @@ def test_nothing_survives_the_runner(
         ]
         assert len(pids) == 9
         assert set(live_runs()) >= {tmp_path.name}
+        for pid in pids if stopped else []:
+            os.kill(pid, signal.SIGSTOP)
     finally:
         runner.send_signal(number)
         runner.wait()
@@ -153,6 +159,34 @@ def test_a_launcher_that_does_not_answer_is_killed_with_its_jobs(benches: Benche
     os.kill(bench.launcher.pid, signal.SIGSTOP)
     bench.launcher.close(timeout_seconds=0.1)
     assert_gone(pids)
+
+
+def test_a_launcher_that_is_stopped_counts_as_lost_and_its_jobs_end(
+    benches: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mawl.launch.client.STOPPED_SECONDS", 0.1)
+    bench = benches("zygote")
+    bench.start("lingers", "linger", folder=bench.folder)
+    pids = bench.wait_for_files(*KINDS)
+    assert bench.launcher.receive() is not None and bench.launcher.lost is None
+    os.kill(bench.launcher.pid, signal.SIGSTOP)
+    deadline = time.monotonic() + SURVIVAL_LIMIT_SECONDS
+    while bench.launcher.lost is None and time.monotonic() < deadline:
+        bench.launcher.receive()
+        time.sleep(0.02)
+    assert "was stopped by a signal" in (bench.launcher.lost or "")
+    bench.launcher.close()
+    assert_gone(pids)
+
+
+def test_a_launcher_that_never_greets_counts_as_lost(
+    benches: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mawl.launch.client.GREETING_SECONDS", 0.0)
+    bench = benches("bare")
+    os.kill(bench.launcher.pid, signal.SIGSTOP)
+    bench.launcher.receive()
+    assert "was not ready after" in (bench.launcher.lost or "")
 
 
 def test_descendants_are_the_same_with_and_without_children_files(monkeypatch: pytest.MonkeyPatch) -> None:

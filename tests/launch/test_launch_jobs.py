@@ -194,7 +194,16 @@ def test_a_process_that_cannot_be_made_is_a_lost_job(monkeypatch: pytest.MonkeyP
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     read, write = os.pipe2(os.O_CLOEXEC)
-    setup = Setup(mode="bare", run_id="r", name="r/1", reports=write, modules=[], cpus=None, cgroups=[])
+    setup = Setup(
+        mode="bare",
+        run_id="r",
+        name="r/1",
+        reports=write,
+        runner=os.getpid(),
+        modules=[],
+        cpus=None,
+        cgroups=[],
+    )
     server, before = Server(setup), len(os.listdir("/proc/self/fd"))
     monkeypatch.setattr(os, "fork", refuse)
     server._start(Start(assignment=assignment(tmp_path, "first"), command=["true"]))

@@ -49,10 +49,13 @@ class _View:
             f"{'checking' if progress.checking else 'generating'} {progress.table}: "
             f"{format_bytes(progress.done_bytes)} of {format_bytes(progress.total_bytes)}"
         )
-        self._stream.write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
-        self._stream.flush()
+        self._write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
 
     def close(self) -> None:
         if self._terminal:
-            self._stream.write("\r\x1b[K")
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a terminal that is gone ends no run
+            self._stream.write(text)
             self._stream.flush()

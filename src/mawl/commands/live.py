@@ -35,6 +35,7 @@ class PlainView(Listener):
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self._next_seconds = PLAIN_SECONDS
+        self._gone = False
 
     def launching(self, mode: StartMode, jobs: int) -> None:
         self._say(f"starting ({mode}), making {jobs} job{'' if jobs == 1 else 's'} ready for the gate")
@@ -55,7 +56,17 @@ class PlainView(Listener):
         """The run is over: nothing of the view stays in the way of the report."""
 
     def _say(self, text: str) -> None:
-        print(text, file=self.stream, flush=True)
+        self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        """Show it; a terminal that is gone or a full disk behind the stream ends the view, never the run."""
+        if self._gone:
+            return
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except (OSError, ValueError):  # ValueError: somebody closed the stream
+            self._gone = True
 
 
 class TerminalView(PlainView):
@@ -63,15 +74,13 @@ class TerminalView(PlainView):
 
     def status(self, status: Status) -> None:
         width = shutil.get_terminal_size().columns
-        self.stream.write(f"\r\x1b[K{status_line(status)[: width - 1]}")
-        self.stream.flush()
+        self._write(f"\r\x1b[K{status_line(status)[: width - 1]}")
 
     def close(self) -> None:
-        self.stream.write("\r\x1b[K")
-        self.stream.flush()
+        self._write("\r\x1b[K")
 
     def _say(self, text: str) -> None:
-        print(f"\r\x1b[K{text}", file=self.stream, flush=True)
+        self._write(f"\r\x1b[K{text}\n")
 
 
 def failure_line(record: JobRecord) -> str:

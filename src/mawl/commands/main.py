@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import importlib
 import keyword
@@ -125,7 +126,8 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
-    print(" ".join(f"mawl {arguments.verb}".split()) + f": {sentence}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the terminal is gone: the exit status still says it
+        print(" ".join(f"mawl {arguments.verb}".split()) + f": {sentence}", file=sys.stderr, flush=True)
     return status
 
 

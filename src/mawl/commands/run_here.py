@@ -110,7 +110,13 @@ def run_here(arguments: argparse.Namespace) -> int:
     )
     if probed is not None:
         write_probe(folder / PROBE, probed)
-    show(folder, chosen, html=html == "yes")
+    try:
+        show(folder, chosen, html=html == "yes")
+        sys.stdout.flush()
+    except OSError:
+        if facts.outcome == "completed":
+            raise
+        # The terminal may be gone, and with it who stopped the run: its outcome is what counts.
     return EXIT_OF_OUTCOME[facts.outcome]
 
 

@@ -20,14 +20,18 @@ from mawl.launch.inbox import Inbox
 from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
 from mawl.measure.account import usage_of, usage_of_process
 from mawl.measure.preload.build import Library
-from mawl.measure.processes import kill_marked
-from mawl.model.messages import FromLauncher, LaunchMode, Reaped, ToLauncher, line
+from mawl.measure.processes import is_stopped, kill_marked
+from mawl.model.messages import FromLauncher, Hello, LaunchMode, Reaped, ToLauncher, line
 from mawl.model.usage import Usage, difference, total
 
 _PIPE_BYTES = 1 << 20
 _LAST_WORDS = 2000
 _LOOK_AGAIN_SECONDS = 0.02
 _KEEPERS_END_SECONDS = 1.0
+GREETING_SECONDS = 300.0
+"""Most time from the start to the greeting: the import of the largest libraries from a slow file system."""
+STOPPED_SECONDS = 5.0
+"""How long a launcher may be stopped until it counts as lost."""
 
 
 class Launcher:
@@ -64,6 +68,7 @@ class Launcher:
             run_id=run_id,
             name=self._name,
             reports=reports_write,
+            runner=os.getpid(),
             modules=list(modules),
             cpus=None if cpus is None else list(cpus),
             cgroups=[str(group) for group in cgroups],
@@ -107,6 +112,9 @@ class Launcher:
         self._jobs = Usage()
         self._own: Usage | None = None
         self.lost: str | None = None
+        self._began = time.monotonic()
+        self._greeted = False
+        self._stopped_since: float | None = None
 
     @property
     def pid(self) -> int:
@@ -140,6 +148,9 @@ class Launcher:
             self._drain()
             if ended and self.lost is None:
                 self.lost = f"the launcher (process {self.pid}) is gone; {_last_words(self._log)}"
+            if self.lost is None and (why := self._why_useless(time.monotonic())) is not None:
+                self.lost = why
+                os.kill(self.pid, signal.SIGKILL)  # its jobs end with it
         return self._inbox.take()
 
     def usage(self) -> Usage:
@@ -195,8 +206,25 @@ class Launcher:
                 self._drain()
         return True
 
+    def _why_useless(self, now: float) -> str | None:
+        """Why a launcher that lives will do nothing more; None while it may."""
+        if not self._greeted and now - self._began > GREETING_SECONDS:
+            return (
+                f"the launcher (process {self.pid}) was not ready after {GREETING_SECONDS:.0f} s; "
+                f"{_last_words(self._log)}"
+            )
+        if not is_stopped(self.pid):
+            self._stopped_since = None
+            return None
+        if self._stopped_since is None:
+            self._stopped_since = now
+        if now - self._stopped_since < STOPPED_SECONDS:
+            return None
+        return f"the launcher (process {self.pid}) was stopped by a signal for {STOPPED_SECONDS:.0f} s"
+
     def _drain(self) -> None:
         for message in self._inbox.drain():
+            self._greeted = self._greeted or isinstance(message, Hello)
             if isinstance(message, Reaped):
                 self._jobs = total([self._jobs, message.usage])
 

@@ -22,6 +22,7 @@ from mawl.launch.prepare import prepare
 from mawl.launch.reports import Reporter
 from mawl.launch.setup import LAUNCHER_VARIABLE, Setup
 from mawl.measure.account import own_usage, usage_of
+from mawl.measure.kernel import die_with_parent
 from mawl.measure.processes import descendants, kill_marked, signal_all
 from mawl.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
 from mawl.model.usage import Usage, total
@@ -191,7 +192,10 @@ def main(arguments: list[str]) -> None:
     began = time.monotonic()
     setup = msgspec.json.decode(arguments[0], type=Setup)
     os.set_inheritable(setup.reports, False)
+    die_with_parent(setup.runner)  # an import does not see the end of standard input
     prepare(setup)
+    # From here on it sees that end, and ends everything below in order; a stopped launcher has to wake for it.
+    die_with_parent(setup.runner, signal.SIGCONT)
     report = Reporter(setup.reports, "")
     report(Hello(pid=os.getpid(), mode=setup.mode, usage=own_usage(time.monotonic() - began)))
     Server(setup).serve()

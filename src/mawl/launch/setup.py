@@ -27,6 +27,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     name: str
     reports: int
+    runner: int
+    """The process at whose death the launcher ends."""
     modules: list[str]
     cpus: list[int] | None
     cgroups: list[str]

@@ -38,6 +38,12 @@ def is_alive(pid: int) -> bool:
     return stat is not None and stat[0] not in (b"Z", b"X")
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal (SIGSTOP), so that it does nothing until it is continued."""
+    stat = _stat(pid)
+    return stat is not None and stat[0] == b"T"
+
+
 def started_ticks(pid: int) -> int | None:
     """When a process began, in clock ticks since the machine's start (proc(5)); None where there is none."""
     stat = _stat(pid)

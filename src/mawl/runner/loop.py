@@ -124,7 +124,7 @@ class RunLoop:
     def _greet(self) -> None:
         self.listener.launching(self.request.start_mode, self.request.plan.gate_jobs)
         while self.hello is None and self.lost is None and self._level < 2:
-            self._turn(None)
+            self._turn(TICK_SECONDS)
         if self.hello is not None:
             self._event("launcher_ready", detail=self.request.start_mode)
 
@@ -138,7 +138,7 @@ class RunLoop:
         while self._level == 0 and any(
             run.ready is None and run.plan.job in self.progress.running for run in self.jobs.values()
         ):
-            self._turn(None)
+            self._turn(TICK_SECONDS)
         self.opening.ready(self.peak_gate)
         while self._level == 0 and self.lost is None and (pause := self.opening.pause_seconds()) != 0:
             self._turn(LOOK_SECONDS if pause is None else min(pause, LOOK_SECONDS))
