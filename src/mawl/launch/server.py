@@ -194,7 +194,7 @@ def main(arguments: list[str]) -> None:
     os.set_inheritable(setup.reports, False)
     die_with_parent(setup.runner)  # an import does not see the end of standard input
     prepare(setup)
-    # From here on it sees that end, and ends everything below in order; a stopped launcher has to wake for it.
+    # From here on it sees that end and ends everything in order; a stopped launcher has to wake for it.
     die_with_parent(setup.runner, signal.SIGCONT)
     report = Reporter(setup.reports, "")
     report(Hello(pid=os.getpid(), mode=setup.mode, usage=own_usage(time.monotonic() - began)))
