@@ -9,7 +9,7 @@ import pytest
 
 from mawl.advice.evidence import Reading
 from mawl.advice.headroom import headroom_block
-from mawl.model.inventory import Inventory
+from mawl.model.ports import Port
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
 
@@ -78,17 +78,13 @@ def test_memory_is_held_against_the_limit_in_force() -> None:
 
 
 def test_a_network_has_what_its_highest_window_left_of_its_speed() -> None:
-    speeds: dict[str, Any] = {
-        "eth0": {"speed_bits_per_second": 10**9},
-        "veth1": {"speed_bits_per_second": None},
-    }
-    inventories = {"bench1": Inventory(families={"network": speeds})}
+    ports = [Port(name="eth0", kind="ethernet", bytes_per_second=1.25e8), Port(name="veth1", kind="ethernet")]
     rates: dict[str, Rate] = {
         "network.eth0.received_bytes": lambda second: 1e8 if 20 <= second < 30 else 1e6,
         "network.eth0.sent_bytes": 1e6,
     }
-    block, _ = left(run_of(rates, inventories=inventories))
+    block, _ = left(run_of(rates, ports={"bench1": ports}))
     assert block["network_ratio"] == pytest.approx(0.2)
     assert "eth0" in block["network_source"]
     _, missing = left(run_of(rates))
-    assert missing["limit.headroom.network_ratio"] == "no interface tells its speed"
+    assert missing["limit.headroom.network_ratio"] == "no interface or port tells its speed"

@@ -6,7 +6,9 @@ from typing import Any
 
 from mawl.advice.evidence import Reading
 from mawl.advice.foreign import foreign
+from mawl.advice.limit.ports import WORDS
 from mawl.analysis.blocks import Missing
+from mawl.analysis.ports import used_by_port
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.windows import gauges, rates
 from mawl.model.options import ROLES
@@ -114,20 +116,15 @@ def limit_in_force(reading: Reading) -> int | None:
 
 
 def _network(reading: Reading) -> tuple[float | None, str]:
-    """1 less the highest window of any interface, one way, over its speed."""
+    """1 less the highest window of any interface or fibre channel port, one way, over its speed."""
     if reading.samples is None or reading.windows is None:
         return None, NOT_MEASURED
-    used = []
-    for node, inventory in reading.facts.inventories.items():
-        for name, figures in inventory.families.get("network", {}).items():
-            speed = figures.get("speed_bits_per_second")
-            if not isinstance(speed, int | float) or isinstance(speed, bool) or speed <= 0:
-                continue
-            for way in ("received", "sent"):
-                series = [f"network.{name}.{way}_bytes"]
-                windows = rates(reading.samples, series, reading.windows.active_edges, [node])
-                used += [(rate * 8.0 / speed, name) for rate in windows if rate is not None]
+    edges = reading.windows.active_edges
+    used = [
+        (max(shares), f"{WORDS[kind]} {name}")
+        for (kind, name), shares in used_by_port(reading.facts, reading.samples, edges).items()
+    ]
     if not used:
-        return None, "no interface tells its speed"
+        return None, "no interface or port tells its speed"
     most, name = max(used)
     return 1.0 - most, f"the highest window of {name}, one way, over its speed"

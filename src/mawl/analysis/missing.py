@@ -17,6 +17,7 @@ LATER: Missing = {
     "host.*": "the kernel or the imported file does not tell it, nothing of the kind happened, or samples "
     "do not cover half of the run",
     "volumes.*.reason": "its devices are known",
+    "volumes.*.transport": "its disks are not known to be reached over a network or fabric",
     "volume_order": "a run of format 1.1 or older, or imported",
     "volumes.*": "no mount above the directory is known",
     "inputs.mode": "not asked for: the cache was left as it was",

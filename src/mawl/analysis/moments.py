@@ -17,10 +17,12 @@ from mawl.analysis.blocks import Block
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.carried import carried_back
 from mawl.analysis.links import LinkWindow, link_windows
+from mawl.analysis.ports import bonds, port_windows
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
 from mawl.model.options import ROLES
+from mawl.model.ports import PortKind
 from mawl.model.run import RunFacts
 
 PLACES = (*ROLES, "other")
@@ -57,6 +59,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     network_bytes_per_second: float | None
     throttled_ratio: float | None
     links: LinkWindow | None = None
+    ports: dict[PortKind, float] = {}
+    """The share that the fullest port of each kind carried of its speed."""
 
     def share(self, jobs: float | None) -> float | None:
         """A mean number of jobs as a share of those that ran."""
@@ -91,6 +95,7 @@ def moments(
         [end - start for start, end in pairwise(edges)],
     )
     links = link_windows(facts, samples, edges) if facts is not None else [None] * (len(edges) - 1)
+    full = port_windows(facts, samples, edges)
     latency = {role: _latency(samples, role, edges) for role in ROLES}
     pressure = {name: _pressure(samples, name, edges) for name in PRESSURES}
     reading: Flow = {role: _reading(samples, role, edges) for role in ROLES}
@@ -98,7 +103,7 @@ def moments(
     busy, swap, network, throttled = (
         _busy(samples, edges),
         rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
-        rates(samples, _network(samples), edges),
+        rates(samples, _network(samples, facts), edges),
         rates(samples, ["group.cpu_throttled_seconds"], edges),
     )
     return [
@@ -124,6 +129,7 @@ def moments(
             network_bytes_per_second=network[at],
             throttled_ratio=throttled[at],
             links=links[at],
+            ports=full[at],
         )
         for at in range(len(edges) - 1)
     ]
@@ -259,8 +265,9 @@ def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
     return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]
 
 
-def _network(samples: Samples) -> list[str]:
-    """Counters of bytes of all networks but the loopback one, and of fabrics."""
+def _network(samples: Samples, facts: RunFacts | None) -> list[str]:
+    """Counters of bytes of all networks but the loopback one, and of fabrics; a bond is its members."""
+    left_out = ("network.lo.", *(f"network.{name}." for _, name in (bonds(facts) if facts else ())))
     return sorted(
         {
             name
@@ -268,6 +275,6 @@ def _network(samples: Samples) -> list[str]:
             for name in samples.names(node)
             if name.startswith(("network.", "fabric."))
             and name.endswith(("received_bytes", "sent_bytes"))
-            and not name.startswith("network.lo.")
+            and not name.startswith(left_out)
         }
     )

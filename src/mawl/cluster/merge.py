@@ -119,6 +119,7 @@ def merged(base: RunFacts, parts: Sequence[Part], own: Overhead) -> RunFacts:
         software={name: _one(facts.software.get(name) for facts in every) for name in first.software},
         settings=_settings(every),
         inventories={name: one for facts in every for name, one in facts.inventories.items()},
+        ports={name: one for facts in every for name, one in facts.ports.items()},
         dirty={name: one for facts in every for name, one in facts.dirty.items()},
         roles={
             role: list(dict.fromkeys(path for facts in every for path in facts.roles.get(role, [])))

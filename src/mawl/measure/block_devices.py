@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, NETWORK_FILE_SYSTEMS, Mount, mount_of, read_mounts
+from mawl.measure.ports import transport_of
 from mawl.model.options import Role
 from mawl.model.run import VolumeFacts
 
@@ -59,6 +60,7 @@ def _volume(role: Role, directory: Path, node: str, mounts: Sequence[Mount], sys
         devices=devices,
         layers=layers,
         disks=disks,
+        transport=next((found for disk in disks if (found := transport_of(disk, sys)) is not None), None),
         reason=reason,
     )
 

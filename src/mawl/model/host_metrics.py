@@ -244,6 +244,11 @@ _VOLUME_METRICS: tuple[Metric, ...] = (
         )
     ),
     text_metric("volumes.*.reason", "Why no device is known.", HOST_ROLES),
+    text_metric(
+        "volumes.*.transport",
+        "How its disks are attached over a network or fabric: fc, iscsi, nvme-tcp, nvme-rdma or nvme-fc.",
+        "docs/design/verdict.md, What a resource cost",
+    ),
 )
 
 _CACHE_METRICS: tuple[Metric, ...] = (

@@ -16,6 +16,7 @@ from mawl.model.compressibility import Compressibility
 from mawl.model.dirty import DirtyPages
 from mawl.model.inventory import Inventory
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
+from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
@@ -90,6 +91,8 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     layers: list[str] = []
     disks: list[str] = []
     shared_with: list[Role] = []
+    transport: Transport | None = None
+    """How its disks are attached, where that is over a fabric or network."""
     reason: str | None = None
     size_bytes: int | None = None
     used_before_bytes: int | None = None
@@ -262,6 +265,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``volume.N.*`` count them from 1 on each node."""
     volume_order: VolumeOrder | None = None
     cache: CacheFacts | None = None
+    ports: dict[str, list[Port]] = {}
+    """Node to its network interfaces and fibre channel ports."""
     dirty: dict[str, DirtyPages] = {}
     """Node to what its memory held of writes before the first job and after the last one."""
     phases: Phases = Phases()

@@ -11,6 +11,7 @@ from importlib import metadata
 from mawl import __version__
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import Machine
+from mawl.measure.ports import ports
 from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import with_space
 from mawl.measure.topology import read_topology
@@ -75,6 +76,7 @@ def facts_before(
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
         volumes=with_space(held, after=False),
         inventories={node: inventory_of(machine, held, plan.options)},
+        ports={node: ports()},
         volume_order=request.volume_order,
         cache=cache,
         alone=list(request.alone),

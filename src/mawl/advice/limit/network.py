@@ -6,15 +6,32 @@ from mawl.advice.evidence import Reading
 from mawl.advice.limit.links import link_lines, server_part, told
 from mawl.advice.limit.memory_part import memory_part
 from mawl.advice.limit.plateau import plateau_lines
+from mawl.advice.limit.ports import port_lines, port_part
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
+from mawl.model.options import ROLES
 from mawl.units import format_rate, format_ratio
 
 
 def _loss(moment: Moment, reading: Reading) -> float | None:
-    """Time blocked in I/O of roles on network file systems, less what a watched server took of it."""
-    blocked = _blocked(moment, reading)
-    return None if blocked is None else blocked * (1.0 - server_part(moment))
+    """Time blocked in I/O of roles on network file systems, less what a watched server took of it, and of
+    roles on block devices that are reached over full ports."""
+    blocked, ports = _blocked(moment, reading), _at_ports(moment, reading)
+    return None if blocked is None else min(blocked * (1.0 - server_part(moment)) + (ports or 0.0), 1.0)
+
+
+def _at_ports(moment: Moment, reading: Reading) -> float | None:
+    if moment.jobs_blocked is None:
+        return None
+    return moment.share(
+        sum(
+            moment.jobs_blocked[role]
+            * (1.0 - memory_part(moment, reading, role))
+            * port_part(moment, reading, role)
+            for role in ROLES
+            if role not in reading.network_roles()
+        )
+    )
 
 
 def _blocked(moment: Moment, reading: Reading) -> float | None:
@@ -47,13 +64,14 @@ def _evidence(reading: Reading) -> list[Line]:
                 f"{format_ratio(loss)} of their time",
             )
         )
+    lines += port_lines(reading)
     lines += pressure_line(reading, "io_some", "some task waited for I/O")
     lines += plateau_lines(reading, [moment.network_bytes_per_second for moment in reading.active])
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
         lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))
     lines += link_lines(reading)
-    if told(reading):
+    if told(reading) or not systems:
         return lines
     lines.append(
         Line(

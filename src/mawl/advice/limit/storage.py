@@ -7,6 +7,7 @@ from mawl.advice.limit.device import device_lines, device_totals
 from mawl.advice.limit.links import link_lines, server_part
 from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.plateau import plateau_lines
+from mawl.advice.limit.ports import port_part
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.model.options import ROLES, Role
@@ -21,7 +22,7 @@ def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
     return {
         role: (moment.share(moment.jobs_blocked[role]) or 0.0)
         * (1.0 - memory_part(moment, reading, role))
-        * (server_part(moment) if role in elsewhere else 1.0)
+        * (server_part(moment) if role in elsewhere else 1.0 - port_part(moment, reading, role))
         for role in ROLES
     }
 
