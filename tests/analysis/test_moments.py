@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mawl.analysis.moments import blocked, busy_cores, moments, peak_latencies
+from mawl.analysis.moments import busy_cores, moments, peak_latencies
 from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
-from mawl.model.options import ROLES
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
-
-numbers = st.floats(0.0, 1e3)
-
-
-@given(numbers, numbers, numbers, st.tuples(numbers, numbers, numbers))
-def test_states_add_up_to_the_jobs_that_ran(
-    running: float, on_cpu: float, queued: float, waited: tuple[float, float, float]
-) -> None:
-    found = blocked(running, on_cpu, queued, dict(zip(ROLES, waited, strict=True)))
-    assert found is not None and min(found.values()) >= 0
-    assert sum(found.values()) == pytest.approx(max(running - on_cpu - queued, 0.0), abs=1e-6)
-    assert all(found[role] <= share + 1e-9 for role, share in zip(ROLES, waited, strict=True))
-
-
-def test_what_is_not_known_is_not_shared_out() -> None:
-    assert blocked(4.0, 1.0, None, dict.fromkeys(ROLES, 0.0)) is None
-    assert blocked(4.0, 1.0, 1.0, {**dict.fromkeys(ROLES, 0.0), "util": None}) is None
 
 
 def test_the_windows_of_a_run_hold_what_was_sampled() -> None:

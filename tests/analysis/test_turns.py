@@ -20,7 +20,7 @@ from tests.fakes.measured_run import samples as steady
 from tests.fakes.stored_run import START, facts
 
 LOOKS = 30
-CPU, QUEUE = READ_IN_TURNS
+CPU, QUEUE = READ_IN_TURNS[-2:]
 Rates = Sequence[float]
 
 

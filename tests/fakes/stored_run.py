@@ -7,9 +7,10 @@ from pathlib import Path
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import Change
 from mawl.model.dirty import DirtyPages
+from mawl.model.followed import spent, waits_of
 from mawl.model.options import ROLES, Options
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
-from mawl.model.role_io import IoByRole, RoleIo, waits_of
+from mawl.model.role_io import IoByRole, RoleIo
 from mawl.model.run import (
     NodeFacts,
     OutsideCpu,
@@ -180,7 +181,9 @@ def job(name: str, start: float, end: float, **changes: object) -> JobRecord:
     plan = planned(name)
     real = end - start - 0.5
     own = usage(real, real * (0.5 if plan.program == "wide_sort" else 1.0), 100)
-    waits = waits_of(real, own.cpu_seconds, real / 16, by_role())
+    cpu = own.cpu_seconds or 0.0
+    waited = {role: io.waited_seconds for role, io in by_role().items()}
+    waits = waits_of(real, spent(0.8 * cpu, real / 16, {}), spent(cpu, real / 16, waited))
     values: dict[str, object] = {
         **{field: getattr(plan, field) for field in plan.__struct_fields__},
         "outcome": "finished",

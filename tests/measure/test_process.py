@@ -48,6 +48,7 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
     add_process(tmp_path, 300, io=1, ticks=100)
     add_process(tmp_path, 400, io=1)
     sample = ProcessSampler(tmp_path).sample({"job": 100})
+    assert sample["job"].read_at is not None
     assert sample == {
         "job": TreeSample(
             application_read_bytes=1012,
@@ -59,6 +60,7 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
             resident_bytes=3 * 10 * PAGE,
             processes=3,
             run_delay_seconds=0.0,
+            read_at=sample["job"].read_at,
         )
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.measure.preload.layout import lower_bound
@@ -20,7 +19,6 @@ from mawl.model.role_io import (
     sum_of,
     typical,
     upper_bound,
-    waits_of,
 )
 
 SECONDS = st.floats(0.0, 1e5, allow_nan=False)
@@ -57,45 +55,6 @@ def waiting(**seconds: float) -> dict[FileRole, RoleIo]:
 def total(waits: Waits) -> float:
     """All of a job's time."""
     return float(sum(getattr(waits, name) for name in WAIT_FIELDS))
-
-
-@given(SECONDS, st.floats(0.0, 1.0), st.floats(0.0, 1.0), SECONDS, SECONDS, SECONDS)
-def test_the_parts_of_one_thread_add_up_to_real_time(
-    real: float, on_cpu: float, queued: float, data: float, work: float, other: float
-) -> None:
-    cpu = real * on_cpu
-    queue = (real - cpu) * queued
-    waits = waits_of(real, cpu, queue, waiting(data=data, work=work, other=other))
-    assert total(waits) == pytest.approx(real, rel=1e-9, abs=1e-9)
-    assert all(getattr(waits, name) >= 0 for name in WAIT_FIELDS)
-    # Never more than was blocked, and in proportion to the waiting in calls.
-    blocked = real - cpu - queue
-    assert (waits.blocked_data_seconds or 0) <= min(data, blocked) * (1 + 1e-9) + 1e-9
-
-
-def test_what_no_role_waited_for_is_other() -> None:
-    waits = waits_of(10.0, 4.0, 1.0, waiting(data=2.0, work=1.0, other=0.5))
-    assert waits == Waits(
-        on_cpu_seconds=4.0,
-        run_queue_seconds=1.0,
-        blocked_data_seconds=2.0,
-        blocked_work_seconds=1.0,
-        blocked_util_seconds=0.0,
-        blocked_other_seconds=2.0,
-    )
-
-
-def test_threads_that_wait_side_by_side_are_counted_in_thread_seconds() -> None:
-    several = waits_of(10.0, 8.0, 1.0, waiting(data=6.0, util=3.0), one_thread=False)
-    assert (several.blocked_data_seconds, several.blocked_util_seconds) == (6.0, 3.0)
-    assert total(several) == 18.0
-    one = waits_of(10.0, 8.0, 1.0, waiting(data=6.0, util=3.0))
-    assert total(one) == pytest.approx(10.0)
-
-
-def test_without_the_split_the_blocked_time_is_not_known() -> None:
-    assert waits_of(10.0, 4.0, 1.0, None) == Waits(on_cpu_seconds=4.0, run_queue_seconds=1.0)
-    assert waits_of(10.0, 4.0, None, waiting()) == Waits(on_cpu_seconds=4.0)
 
 
 def test_a_difference_takes_the_start_off_everything() -> None:

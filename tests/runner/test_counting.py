@@ -143,7 +143,7 @@ def test_series_add_running_and_ended_jobs_and_never_fall(
     assert first["role.data.reads"] == 0.0
     assert first["jobs.on_cpu_seconds"] == 3.0
     assert sampling.take("a") is not None
-    sampling.job_ended(1.5, 0.75)
+    sampling.job_ended("a", 1.5, 0.75)
     second = dict(sampling.series({"b": tree(2.0, 0.25)}))
     assert second["role.util.written_bytes"] == 800.0
     assert second["jobs.on_cpu_seconds"] == 3.5
@@ -154,7 +154,8 @@ def test_series_add_running_and_ended_jobs_and_never_fall(
 
 
 def test_without_counting_only_the_jobs_time_is_known() -> None:
-    assert dict(RoleSampling().series({"a": tree(1.0, 0.5)})) == {
+    found = dict(RoleSampling().series({"a": tree(1.0, 0.5)}))
+    assert found == {
         "jobs.on_cpu_seconds": 1.0,
         "jobs.run_queue_seconds": 0.5,
     }

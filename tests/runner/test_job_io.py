@@ -37,7 +37,7 @@ def count(**changes: object) -> JobCount:
         "io": reads(1000, read_waited_seconds=2.0),
         "moved_bytes": (6_000_000, 1_000_030),
         "run_delay_seconds": 0.5,
-        "one_thread": True,
+        "first_waited_seconds": {"data": 2.0},
         "images": 1,
         "io_uring_setups": 0,
         "stdio_unseen": 0,
@@ -86,7 +86,8 @@ def test_bytes_by_volume_are_the_jobs_own_as_all_others() -> None:
 
 
 def test_start_up_and_verify_are_no_part_of_the_job() -> None:
-    own = own_io(count(), [verify(2)], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.75)
+    first = (4.0, 1.75)
+    own = own_io(count(), [verify(2)], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.75, first=first)
     assert own.io is not None
     assert (own.io["data"].reads, own.io["data"].read_bytes) == (600, 60_000)
     assert (own.counted_read_bytes, own.counted_written_bytes) == (5_000_000, 1_000_000)
@@ -102,7 +103,14 @@ def test_start_up_and_verify_are_no_part_of_the_job() -> None:
 
 
 def test_another_step_is_part_of_it() -> None:
-    own = own_io(count(), [verify(2, "data")], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.75)
+    own = own_io(
+        count(),
+        [verify(2, "data")],
+        USAGE,
+        run_delay_seconds=2.5,
+        started_delay_seconds=0.75,
+        first=(4.0, 1.75),
+    )
     assert own.io is not None
     assert own.io["data"].reads == 950
     assert own.waits.run_queue_seconds == 1.75
@@ -131,7 +139,9 @@ def test_what_could_not_be_counted_is_said(changes: dict[str, object], said: str
 
 
 def test_a_job_that_no_program_of_could_be_counted_has_no_split() -> None:
-    own = own_io(count(images=0), [], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.0)
+    own = own_io(
+        count(images=0), [], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.0, first=(4.0, 2.5)
+    )
     assert own.io is None
     assert "static" in (own.io_remark or "")
     assert own.waits == Waits(on_cpu_seconds=4.0, run_queue_seconds=2.5)

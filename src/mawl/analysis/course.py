@@ -6,6 +6,7 @@ counters gained in it is exact, other nodes' grow evenly between their own looks
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,7 +14,9 @@ import numpy as np
 
 from mawl.analysis.host_parts import part_names
 from mawl.analysis.series import Floats, Samples, averaged, gained, wrap_of
+from mawl.analysis.states import states
 from mawl.analysis.throughput import device_counters
+from mawl.analysis.windows import Rates
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 
@@ -86,6 +89,7 @@ class _Steps:
 
     def __init__(self, samples: Samples, edges: Floats) -> None:
         self._samples, self._edges = samples, edges
+        self.lengths: list[float] = np.diff(edges).tolist()
         steps = np.diff(edges)
         self._gap = steps > max(LONGEST_STEP_SECONDS, LONGEST_STEP_RATIO * float(np.median(steps)))
 
@@ -166,24 +170,35 @@ def _cpu(steps: _Steps) -> dict[str, Floats | None]:
 
 
 def _jobs(steps: _Steps) -> dict[str, Floats | None]:
-    """Mean numbers of jobs by state, by the formula of :func:`mawl.analysis.moments.blocked`."""
+    """Mean numbers of jobs by state (:mod:`mawl.analysis.states`)."""
     running = steps.gauge("jobs_running")
-    on_cpu, queued = steps.rate(["jobs.on_cpu_seconds"]), steps.rate(["jobs.run_queue_seconds"])
-    found: dict[str, Floats | None] = {
+    if running is None:
+        return {"jobs_running": None}
+
+    def rate(name: str) -> Rates:
+        found = steps.rate([name])
+        return [None] * len(running) if found is None else _known(found)
+
+    found = states(_known(running), rate, steps.lengths)
+    if not any(found):
+        return {"jobs_running": running}
+    return {
         "jobs_running": running,
-        "jobs_on_cpu": on_cpu,
-        "jobs_in_run_queue": queued,
+        "jobs_on_cpu": _column([None if one is None else one.on_cpu for one in found]),
+        "jobs_in_run_queue": _column([None if one is None else one.run_queue for one in found]),
+        **{
+            f"jobs_blocked_{place}": _column([None if one is None else one.blocked[place] for one in found])
+            for place in PLACES
+        },
     }
-    every = [steps.rate([f"role.{role}.waited_seconds"]) for role in ROLES]
-    waited = [part for part in every if part is not None]
-    if running is None or on_cpu is None or queued is None or len(waited) < len(every):
-        return found
-    blocked = np.maximum(running - on_cpu - queued, 0.0)
-    calls: Floats = np.sum(waited, axis=0)
-    share = np.minimum(1.0, blocked / np.where(calls > 0, calls, np.inf))
-    roles = [part * share for part in waited]
-    parts = [*roles, np.maximum(blocked - np.sum(roles, axis=0), 0.0)]
-    return found | {f"jobs_blocked_{place}": part for place, part in zip(PLACES, parts, strict=True)}
+
+
+def _known(values: Floats) -> Rates:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def _column(values: Rates) -> Floats:
+    return np.array([math.nan if value is None else value for value in values], np.float64)
 
 
 def _memory(steps: _Steps) -> dict[str, Floats | None]:

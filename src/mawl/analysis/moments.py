@@ -1,9 +1,7 @@
 """What a run was doing window by window: throughput, reach, what its jobs waited for, how the host felt.
 
-The states of jobs are mean numbers of jobs: a job that waited half of a window for a processor adds
-0.5 to ``jobs_in_run_queue``.  They come from the series ``jobs.*`` and ``role.*`` of the samples by
-the formula of a job's waits (docs/design/figures.md, Windows): blocked is what is neither on CPU nor in the
-run queue, shared out over the roles in proportion to the waiting inside I/O calls, never more than it.
+The states of jobs are mean numbers of jobs, which add up to those that ran: a job that waited half of a
+window for a CPU adds 0.5 to ``jobs_in_run_queue`` (:mod:`mawl.analysis.states`).
 """
 
 from __future__ import annotations
@@ -15,10 +13,10 @@ import msgspec
 
 from mawl.analysis.blocks import Block
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
-from mawl.analysis.carried import carried_back
 from mawl.analysis.links import LinkWindow, link_windows
 from mawl.analysis.ports import bonds, port_windows
 from mawl.analysis.series import Samples
+from mawl.analysis.states import states
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
 from mawl.model.options import ROLES
@@ -37,7 +35,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     ``jobs_blocked`` is by role and ``other``; ``latency`` by role and direction, the mean of the calls
     of the window in seconds; pressures are shares of the window's time, by name.  ``reading`` is by
     role the share of the time inside reads and writes that was inside reads; what was evicted left the
-    page cache for want of memory, what was reread had left it so before.
+    page cache for want of memory, what was reread had left it so before.  ``bounds`` are the least and the
+    most jobs in the run queue and in I/O of the roles, where threads side by side leave it open.
     """
 
     start_seconds: float
@@ -61,12 +60,11 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     links: LinkWindow | None = None
     ports: dict[PortKind, float] = {}
     """The share that the fullest port of each kind carried of its speed."""
+    bounds: dict[str, tuple[float, float]] | None = None
 
     def share(self, jobs: float | None) -> float | None:
         """A mean number of jobs as a share of those that ran."""
-        if jobs is None or not self.jobs_running:
-            return None
-        return min(max(jobs / self.jobs_running, 0.0), 1.0)
+        return jobs / self.jobs_running if jobs is not None and self.jobs_running else None
 
     @property
     def blocked_io_ratio(self) -> float | None:
@@ -88,12 +86,8 @@ def moments(
     edges = windows.edges
     application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
     running = gauges(samples, "jobs_running", edges)
-    on_cpu, queued = (rates(samples, [f"jobs.{name}_seconds"], edges) for name in ("on_cpu", "run_queue"))
-    waited = carried_back(
-        {role: rates(samples, [f"role.{role}.waited_seconds"], edges) for role in ROLES},
-        [not_running(*states) for states in zip(running, on_cpu, queued, strict=True)],
-        [end - start for start, end in pairwise(edges)],
-    )
+    seconds = [end - start for start, end in pairwise(edges)]
+    found = states(running, lambda name: rates(samples, [name], edges), seconds)
     links = link_windows(facts, samples, edges) if facts is not None else [None] * (len(edges) - 1)
     full = port_windows(facts, samples, edges)
     latency = {role: _latency(samples, role, edges) for role in ROLES}
@@ -112,11 +106,10 @@ def moments(
             seconds=edges[at + 1] - edges[at],
             active=at < windows.active,
             jobs_running=running[at],
-            jobs_on_cpu=on_cpu[at],
-            jobs_in_run_queue=queued[at],
-            jobs_blocked=blocked(
-                running[at], on_cpu[at], queued[at], {role: waited[role][at] for role in ROLES}
-            ),
+            jobs_on_cpu=None if (here := found[at]) is None else here.on_cpu,
+            jobs_in_run_queue=None if here is None else here.run_queue,
+            jobs_blocked=None if here is None else here.blocked,
+            bounds=None if here is None else here.bounds,
             latency={role: _at(latency[role], at) for role in ROLES},
             application=_at(application, at),
             device=_at(at_device, at),
@@ -133,30 +126,6 @@ def moments(
         )
         for at in range(len(edges) - 1)
     ]
-
-
-def blocked(
-    running: float | None, on_cpu: float | None, queued: float | None, waited: dict[str, float | None]
-) -> dict[str, float] | None:
-    """Jobs blocked, by role and ``other``: running less on CPU less queued, shared out by ``waited``.
-
-    None where a part is missing.  The sum of the result is never below 0 nor above ``running``.
-    """
-    inside = [waited[role] for role in ROLES]
-    whole = not_running(running, on_cpu, queued)
-    if whole is None or None in inside:
-        return None
-    calls = sum(value for value in inside if value)
-    share = min(1.0, whole / calls) if calls > 0 else 0.0
-    parts: dict[str, float] = {role: (waited[role] or 0.0) * share for role in ROLES}
-    return {**parts, "other": max(whole - sum(parts.values()), 0.0)}
-
-
-def not_running(running: float | None, on_cpu: float | None, queued: float | None) -> float | None:
-    """Jobs that were neither on CPU nor waiting for one; None where a part is missing."""
-    if running is None or on_cpu is None or queued is None:
-        return None
-    return max(running - on_cpu - queued, 0.0)
 
 
 def busy_cores(samples: Samples, windows: Windows) -> float | None:

@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.analysis.series import Samples, Series
+from mawl.model.followed import BOUNDED, STATES
 from mawl.model.looks import MOST_JOBS_READ_AT_ONCE
 
-READ_IN_TURNS = ("jobs.on_cpu_seconds", "jobs.run_queue_seconds")
+READ_IN_TURNS = (
+    *(f"jobs.{kind}{state}_seconds" for kind in ("followed.", "joined.") for state in STATES),
+    *(f"jobs.joined.{name}_{end}_seconds" for name in BOUNDED for end in ("least", "most")),
+    "jobs.on_cpu_seconds",
+    "jobs.run_queue_seconds",
+)
 
 
 def evened(samples: Samples) -> Samples:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing, lacking
+from mawl.analysis.states import FITS_RATIO
 from mawl.model.records import JobRecord
-from mawl.model.role_io import FILE_ROLES, Waits
+from mawl.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
+
+OF_THREADS = (
+    "the run's format adds up the waits of threads, and some jobs had several at work: not those of jobs"
+)
 
 
 def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
@@ -14,6 +19,16 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
     has any (a run of an older mawl)."""
     if all(job.waits == Waits() for job in jobs):
         return None
+    if any(of_threads(job) for job in jobs):
+        for name in ("on_cpu_seconds", "run_queue_seconds"):
+            missing[f"wait.{name}"] = OF_THREADS
+        missing |= {f"wait.blocked_seconds.{role}": OF_THREADS for role in FILE_ROLES}
+        return {
+            "blocked_at_most_seconds": blocked_at_most(jobs, missing),
+            "on_cpu_seconds": None,
+            "run_queue_seconds": None,
+            "blocked_seconds": dict.fromkeys(FILE_ROLES),
+        }
     return {
         "blocked_at_most_seconds": blocked_at_most(jobs, missing),
         "on_cpu_seconds": _sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
@@ -23,6 +38,13 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
             for role in FILE_ROLES
         },
     }
+
+
+def of_threads(job: JobRecord) -> bool:
+    """Whether a record holds sums over threads, as earlier formats do: more than the job lasted."""
+    states = [getattr(job.waits, name) for name in WAIT_FIELDS]
+    lasted = job.usage.real_time_seconds
+    return lasted is not None and sum(value or 0.0 for value in states) > FITS_RATIO * lasted
 
 
 def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
@@ -44,6 +66,9 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
     cpu = real = 0.0
     for job in jobs:
         used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
+        if of_threads(job):
+            missing[path] = OF_THREADS
+            return None
         if used is None or lasted is None or queued is None:
             missing[path] = "the time that jobs waited for a CPU was not measured"
             return None

@@ -21,7 +21,7 @@ from mawl.measure.account import OwnIo, io_between, usage_of
 from mawl.measure.kernel import become_subreaper
 from mawl.measure.preload.counters import stamp_reaper
 from mawl.measure.processes import descendants, signal_all
-from mawl.measure.run_delay import first_thread_run_delay_seconds
+from mawl.measure.run_delay import first_thread_seconds
 from mawl.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.model.usage import Usage, total
 
@@ -57,6 +57,7 @@ class Keeper:
         self._ended_monotonic = 0.0
         self._usage = Usage()
         self._run_delay: float | None = None
+        self._first: tuple[float, float] | tuple[None, None] = (None, None)
         self._io = OwnIo()
         self._kill_at: float | None = None
         self._leftovers: set[int] = set()
@@ -95,6 +96,8 @@ class Keeper:
             leftover_processes=len(self._leftovers),
             ended_monotonic=self._ended_monotonic,
             run_delay_seconds=self._run_delay,
+            first_on_cpu_seconds=self._first[0],
+            first_run_delay_seconds=self._first[1],
         )
 
     def _watch(self, wakeup: int) -> None:
@@ -125,9 +128,11 @@ class Keeper:
                 return True
             if ended.si_pid == self._main:
                 self._ended_at, self._ended_monotonic = time.time(), time.monotonic()
-            delay = first_thread_run_delay_seconds(ended.si_pid)
-            if delay is not None:
-                self._run_delay = (self._run_delay or 0.0) + delay
+            first = first_thread_seconds(ended.si_pid)
+            if first is not None:
+                self._run_delay = (self._run_delay or 0.0) + first[1]
+            if ended.si_pid == self._main and first is not None:
+                self._first = first
             before = self._io.read()
             _, status, usage = os.wait4(ended.si_pid, 0)
             after = self._io.read()

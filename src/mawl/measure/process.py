@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import time
 from collections.abc import Mapping
 from operator import add
 from pathlib import Path
@@ -43,6 +44,13 @@ class TreeSample(NamedTuple):
     processes: int
     run_delay_seconds: float
     """Waiting for a CPU: the largest sum over living threads seen so far."""
+    read_at: float | None = None
+    """Monotonic time of the last look at CPU and run queue."""
+    first_on_cpu_seconds: float = 0.0
+    first_run_delay_seconds: float = 0.0
+    """Of the first thread of the first process."""
+    helpers: int = 0
+    """Other threads that got a CPU since the look before."""
 
 
 class ProcessSampler:
@@ -100,6 +108,9 @@ class _Tree:
         self._highest = [0, 0, 0, 0, 0, 0, 0]
         self._ticks = 0
         self._young = True
+        self._read_at: float | None = None
+        self._first: WatchedProcess | None = None
+        self._helpers = 0
 
     def sample(self, *, io_only: bool) -> TreeSample | None:
         """The sums now; ``io_only`` leaves the rest as it was read last."""
@@ -112,10 +123,19 @@ class _Tree:
         sums = self._root.figures
         for process in self._known.values():
             sums = list(map(add, sums, process.figures))
+        if not io_only:
+            self._note_first()
         if io_only:  # also what a walk has read: a sum out of its turn would be neither of now nor of then
             sums[_COUNTERS_OF_IO:] = self._highest[_COUNTERS_OF_IO:]
         self._highest = list(map(max, self._highest, sums))
         return self._sample()
+
+    def _note_first(self) -> None:
+        """Note the first thread, which is followed also when its process is gone (it gains nothing then)."""
+        if self._first is None:
+            self._first = next(iter(self._known.values()), None)
+        ran = sum(process.ran for process in self._known.values())
+        self._read_at, self._helpers = time.monotonic(), max(ran - 1, 0)
 
     def _read(self, io_only: bool) -> bool:
         """Read what changes each second; False when some process is gone.
@@ -162,6 +182,10 @@ class _Tree:
             resident_pages * _PAGE_BYTES,
             len(self._known),
             delay / 1e9,
+            self._read_at,
+            0.0 if self._first is None else self._first.first_on_cpu / 1e9,
+            0.0 if self._first is None else self._first.first_run_delay / 1e9,
+            self._helpers,
         )
 
     def close(self) -> None:

@@ -21,23 +21,22 @@ def plausible_run_delay(schedstat: bytes) -> int:
     return min(int(words[1]), int(words[2]) * LONGEST_TURN_NANOSECONDS)
 
 
-def run_delay_seconds(path: str) -> float | None:
-    """What one ``schedstat`` file says; None where the kernel has none, or the thread is gone."""
+def first_thread_seconds(pid: int) -> tuple[float, float] | None:
+    """CPU time and run delay of a process's first thread, also when it has ended and was not reaped yet.
+
+    None where the kernel keeps no ``schedstat``, or the process is gone.
+    """
     try:
-        with open(path, "rb", buffering=0) as file:
-            return int(file.read(96).split()[1]) / 1e9
-    except (OSError, IndexError):
+        with open(f"/proc/{pid}/schedstat", "rb", buffering=0) as file:
+            on_cpu, delay, _ = file.read(96).split()
+            return int(on_cpu) / 1e9, int(delay) / 1e9
+    except (OSError, ValueError):
         return None
-
-
-def first_thread_run_delay_seconds(pid: int) -> float | None:
-    """Of a process's first thread, also when it has ended and was not reaped yet."""
-    return run_delay_seconds(f"/proc/{pid}/schedstat")
 
 
 def own_run_delay_seconds() -> float | None:
     """Of all living threads of the calling process."""
-    first = first_thread_run_delay_seconds(os.getpid())
+    first = first_thread_seconds(os.getpid())
     if first is None:
         return None
     others = 0
@@ -47,4 +46,4 @@ def own_run_delay_seconds() -> float | None:
             # It may end meanwhile.
             with contextlib.suppress(OSError, IndexError), open(path, "rb", buffering=0) as file:
                 others += plausible_run_delay(file.read(96))
-    return first + others / 1e9
+    return first[1] + others / 1e9

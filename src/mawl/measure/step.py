@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from mawl.measure.preload.job import JobCounters, Reading
-from mawl.measure.run_delay import own_run_delay_seconds
+from mawl.measure.run_delay import first_thread_seconds, own_run_delay_seconds
 from mawl.measure.snapshot import Snapshot, Snapshots, reset_peak, usage_between
+from mawl.model.followed import spent, waits_of, waits_without_io
 from mawl.model.records import StepKind, StepRecord
-from mawl.model.role_io import waits_of
+from mawl.model.role_io import FileRole, IoByRole, Waits
+from mawl.model.usage import Usage
 
 
 class DirectBytes(Protocol):
@@ -87,15 +90,15 @@ class StepRecorder:
         self._note_peak(self._snapshots.memory()[0])
         has_reset = reset_peak()
         count = None if self._counters is None else self._counters.read()
-        delay = self._run_delay_seconds()
+        threads = self._threads_now()
         self._direct_before = self._direct_so_far() or (0, 0)
         start = self._snapshots.take()
         try:
             yield running
         except BaseException:
-            self._end(running, kind, start, has_reset, count, delay)
+            self._end(running, kind, start, has_reset, count, threads)
             raise
-        self._end(running, kind, start, has_reset, count, delay)
+        self._end(running, kind, start, has_reset, count, threads)
         self.current = None
 
     def _end(
@@ -105,10 +108,10 @@ class StepRecorder:
         start: Snapshot,
         has_reset: bool,
         count: Reading | None,
-        delay: float | None,
+        threads: _Threads,
     ) -> None:
         end = self._snapshots.take()
-        delay_end = self._run_delay_seconds()
+        threads_end = self._threads_now()
         self._note_peak(end.peak_bytes)
         # Without the reset the mark is the job's, not the step's: then the step's is not known.
         peak = end.peak_bytes if has_reset else None
@@ -119,13 +122,7 @@ class StepRecorder:
         if self._counters is not None and count is not None:
             io = self._counters.note_step(self._number, count)
         direct = self._direct_so_far()
-        waits = waits_of(
-            usage.real_time_seconds,
-            usage.cpu_seconds,
-            None if delay is None or delay_end is None else max(delay_end - delay, 0.0),
-            io,
-            one_thread=self._counters is not None and self._counters.file.one_thread,
-        )
+        waits = _waits(usage, threads, threads_end, io)
         self._report(
             StepRecord(
                 job=self.job,
@@ -146,10 +143,11 @@ class StepRecorder:
     def _direct_so_far(self) -> tuple[int, int] | None:
         return None if self.direct is None else (self.direct.read_bytes, self.direct.written_bytes)
 
-    def _run_delay_seconds(self) -> float | None:
-        if self._counters is not None:
-            return self._counters.run_delay_seconds()
-        return own_run_delay_seconds()
+    def _threads_now(self) -> _Threads:
+        first = first_thread_seconds(os.getpid())
+        if self._counters is None:
+            return _Threads(own_run_delay_seconds(), first, {})
+        return _Threads(self._counters.run_delay_seconds(), first, self._counters.file.first_waited_seconds)
 
     def _note_peak(self, peak: int | None) -> None:
         if peak is not None:
@@ -159,3 +157,23 @@ class StepRecorder:
         if peak is None or self._resident is None:
             return None
         return max(peak - self._resident, 0)
+
+
+class _Threads(NamedTuple):
+    """Run delay of all threads; CPU time, run delay and waiting in calls of the first one."""
+
+    delay: float | None
+    first: tuple[float, float] | None
+    waited: dict[FileRole, float]
+
+
+def _waits(usage: Usage, start: _Threads, end: _Threads, io: IoByRole | None) -> Waits:
+    if start.delay is None or end.delay is None or start.first is None or end.first is None:
+        return Waits()
+    delay = max(end.delay - start.delay, 0.0)
+    first = end.first[0] - start.first[0], end.first[1] - start.first[1]
+    if io is None or usage.cpu_seconds is None:
+        return waits_without_io(first, usage.cpu_seconds, delay)
+    waited = {role: seconds - start.waited[role] for role, seconds in end.waited.items()}
+    whole = {role: of_role.waited_seconds for role, of_role in io.items()}
+    return waits_of(usage.real_time_seconds, spent(*first, waited), spent(usage.cpu_seconds, delay, whole))

@@ -42,6 +42,12 @@ class WatchedProcess:
         self.resident_pages = 0
         self._thread_count = 1
         self.looks = 0
+        self.first_on_cpu = self.first_run_delay = 0
+        """Nanoseconds of the first thread."""
+        self.turns: dict[str, bytes] = {}
+        """How often each thread got a CPU, the first thread under no name."""
+        self.ran = 0
+        """Threads that got one since the look before."""
 
     def read(self) -> bool:
         """Read CPU, memory and I/O anew; False when the process is gone."""
@@ -80,11 +86,20 @@ class WatchedProcess:
         """Read how long its threads waited for a CPU (new ones are found only when looked for); True."""
         if self._schedstat is None:
             self._schedstat = self._open("schedstat")
-        delay = _second(_text(self._schedstat))
+        first = _text(self._schedstat).split()
+        before, self.ran = self.turns, 0
+        if len(first) > 2:
+            self.first_on_cpu, self.first_run_delay = int(first[0]), int(first[1])
+        self.turns = {"": first[2]} if len(first) > 2 else {}
+        delay = int(first[1]) if len(first) > 1 else 0
         if self._thread_count > 1:
             if look_for_threads or not self._threads:
                 self._find_threads()
-            delay += sum(_plausible(_text(thread)) for thread in self._threads.values())
+            for name, thread in self._threads.items():
+                text = _text(thread)
+                delay += _plausible(text)
+                self.turns[name] = text.rpartition(b" ")[2]
+        self.ran = sum(before.get(name) != turns for name, turns in self.turns.items())
         self.figures[6] = delay
         return True
 
@@ -132,12 +147,6 @@ def _text(descriptor: int | None) -> bytes:
         return b""
 
 
-def _second(schedstat: bytes) -> int:
-    """The run delay of a ``schedstat`` file; 0 where there is none or the thread is gone."""
-    words = schedstat.split()
-    return int(words[1]) if len(words) > 1 else 0
-
-
 def _children_of_thread(path: Path) -> list[int]:
     try:
         return [int(pid) for pid in path.read_bytes().split()]
@@ -146,7 +155,7 @@ def _children_of_thread(path: Path) -> list[int]:
 
 
 def _plausible(schedstat: bytes) -> int:
-    """The same of a thread beside the first."""
+    """The run delay in a ``schedstat`` file of a thread beside the first; 0 where the thread is gone."""
     with contextlib.suppress(IndexError):
         return plausible_run_delay(schedstat)
     return 0

@@ -145,7 +145,8 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     ``exit_code`` and ``signal`` are the main process's; with both None its keeper was killed, what
     is known of the end is in a :class:`Failed` before it, and ``usage`` may miss figures.
     ``run_delay_seconds`` is what the first threads of the processes that the keeper itself reaped had
-    waited for a CPU; what else ran is in the job's counters.
+    waited for a CPU; what else ran is in the job's counters.  ``first_*`` are of the first thread of the
+    job's first process alone.
     """
 
     job: str
@@ -156,6 +157,8 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     leftover_processes: int
     ended_monotonic: float | None = None
     run_delay_seconds: float | None = None
+    first_on_cpu_seconds: float | None = None
+    first_run_delay_seconds: float | None = None
 
 
 ToLauncher = Start | Release | Stop

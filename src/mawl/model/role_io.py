@@ -91,10 +91,10 @@ def refused_roles(io: IoByRole) -> list[Role]:
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the time of a job or step went, in thread-seconds; None where it is not known.
+    """Where the time of a job or step went (docs/design/waits.md); None where it is not known.
 
-    ``blocked_*`` share out what is neither CPU nor waiting for a CPU: over the roles by time inside
-    their calls, the rest is ``blocked_other_seconds``.  The six add up to real time where one thread ran.
+    The six add up to its real time, however many threads it has: they are those of the thread on which its
+    end depends.  ``blocked_other_seconds`` is sleep outside the roles' files.
     """
 
     on_cpu_seconds: float | None = None
@@ -106,41 +106,6 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 WAIT_FIELDS: tuple[str, ...] = Waits.__struct_fields__
-
-
-def waits_of(
-    real_time_seconds: float | None,
-    cpu_seconds: float | None,
-    run_queue_seconds: float | None,
-    io: Mapping[FileRole, RoleIo] | None,
-    *,
-    one_thread: bool = True,
-) -> Waits:
-    """Share the time out (docs/design/io-by-role.md, Waits).
-
-    Blocked is real time less CPU less run queue; each role gets its waited time, all of them never
-    more than blocked.  With several threads, which may wait side by side, the whole is the larger of
-    real time and the sum of the parts.  Without ``io`` the blocked time is not split: None.
-    """
-    if real_time_seconds is None or cpu_seconds is None or run_queue_seconds is None:
-        return Waits(on_cpu_seconds=cpu_seconds, run_queue_seconds=run_queue_seconds)
-    blocked = max(real_time_seconds - cpu_seconds - run_queue_seconds, 0.0)
-    if io is None:
-        return Waits(on_cpu_seconds=cpu_seconds, run_queue_seconds=run_queue_seconds)
-    waited = {role: io[role].waited_seconds if role in io else 0.0 for role in FILE_ROLES}
-    asked = sum(waited.values())
-    if not one_thread:
-        blocked = max(blocked, asked)
-    share = min(blocked / asked, 1.0) if asked > 0.0 else 0.0
-    roles = {role: waited[role] * share for role in ROLES}
-    return Waits(
-        on_cpu_seconds=cpu_seconds,
-        run_queue_seconds=run_queue_seconds,
-        blocked_data_seconds=roles["data"],
-        blocked_work_seconds=roles["work"],
-        blocked_util_seconds=roles["util"],
-        blocked_other_seconds=max(blocked - sum(roles.values()), 0.0),
-    )
 
 
 def sum_of(ios: Iterable[RoleIo]) -> RoleIo:

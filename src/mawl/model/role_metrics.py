@@ -16,7 +16,7 @@ ROLE_PAGE = "docs/design/io-by-role.md"
 CALLS = f"{ROLE_PAGE}, Which calls count"
 SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
 LATENCY = f"{ROLE_PAGE}, Latency and sizes"
-WAITS = f"{ROLE_PAGE}, Waits"
+WAITS = "docs/design/waits.md"
 UNCACHED = "docs/design/cache-none.md"
 DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"
@@ -89,7 +89,7 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
     bytes_metric("direct_read_bytes", "Bytes that a program's direct requests (O_DIRECT) read.", DIRECT),
     bytes_metric("direct_written_bytes", "Bytes that a program's direct requests (O_DIRECT) wrote.", DIRECT),
     *(
-        seconds_metric(f"{name}_seconds", f"{words}, in thread-seconds.", WAITS)
+        seconds_metric(f"{name}_seconds", f"{words}: what the thread that its end depends on did.", WAITS)
         for name, words in (
             ("on_cpu", "Time of a job or step on a CPU"),
             ("run_queue", "Time of a job or step waiting for a CPU"),
@@ -175,7 +175,7 @@ ROLE_METRICS: tuple[Metric, ...] = (
     ),
     Metric("io.direct.programs", "-", "list", "Programs some of whose requests were direct.", DIRECT),
     Metric("io.unseen", "-", "list", "What of the jobs' I/O could not be counted, in sentences.", COVERAGE),
-    object_metric("wait", "Where the time of the jobs that count went, in thread-seconds.", WAITS),
+    object_metric("wait", "Where the time of the jobs that count went; adds up to their real time.", WAITS),
     seconds_metric("wait.on_cpu_seconds", "On a CPU.", WAITS),
     seconds_metric(
         "wait.blocked_at_most_seconds",
@@ -218,9 +218,30 @@ ROLE_SERIES: tuple[Metric, ...] = (
             ),
         )
     ),
-    seconds_metric("jobs.on_cpu_seconds", "CPU time of all jobs so far; cumulative.", WAITS),
+    seconds_metric("jobs.on_cpu_seconds", "CPU time of all threads of all jobs; cumulative.", WAITS),
     seconds_metric(
-        "jobs.run_queue_seconds", "Time that all jobs so far waited for a CPU; cumulative.", WAITS
+        "jobs.run_queue_seconds", "Time that all threads of all jobs waited for a CPU; cumulative.", WAITS
+    ),
+    *(
+        seconds_metric(f"jobs.{kind}.{state}_seconds", f"{what} {words}; cumulative.", WAITS)
+        for kind, what in (
+            ("followed", "Time that the first threads of jobs were"),
+            ("joined", "Time that they slept while threads beside them were"),
+        )
+        for state, words in (
+            ("on_cpu", "on a CPU"),
+            ("run_queue", "waiting for a CPU"),
+            *((role, f"waiting inside I/O calls in {role}") for role in FILE_ROLES),
+        )
+    ),
+    *(
+        seconds_metric(
+            f"jobs.joined.{name}_{end}_seconds",
+            f"The {end} that threads beside can have been {words} while the first ones slept; cumulative.",
+            WAITS,
+        )
+        for name, words in (("run_queue", "waiting for a CPU"), ("io", "waiting in I/O of the roles"))
+        for end in ("least", "most")
     ),
 )
 """Series of ``samples``; all jobs, start-up and verify included."""

@@ -168,8 +168,8 @@ WINDOW_METRICS: tuple[Metric, ...] = (
         ratio_metric(f"windows.*.{name}", definition, WINDOWS)
         for name, definition in (
             ("jobs_running", "Mean number of jobs with a process."),
-            ("jobs_on_cpu", "Mean number of jobs (of threads) on a processor."),
-            ("jobs_in_run_queue", "Mean number of jobs (of threads) that waited for a processor."),
+            ("jobs_on_cpu", "Mean number of jobs on a CPU."),
+            ("jobs_in_run_queue", "Mean number of jobs that waited for a CPU."),
             *(
                 (f"jobs_blocked.{place}", f"Mean number of jobs blocked {where}.")
                 for place, where in (

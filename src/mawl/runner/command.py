@@ -22,7 +22,7 @@ from mawl.model.options import Options, Role
 from mawl.model.records import JobRecord
 from mawl.model.usage import Usage, difference
 from mawl.runner.counting import MEASURE_PREFIX, Counting
-from mawl.runner.job_io import own_io, run_delay_of
+from mawl.runner.job_io import first_thread_of, own_io, run_delay_of
 from mawl.runner.storage_around import Storage, StorageAround
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -128,6 +128,7 @@ def _record(command: Sequence[str], started: Started, reaped: Reaped, counting: 
         usage,
         run_delay_seconds=run_delay_of(reaped, count, 0.0),
         started_delay_seconds=started.run_delay_seconds,
+        first=first_thread_of(reaped, started),
     )
     return JobRecord(
         job=JOB,

@@ -17,7 +17,7 @@ from mawl.measure.preload.layout import FILE_BYTES
 from mawl.measure.preload.ledger import Entry, Ledger, ledger_of
 from mawl.measure.space import space_of
 from mawl.model.options import Role
-from mawl.model.role_io import IoByRole, VolumeBytes
+from mawl.model.role_io import FileRole, IoByRole, VolumeBytes
 from mawl.volumes import claim_directory, leftovers_under, remove_leftover, run_of
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -30,6 +30,9 @@ _SPARE_FILES = 8
 _FORSAKEN_SECONDS = 3600.0
 
 
+Waited = dict[FileRole, float]
+
+
 class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     """What the counters of an ended job said, from the attaching of its first process on.
 
@@ -40,7 +43,7 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     io: IoByRole
     moved_bytes: tuple[int, int]
     run_delay_seconds: float
-    one_thread: bool
+    first_waited_seconds: dict[FileRole, float]
     images: int
     io_uring_setups: int
     stdio_unseen: int
@@ -54,7 +57,7 @@ DAMAGED = JobCount(
     io={},
     moved_bytes=(0, 0),
     run_delay_seconds=0.0,
-    one_thread=False,
+    first_waited_seconds={},
     images=0,
     io_uring_setups=0,
     stdio_unseen=0,
@@ -122,6 +125,14 @@ class Counting:
         file = self._files.get(job)
         return file.run_delay_seconds if file is not None and file.whole else 0.0
 
+    def waited_seconds(self, job: str) -> tuple[Waited, Waited] | None:
+        """What the first thread of a job, and all of its threads, waited inside calls by role; None without
+        counters."""
+        file = self._files.get(job)
+        if file is None or not file.whole:
+            return None
+        return file.first_waited_seconds, file.waited_seconds
+
     def step_io(self, job: str, number: int) -> IoByRole | None:
         """I/O of a step that has just ended, from the job's ledger."""
         if job not in self._files or self._directory is None:
@@ -157,7 +168,7 @@ def _count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -> Jo
         moved_bytes=file.moved_bytes(),
         volumes=file.by_volume() if told_apart else None,
         run_delay_seconds=file.run_delay_seconds,
-        one_thread=file.one_thread,
+        first_waited_seconds=file.first_waited_seconds,
         images=file.header("images"),
         io_uring_setups=file.header("io_uring_setups"),
         stdio_unseen=file.header("stdio_unseen"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from mawl.model.followed import Look
 from mawl.model.messages import (
     Answered,
     Failed,
@@ -22,7 +23,7 @@ from mawl.model.usage import Usage, difference, total
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
 from mawl.runner.counting import JobCount
-from mawl.runner.job_io import own_io, run_delay_of
+from mawl.runner.job_io import first_thread_of, last_look, own_io, run_delay_of
 
 
 class JobRun:
@@ -38,6 +39,7 @@ class JobRun:
         self.started_monotonic: float | None = None
         self.started: Started | None = None
         self.run_delay_seconds: float | None = None
+        self.last: Look | None = None
         """Waiting for a CPU of the whole tree, known once it is gone."""
         self.steps: list[StepRecord] = []
         self.answered: Answered | None = None
@@ -116,12 +118,14 @@ class JobRun:
         verify = total(step.usage for step in self.steps if step.kind == "verify")
         usage = self._own_usage(reaped, startup, verify)
         self.run_delay_seconds = run_delay_of(reaped, count, sampled_delay_seconds)
+        self.last = last_look(reaped, count, reaped.usage.cpu_seconds, self.run_delay_seconds)
         own = own_io(
             count,
             self.steps,
             usage,
             run_delay_seconds=self.run_delay_seconds,
             started_delay_seconds=None if self.started is None else self.started.run_delay_seconds,
+            first=first_thread_of(reaped, self.started),
         )
         return JobRecord(
             **_identity(self.plan, self.program, self.node),

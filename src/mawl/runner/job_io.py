@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.measure.preload.ledger import START, Entry
-from mawl.model.messages import Reaped
+from mawl.model.followed import Look, spent, waits_of, waits_without_io
+from mawl.model.messages import Reaped, Started
 from mawl.model.options import ROLES
 from mawl.model.records import StepRecord
 from mawl.model.role_io import (
@@ -19,7 +20,6 @@ from mawl.model.role_io import (
     sum_by_volume,
     sum_of,
     volumes_between,
-    waits_of,
 )
 from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
@@ -67,23 +67,29 @@ def own_io(
     *,
     run_delay_seconds: float | None,
     started_delay_seconds: float | None,
+    first: tuple[float, float] | None = None,
 ) -> OwnIo:
     """What belongs to the job itself.
 
     ``usage`` is its own; ``run_delay_seconds`` is the tree's (:func:`run_delay_of`) and
-    ``started_delay_seconds`` the part of it before the job was released.
+    ``started_delay_seconds`` the part of it before the job was released; ``first`` is CPU time and run
+    delay of the first thread alone, without start-up (:func:`first_thread_of`).
     """
     verify = [step for step in steps if step.kind == "verify"]
     delay = None
     if run_delay_seconds is not None:
-        checking = sum(step.waits.run_queue_seconds or 0.0 for step in verify)
-        delay = max(run_delay_seconds - (started_delay_seconds or 0.0) - checking, 0.0)
+        checked = sum(step.waits.run_queue_seconds or 0.0 for step in verify)
+        delay = max(run_delay_seconds - (started_delay_seconds or 0.0) - checked, 0.0)
+    if first is not None:
+        first = (
+            _less_verify(first[0], "on_cpu_seconds", verify),
+            _less_verify(first[1], "run_queue_seconds", verify),
+        )
     if count is None or count.images == 0:
         remark = None
         if count is not None:
             remark = DAMAGED_FILE if count.damaged else NOT_COUNTED
-        waits = waits_of(usage.real_time_seconds, usage.cpu_seconds, delay, None)
-        return OwnIo(waits=waits, io_remark=remark)
+        return OwnIo(waits=waits_without_io(first, usage.cpu_seconds, delay), io_remark=remark)
     apart = [
         count.entries[number] for number in (START, *(s.number for s in verify)) if number in count.entries
     ]
@@ -92,12 +98,63 @@ def own_io(
     written = max(count.moved_bytes[1] - sum(entry.moved_written_bytes for entry in apart), 0)
     return OwnIo(
         io=io,
-        waits=waits_of(usage.real_time_seconds, usage.cpu_seconds, delay, io, one_thread=count.one_thread),
+        waits=_waits(count, usage, delay, io, first, apart),
         counted_read_bytes=read,
         counted_written_bytes=written,
         io_remark=_remark(count, io, usage, read + written),
         volume_bytes=_by_volume(count, apart),
     )
+
+
+def first_thread_of(reaped: Reaped, started: Started | None) -> tuple[float, float] | None:
+    """CPU time and run delay of a job's first thread since its release: until then it was the only one."""
+    on_cpu, delay = reaped.first_on_cpu_seconds, reaped.first_run_delay_seconds
+    if on_cpu is None or delay is None:
+        return None
+    used = started.used.cpu_seconds if started is not None and started.used is not None else None
+    waited = started.run_delay_seconds if started is not None else None
+    return max(on_cpu - (used or 0.0), 0.0), max(delay - (waited or 0.0), 0.0)
+
+
+def last_look(
+    reaped: Reaped, count: JobCount | None, cpu_seconds: float | None, run_delay_seconds: float | None
+) -> Look | None:
+    """A job at its end; None where a part is not known."""
+    on_cpu, delay, at = reaped.first_on_cpu_seconds, reaped.first_run_delay_seconds, reaped.ended_monotonic
+    if count is None or cpu_seconds is None or run_delay_seconds is None:
+        return None
+    if on_cpu is None or delay is None or at is None:
+        return None
+    whole = {role: of_role.waited_seconds for role, of_role in count.io.items()}
+    return Look(
+        at=at,
+        first=spent(on_cpu, delay, count.first_waited_seconds),
+        tree=spent(cpu_seconds, run_delay_seconds, whole),
+    )
+
+
+def _less_verify(whole: float, name: str, verify: Sequence[StepRecord]) -> float:
+    return max(whole - sum(getattr(step.waits, name) or 0.0 for step in verify), 0.0)
+
+
+def _waits(
+    count: JobCount,
+    usage: Usage,
+    delay: float | None,
+    io: IoByRole,
+    first: tuple[float, float] | None,
+    apart: Sequence[Entry],
+) -> Waits:
+    """The waits of the job itself; what it waited before its release and in verify was its first thread's."""
+    if first is None or usage.cpu_seconds is None or delay is None:
+        return Waits()
+    before = sum_by_role(entry.io for entry in apart)
+    waited = {
+        role: max(seconds - before[role].waited_seconds, 0.0)
+        for role, seconds in count.first_waited_seconds.items()
+    }
+    whole = {role: of_role.waited_seconds for role, of_role in io.items()}
+    return waits_of(usage.real_time_seconds, spent(*first, waited), spent(usage.cpu_seconds, delay, whole))
 
 
 def _by_volume(count: JobCount, apart: Sequence[Entry]) -> VolumeBytes | None:

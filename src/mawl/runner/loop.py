@@ -237,7 +237,7 @@ class RunLoop:
         else:
             count = self.sampling.roles.take(message.job)
             record = run.record(message, count, self.sampling.last_run_delay_seconds(message.job))
-        self.sampling.roles.job_ended(record.total.cpu_seconds, run.run_delay_seconds)
+        self.sampling.roles.job_ended(record.job, record.total.cpu_seconds, run.run_delay_seconds, run.last)
         self._job_ended(run, record)
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:

@@ -9,9 +9,11 @@ import msgspec
 from mawl.measure.preload.counters import live_words
 from mawl.measure.preload.layout import sum_word
 from mawl.measure.process import TreeSample
+from mawl.model.followed import Look, spent
 from mawl.model.messages import StepEnded
 from mawl.model.role_io import FILE_ROLES
 from mawl.runner.counting import Counting, JobCount
+from mawl.runner.following import Following
 
 Series = list[tuple[str, float]]
 
@@ -42,6 +44,7 @@ class RoleSampling:
         self._ended = 0
         self._seconds = {"jobs.on_cpu_seconds": 0.0, "jobs.run_queue_seconds": 0.0}
         self._last = dict(self._seconds)
+        self._following = Following()
 
     def counters(self, job: str) -> str | None:
         """A counter file for a job that is about to start; None where it goes without."""
@@ -63,8 +66,11 @@ class RoleSampling:
         self._ended += live
         return count
 
-    def job_ended(self, cpu_seconds: float | None, run_delay_seconds: float | None) -> None:
-        """What an ended job used in the end: its live figures end with it."""
+    def job_ended(
+        self, job: str, cpu_seconds: float | None, run_delay_seconds: float | None, last: Look | None = None
+    ) -> None:
+        """What an ended job used in the end: its live figures end; ``last`` is the look at its end."""
+        self._following.ended(job, last)
         self._seconds["jobs.on_cpu_seconds"] += cpu_seconds or 0.0
         self._seconds["jobs.run_queue_seconds"] += run_delay_seconds or 0.0
 
@@ -72,8 +78,9 @@ class RoleSampling:
         """All series now; those by role only where I/O by role is measured."""
         delay = 0.0
         for job, tree in live.items():
-            delay += tree.run_delay_seconds
-            delay += 0.0 if self._counting is None else self._counting.run_delay_seconds(job)
+            gone = 0.0 if self._counting is None else self._counting.run_delay_seconds(job)
+            delay += tree.run_delay_seconds + gone
+            self._follow(job, tree, gone)
         now = {
             "jobs.on_cpu_seconds": sum(t.user_cpu_seconds + t.system_cpu_seconds for t in live.values()),
             "jobs.run_queue_seconds": delay,
@@ -82,8 +89,23 @@ class RoleSampling:
             self._last[name] = max(self._last[name], self._seconds[name] + value)
         found: Series = list(self._last.items())
         if self._counting is not None and self._counting.reason is None:
+            found += self._following.series()
             found += _by_role(live_words(self._ended + self._counting.live()))
         return found
+
+    def _follow(self, job: str, tree: TreeSample, gone: float) -> None:
+        """Look at a job whose CPU and run queue were just read; ``gone`` is the run delay of what ended."""
+        waited = None if self._counting is None else self._counting.waited_seconds(job)
+        if waited is None or tree.read_at is None:
+            return
+        used = tree.user_cpu_seconds + tree.system_cpu_seconds
+        look = Look(
+            at=tree.read_at,
+            first=spent(tree.first_on_cpu_seconds, tree.first_run_delay_seconds, waited[0]),
+            tree=spent(used, tree.run_delay_seconds + gone, waited[1]),
+            helpers=tree.helpers,
+        )
+        self._following.look(job, look)
 
 
 def _by_role(sums: Sequence[int]) -> Series:

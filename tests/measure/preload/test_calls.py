@@ -180,7 +180,6 @@ def test_forks_children_and_new_programs_count_into_the_same_file(counted: Count
     assert roles(counters)["util"][2:] == (7, 7000)
     assert roles(counters)["data"][3] == 7000
     assert counters.header("forks") >= 1
-    assert not counters.one_thread
 
 
 def test_what_was_counted_survives_kill_9(counted: Counted) -> None:

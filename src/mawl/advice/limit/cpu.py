@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
-from mawl.units import format_ratio
+from mawl.units import format_percent, format_ratio
 
 
 def _loss(moment: Moment, _: Reading) -> float | None:
@@ -21,8 +21,8 @@ def _evidence(reading: Reading) -> list[Line]:
         lines.append(
             Line(
                 kind="evidence",
-                sentence=f"jobs waited for a processor in {format_ratio(queued)} of their time and "
-                f"were on one in {format_ratio(on_cpu)}",
+                sentence=f"jobs waited for CPU {format_percent(queued)} of the time and "
+                f"were on CPU {format_percent(on_cpu)} of it",
             )
         )
     lines += pressure_line(reading, "cpu_some", "some task waited for a processor")

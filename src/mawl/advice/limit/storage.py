@@ -45,7 +45,7 @@ def place(reading: Reading, windows: list[Moment]) -> tuple[Role | None, str | N
 
 def _loss(moment: Moment, reading: Reading) -> float | None:
     losses = role_losses(moment, reading)
-    return None if losses is None else min(sum(losses.values()), 1.0)
+    return None if losses is None else sum(losses.values())
 
 
 def _evidence(reading: Reading) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mawl.advice.evidence import Reading
@@ -12,6 +12,7 @@ from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
+from mawl.model.options import ROLES
 from mawl.model.thresholds import value_of
 
 RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
@@ -78,13 +79,30 @@ def _mean_loss(rule: Rule, reading: Reading) -> float:
 
 def classify(moment: Moment, reading: Reading) -> Resource | str | None:
     """What limited a window: the resource that cost its jobs most, ``none`` below
-    :data:`LEAST_LOSS_RATIO`; None where the window does not tell."""
+    :data:`LEAST_LOSS_RATIO`; None where the window does not tell, or where the bounds of its states
+    (threads that worked side by side) would give different names."""
     losses = {rule.resource: rule.loss(moment, reading) for rule in RULES}
     known = {name: loss for name, loss in losses.items() if loss is not None}
     if len(known) < len(losses):
         return None
-    first = max(known, key=lambda name: known[name])
-    return first if known[first] >= LEAST_LOSS_RATIO else "none"
+    names = {_costliest(bounded) for bounded in (known, *_at_bounds(moment, known))}
+    return names.pop() if len(names) == 1 else None
+
+
+def _costliest(losses: dict[Resource, float]) -> Resource | str:
+    first = max(losses, key=lambda name: losses[name])
+    return first if losses[first] >= LEAST_LOSS_RATIO else "none"
+
+
+def _at_bounds(moment: Moment, losses: dict[Resource, float]) -> Iterator[dict[Resource, float]]:
+    """The losses with the least I/O and the most run queue that a window's states allow, and the reverse."""
+    if moment.bounds is None or moment.jobs_blocked is None or moment.jobs_in_run_queue is None:
+        return
+    waiting = sum(moment.jobs_blocked[role] for role in ROLES)
+    for io_end, queue_end in ((0, 1), (1, 0)):
+        io = moment.bounds["io"][io_end] / waiting if waiting else 1.0
+        queue = moment.bounds["run_queue"][queue_end] / (moment.jobs_in_run_queue or 1.0)
+        yield {name: loss * (queue if name == "cpu" else io) for name, loss in losses.items()}
 
 
 def named(shares: dict[str, float]) -> str:

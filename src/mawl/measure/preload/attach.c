@@ -64,6 +64,8 @@ EXPORT int mawl_counters_attach(const char *path) {
         munmap(mapped, FILE_BYTES);
         return -1;
     }
+    u64 nobody = 0;
+    __atomic_compare_exchange_n(&mapped[HEADER_FIRST], &nobody, (u64)getpid(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     ADD(mapped[HEADER_IMAGES], 1);
     tap_uncached = (int)mapped[HEADER_UNCACHED_CLASSES];
     tap_file = mapped;

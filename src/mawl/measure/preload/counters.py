@@ -45,6 +45,10 @@ MOST_VOLUMES = VOLUMES - 1
 _HEADER_WORDS = HEADER_BYTES // 8
 _SHARDS_USED = HEADER.index("shards_used")
 _RUN_DELAY = HEADER.index("run_delay_nanoseconds")
+_FIRST_WAITED = HEADER.index(f"first_waited_{FILE_ROLES[0]}_nanoseconds")
+_WAITED_WORDS = {
+    role: [sum_word(kind, role, "waited_nanoseconds") for kind in TIMED_KINDS] for role in FILE_ROLES
+}
 _LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
 _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
@@ -119,14 +123,24 @@ class CounterFile:
         return self._words[HEADER.index(name)]
 
     @property
-    def one_thread(self) -> bool:
-        """Whether all of the job was one thread of one program."""
-        return (self.header("images"), self.header("forks"), self.header("threads")) == (1, 0, 0)
-
-    @property
     def run_delay_seconds(self) -> float:
         """Waiting for a CPU of the threads and processes that have ended."""
         return self._words[_RUN_DELAY] / 1e9
+
+    @property
+    def first_waited_seconds(self) -> dict[FileRole, float]:
+        """Waiting of the first process's first thread inside calls, by role."""
+        words = self._words[_FIRST_WAITED : _FIRST_WAITED + len(FILE_ROLES)].tolist()
+        return {role: word / 1e9 for role, word in zip(FILE_ROLES, words, strict=True)}
+
+    @property
+    def waited_seconds(self) -> dict[FileRole, float]:
+        """Waiting of all threads inside calls, by role."""
+        rows = [self._words[at : at + _LIVE_WORDS].tolist() for at in self._shards()]
+        return {
+            role: sum(row[word] for row in rows for word in words) / 1e9
+            for role, words in _WAITED_WORDS.items()
+        }
 
     def live(self) -> int:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.

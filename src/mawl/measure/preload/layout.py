@@ -12,7 +12,7 @@ from __future__ import annotations
 from mawl.model.role_io import FILE_ROLES, SUB_BUCKETS
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 4
+VERSION = 5
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -48,8 +48,11 @@ HEADER = (
     "stdio_unseen",
     "reaper",
     "uncached_classes",
+    "first",
+    *(f"first_waited_{role}_nanoseconds" for role in FILE_ROLES),
 )
-"""``shards_used`` is a bit map; ``images`` are programs that took the library, ``forks`` their forks,
+"""``first`` is the first process, ``first_waited_*`` how long its first thread waited inside calls, by role;
+``shards_used`` is a bit map; ``images`` are programs that took the library, ``forks`` their forks,
 ``threads`` those they made; ``run_delay_nanoseconds`` is of threads and processes that ended;
 ``stdio_unseen`` are images whose C library is not the one whose tables the library knows;
 ``reaper`` is the process that accounts for the run delay of its own children's first threads;

@@ -75,11 +75,13 @@ static void grant(u64 blocked) {
     double squares = 0;
     EACH_USED(at, self.used) squares += self.calls[at].squares;
     if (squares <= 0) return;
+    int first = (u64)syscall(SYS_gettid) == LOAD(tap_file[HEADER_FIRST]); /* once a millisecond of calls */
     EACH_USED(at, self.used) {
         struct put_by *put = &self.calls[at];
         u64 share = (u64)((double)blocked * put->squares / squares);
         u64 waited = share < put->nanoseconds ? share : put->nanoseconds;
         ADD(tap_sums(tap_shard(), at / CLASSES, at % CLASSES)[SUM_WAITED_NANOSECONDS], waited);
+        if (first && at % CLASSES < CLASS_STREAM) ADD(tap_file[HEADER_FIRST_WAITED_DATA_NANOSECONDS + at % CLASSES], waited);
     }
 }
 

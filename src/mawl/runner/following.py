@@ -1,0 +1,50 @@
+"""What running and ended jobs did so far: each job's first thread followed from look to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mawl.model.followed import BOUNDED, STATES, Look, Share, between
+
+FOLLOWED = tuple(f"jobs.followed.{state}_seconds" for state in STATES)
+JOINED = tuple(f"jobs.joined.{state}_seconds" for state in STATES)
+BOUNDS = tuple(f"jobs.joined.{name}_{end}_seconds" for name in BOUNDED for end in ("least", "most"))
+
+
+class Following:
+    """Sums over all jobs so far, which only grow."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Look] = {}
+        self._sums = dict.fromkeys((*FOLLOWED, *JOINED, *BOUNDS), 0.0)
+
+    def look(self, job: str, now: Look) -> None:
+        """Add what a job did since its last look; one at the same moment adds nothing."""
+        before = self._last.get(job)
+        if before is None:
+            # All that it did came before its first look, and how long it has run is not known here.
+            nothing = dict.fromkeys(STATES, 0.0)
+            whole = max(sum(now.tree.values()), sum(now.first.values()))
+            before = Look(at=now.at - whole, first=nothing, tree=nothing)
+        if now.at <= before.at:
+            return
+        self._last[job] = now
+        self._add(between(before, now))
+
+    def ended(self, job: str, last: Look | None) -> None:
+        """Add a job's last stretch, where it is known, and forget the job."""
+        if last is not None:
+            self.look(job, last)
+        self._last.pop(job, None)
+
+    def series(self) -> Iterable[tuple[str, float]]:
+        """All sums."""
+        return self._sums.items()
+
+    def _add(self, share: Share) -> None:
+        for state in STATES:
+            self._sums[f"jobs.followed.{state}_seconds"] += share.first[state]
+            self._sums[f"jobs.joined.{state}_seconds"] += share.joined[state]
+        for name, (least, most) in share.bounds.items():
+            self._sums[f"jobs.joined.{name}_least_seconds"] += least
+            self._sums[f"jobs.joined.{name}_most_seconds"] += most
