@@ -14,7 +14,7 @@ import pytest
 from pyarrow import compute
 
 from mawl.cluster.connection import CONNECT_SECONDS, NO_SCHEDULER, connected
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.conftest import Cluster
@@ -161,6 +161,7 @@ def test_a_killed_scheduler_costs_the_jobs_that_ran_and_stops_the_nodes(
     _, said = run.communicate(timeout=120)
     until_gone(tmp_path)
     assert run.returncode == 1, said
+    assert "Traceback" not in said and "distributed" not in said
     found = newest(tmp_path)
     assert found.facts.outcome == "failed"
     for name in NAMES[:2]:
@@ -263,6 +264,18 @@ def test_where_nobody_listens_the_address_is_named_with_the_reason() -> None:
         asyncio.run(connect())
     assert str(caught.value).startswith("tcp://127.0.0.1:9: no Dask scheduler lets us in there: ")
     assert "object at" not in str(caught.value) and "refused" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "tcp://", "tcp://nonsense", "gopher://a:1", "tcp://a:1/x", ""]
+)
+def test_what_is_no_address_is_refused_before_a_client_is_made(address: str) -> None:
+    async def connect() -> None:
+        async with connected(address, None, seconds=1.0):
+            raise AssertionError("that was no address")
+
+    with pytest.raises(UsageError, match="is no address of a scheduler; name it as tcp://HOST:PORT"):
+        asyncio.run(connect())
 
 
 def test_a_run_on_one_node_never_imports_dask(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ TUNED = {
 }
 """Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
 
+_ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
+
 LOOPBACK = "127.0.0.1:0"
 """Where the HTTP server listens that Dask starts without a dashboard, too, by default at all addresses."""
 
@@ -132,6 +134,12 @@ async def connected(
     address: str, certificates: Certificates | None, seconds: float = CONNECT_SECONDS
 ) -> AsyncIterator[Client]:
     """A client of the scheduler at an address; the sentence of an error names it."""
+    if _ADDRESS.fullmatch(address) is None:
+        raise UsageError(
+            "is no address of a scheduler",
+            where=address,
+            cure="name it as tcp://HOST:PORT or tls://HOST:PORT",
+        )
     security = certificates.security() if certificates else None
     if (
         address.startswith("tls://")
@@ -158,6 +166,11 @@ async def connected(
             why=_reason(address, error),
             cure="start one with dask scheduler, check host and port, and with TLS the certificates",
         ) from None
+    # What a lost scheduler means for the run is told by the controller, in a sentence.
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):  # Dask gives several a level of their own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield client
     finally:

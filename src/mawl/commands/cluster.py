@@ -42,13 +42,20 @@ ONLY_ON_NODES = (
 ONLY_ON_ONE = ("solo", "dry_run", "json", "probe")
 
 
+UNENCRYPTED = (
+    "the scheduler is not encrypted: anyone who reaches it can run code on all nodes; use tls://HOST:PORT "
+    "with --tls-ca, --tls-cert and --tls-key, or a network that only the nodes reach"
+)
+
+
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     """--cluster, --ssh and what goes with them."""
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
         help="run on every worker of a Dask cluster, each a node with the whole workload; ADDRESS is its "
-        "scheduler's, such as tcp://HOST:8786 or tls://HOST:8786",
+        "scheduler's, such as tls://HOST:8786 or tcp://HOST:8786 (not encrypted: anyone who reaches it can "
+        "run code on all nodes)",
     )
     parser.add_argument(
         "--ssh",
@@ -335,6 +342,8 @@ def _reach(arguments: argparse.Namespace, storage: Iterable[str]) -> Reach:
     if all(files):
         authority, certificate, key = (Path(file).absolute() for file in files)
         certificates = Certificates(authority=authority, certificate=certificate, key=key)
+    if arguments.cluster is not None and not arguments.cluster.startswith("tls://"):
+        print(f"warning: {UNENCRYPTED}", file=sys.stderr)
     hosts = [host for host in (arguments.ssh or "").split(",") if host]
     named = [host.rpartition("@")[2] for host in hosts]
     return Reach(
