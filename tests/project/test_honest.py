@@ -143,7 +143,7 @@ def test_counters_that_name_this_runs_directories_are_its_own(memory: Path, tmp_
     for name, place in (("ours", base), ("theirs", tmp_path / "pytest-10")):
         (memory / f"mawl-run-{name}").mkdir()
         (memory / f"mawl-run-{name}" / "1.counters").write_bytes(b"\0" + os.fsencode(place / "work") + b"\0")
-        (memory / f"mawl-run-{name}" / ".mawl").touch()
+        (memory / f"mawl-run-{name}" / ".mawl").write_text(f"made by mawl: run {name} as counters\n")
     assert left.own(base) == [str(memory / "mawl-run-ours")]
     # Nobody holds the other, and its name is of another run: what fails depends on whether one was there.
     left.others = True

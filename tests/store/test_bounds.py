@@ -25,7 +25,7 @@ def finished(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e300])
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), 1e300])
 @pytest.mark.parametrize(("name", "column"), [("jobs", "real_time_seconds"), ("samples", "value")])
 def test_a_number_that_cannot_be_added_up_is_refused_by_column(
     finished: Path, name: str, column: str, value: float

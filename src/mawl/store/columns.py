@@ -117,6 +117,9 @@ SCHEMAS: dict[str, pa.Schema] = {
 }
 
 
+_SAMPLE = SCHEMAS["samples"].field("value")
+
+
 def to_table(name: str, records: Iterable[msgspec.Struct]) -> pa.Table:
     """Records as the table ``name``; OverflowError or ArrowInvalid for a number no column can hold."""
     schema = SCHEMAS[name]
@@ -236,8 +239,13 @@ def _in_calendar(column: pa.ChunkedArray) -> bool:
     return span["min"] is None or (in_calendar(span["min"] / 1e6) and in_calendar(span["max"] / 1e6))
 
 
-def _is_number(column: pa.ChunkedArray) -> bool:
-    """Whether every value is a number that can be added up; null is none, and fine."""
+def _is_number(field: pa.Field, column: pa.ChunkedArray) -> bool:
+    """Whether every value is a number that can be added up; null is none, and fine.
+
+    A sample's NaN says that a recording has no figure there (:mod:`mawl.analysis.series` leaves it out).
+    """
+    if field.equals(_SAMPLE):
+        column = compute.if_else(compute.is_nan(column), None, column)
     fits = compute.less_equal(compute.abs(column), LARGEST_NUMBER)
     return compute.all(fits, min_count=0).as_py() is not False
 
@@ -245,7 +253,7 @@ def _is_number(column: pa.ChunkedArray) -> bool:
 def in_bounds(table: pa.Table) -> pa.Table:
     """The table; ValueError where a number in it cannot be added up."""
     for field, column in zip(table.schema, table.columns, strict=True):
-        if pa.types.is_floating(field.type) and not _is_number(column):
+        if pa.types.is_floating(field.type) and not _is_number(field, column):
             raise ValueError(f"{field.name}: a number that is not finite, or above {LARGEST_NUMBER:g}")
     return table
 
@@ -272,7 +280,7 @@ def conform(name: str, table: pa.Table, where: Path) -> pa.Table:
             raise UnreadableRunError("holds something else", where=place, why=why) from None
         if column.null_count and not field.nullable:
             raise UnreadableRunError("has rows without a value", where=place)
-        if pa.types.is_floating(field.type) and not _is_number(column):
+        if pa.types.is_floating(field.type) and not _is_number(field, column):
             raise UnreadableRunError(
                 f"holds a number that is not finite, or above {LARGEST_NUMBER:g}", where=place
             )
