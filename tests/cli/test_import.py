@@ -58,7 +58,7 @@ def test_imported_runs_are_compared_and_listed(logs: Path, capsys: pytest.Captur
     one, other = sorted(path.name for path in Path("runs").iterdir() if not path.is_symlink())
     capsys.readouterr()
     assert main(["compare", one, other]) == 0
-    assert "real time, all jobs" in capsys.readouterr().out
+    assert "geometric means over jobs and runs" in capsys.readouterr().out
     failures: list[Exception] = []
     app = create_app(Path("runs"), standard(Bounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:

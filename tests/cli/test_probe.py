@@ -164,7 +164,7 @@ def test_after_kill_9_fio_is_gone_and_clean_finds_the_files(roles: Command) -> N
 def test_clean_finds_what_a_probe_of_a_candidate_left(roles: Command) -> None:
     left = roles.directory / "new" / "mawl-run-probe-1"
     left.mkdir(parents=True)
-    (left / ".mawl").touch()
+    (left / ".mawl").write_text("made by mawl: run probe-1 as probe\n")
     (left / "stream.0").write_bytes(b"x" * 5000)
     assert roles("clean").stdout == "nothing to clean\n"
     assert roles("clean", "new").stdout.startswith(f"removed {left}")

@@ -138,7 +138,7 @@ def test_what_is_no_rate_of_a_link_is_refused(text: str) -> None:
 
 
 def test_the_options_go_with_several_nodes_only() -> None:
-    from mawl.commands.cluster import on_nodes
+    from mawl.commands.cluster_arguments import on_nodes
 
     parser = argparse.ArgumentParser()
     add_arguments(parser)

@@ -8,6 +8,7 @@ what is watched while it runs wants :class:`subprocess.Popen`.
 from __future__ import annotations
 
 import array
+import atexit
 import contextlib
 import importlib
 import json
@@ -16,6 +17,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -138,7 +141,21 @@ def _become(request: tuple[list[str], str, dict[str, str]], output: int, errors:
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = [str(Path(mawl.__file__).with_name("__main__.py")), *arguments]
-    entry()
+    status = 1
+    try:
+        entry()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
+        os._exit(status)
 
 
 if __name__ == "__main__":

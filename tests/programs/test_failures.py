@@ -99,7 +99,7 @@ def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
         "see the kernel's log (dmesg) for the device, or name another directory with --work"
     )
     full = failures.not_made_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
-    assert full.endswith("; free space and inodes there, or name another directory with --work")
+    assert full.endswith("; free space there, or name another directory with --work")
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def judged(**changes: object) -> dict[str, Any]:
 def test_what_it_means_comes_first() -> None:
     lines = render(judged()).splitlines()
     assert [line.split()[0] for line in lines if line[:1].isalpha()][:6] == [
-        "carried",
-        "compute",
+        "answer",
+        "parts",
         "guideline",
         "next",
         "limit",

@@ -167,8 +167,8 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
     ]
     text = render(judge(of, records, summary_of(of, records, samples=some), some))
     assert (
-        "carried   not known: all 4 jobs finished\ncompute   and storage: not known: no program was run alone"
-        in text
+        "answer    not known: all 4 jobs finished\nparts     compute and storage: not known: "
+        "no program was run alone" in text
     )
     assert "limit     storage (work on sda); shares of the active time: storage 1.00" in text
     assert "validity  preliminary: reach, duration, repeats" in text

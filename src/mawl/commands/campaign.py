@@ -16,7 +16,7 @@ from mawl.commands.campaign_arguments import kind_of, only_continues
 from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
-from mawl.commands.cluster import on_nodes
+from mawl.commands.cluster_arguments import on_nodes
 from mawl.commands.extras import require_programs
 from mawl.commands.html import named
 from mawl.config.settings import Settings

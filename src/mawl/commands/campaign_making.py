@@ -15,7 +15,7 @@ from mawl.campaigns.order import back_and_forth
 from mawl.commands.arguments import DEFAULT_WORKLOAD, plan_of, settings, volumes_of
 from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts, words_of
 from mawl.commands.campaign_place import kept_settings, this_machine
-from mawl.commands.cluster import on_nodes
+from mawl.commands.cluster_arguments import on_nodes
 from mawl.commands.run_profile import apply_profile
 from mawl.config import toml
 from mawl.config.run_options import load_run_options

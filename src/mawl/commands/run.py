@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from mawl.commands.arguments import add_role_arguments, add_volume_order_argument, add_workload_arguments
 from mawl.commands.campaign_arguments import add_campaign_arguments, kind_of
-from mawl.commands.cluster import add_cluster_arguments, on_nodes, run_on_nodes
+from mawl.commands.cluster import run_on_nodes
+from mawl.commands.cluster_arguments import add_cluster_arguments, on_nodes
 from mawl.commands.run_profile import add_profile_argument, apply_profile
 from mawl.imports import importing
 

@@ -63,10 +63,12 @@ def answers(capacity: Block) -> list[tuple[str, str]]:
     """The answer with the jobs and the slowdown, compute and storage by themselves, and what to do next."""
     parts = ("compute", "storage", "guideline")
     rest = [sentence for sentence in capacity["reasons"] if not sentence.startswith(parts)]
-    lines = [("carried", f"{word_of(capacity)}: {'; '.join(rest)}")]
+    lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
     for name in parts:
-        own = [sentence for sentence in capacity["reasons"] if sentence.startswith(name)]
-        lines += [(name, sentence.removeprefix(name).removeprefix(":").lstrip()) for sentence in own]
+        own = [sentence for sentence in capacity["reasons"] if sentence.startswith(f"{name}:")]
+        lines += [(name, sentence.removeprefix(f"{name}: ")) for sentence in own]
+        both = [sentence for sentence in capacity["reasons"] if sentence.startswith(f"{name} and")]
+        lines += [("parts", sentence) for sentence in both]
     if capacity["next_step"]:
         lines.append(("next", capacity["next_step"]))
     return lines
