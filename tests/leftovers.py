@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import time
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
@@ -135,6 +136,18 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
     report(own, told, _writer(session.config))
     if own:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """Fail a test that leaves interrupts blocked or ignored: every command of later tests would inherit it."""
+    yield
+    left = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if signal.SIGINT in left or ignored:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        pytest.fail("the test left SIGINT blocked or ignored", pytrace=False)
 
 
 def report(own: list[str], told: list[str], say: Callable[[str], object]) -> None:

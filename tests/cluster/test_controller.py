@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.runner.counting import leftover_counters
 from mawl.runner.interrupts import Interrupts
 from mawl.store import Run, open_run
+from mawl.volumes import remove_leftover
 from tests.fakes.local_nodes import LocalLink, Watcher
 
 RUN = f"c{os.getpid()}"
@@ -88,6 +90,14 @@ class Lab:
 
     def node(self, name: str) -> Run:
         return open_run(self.folder / "nodes" / name)
+
+
+@pytest.fixture(autouse=True)
+def counters_of_killed_nodes(tmp_path: Path) -> Iterator[None]:
+    """What a node that a test killed leaves in shared memory, as ``mawl clean`` would take it."""
+    yield
+    for directory in leftover_counters({RUN}, tmp_path):
+        remove_leftover(directory)
 
 
 @pytest.fixture
