@@ -45,7 +45,8 @@ class Leftovers:
 
     def own(self, base: Path) -> list[str]:
         """What is certainly of the run with this temporary directory."""
-        found = [f"processes: {pids}" for pids in (marked_processes(VARIABLE).get(self.mark),) if pids]
+        alive = [pid for pid in marked_processes(VARIABLE).get(self.mark, []) if not _is_tracker(pid)]
+        found = [f"processes: {alive}"] if alive else []
         found += [f"mount: {line}" for line in _read(MOUNTS).splitlines() if _within(line, base)]
         for backing in BLOCK.glob("loop*/loop/backing_file"):
             file = _read(backing).strip()
@@ -68,6 +69,11 @@ class Leftovers:
         if self.others or self._other_runs():
             return own, unclaimed
         return own + unclaimed, []
+
+
+def _is_tracker(pid: int) -> bool:
+    """Whether it is Python's own tracker of shared memory, which ends with the tests' process."""
+    return "multiprocessing.resource_tracker" in _read(Path(f"/proc/{pid}/cmdline"))
 
 
 def _read(path: Path) -> str:
@@ -140,7 +146,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Generator[None]:
-    """Fail a test that leaves interrupts blocked or ignored: every command of later tests would inherit it."""
+    """Fail a test that leaves interrupts blocked or ignored: commands of later tests would inherit it."""
     yield
     left = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN

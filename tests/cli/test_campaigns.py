@@ -73,6 +73,8 @@ def test_repeats_are_made_and_reported_in_every_format(one: Command) -> None:
     assert one.leftovers() == []
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_options_in_files_are_held_against_each_other(one: Command) -> None:
     (one.directory / "small.toml").write_text('[options]\nsortsize = "64MiB"\n')
     (one.directory / "large.toml").write_text('title = "large sorts"\n[options]\nsortsize = "512MiB"\n')
@@ -202,6 +204,8 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(one: Command) -> None:
     assert one.leftovers() == []
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_sessions_are_found_within_a_bound(one: Command) -> None:
     """Nothing is expected of this machine but an answer: stretch is of short jobs."""
     (one.directory / "mawl.toml").write_text('most_slowdown = 1000.0\nguideline_warn = "1"\n')

@@ -28,6 +28,8 @@ from tests.fakes.search_runs import asked, campaign
 PROFILE = 'work = ["fast-work"]\nvolume_order = "free-space"\n[options]\nsortsize = "64MiB"\ncpucount = 2\n'
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     """The budget has room for the one setting that is always tried."""
     (mawl.directory / "one.toml").write_text(ONE_JOB)

@@ -151,6 +151,8 @@ def test_a_question_before_the_gate_that_nobody_answers_is_asked_again(tmp_path:
     assert lab.run().jobs.column("outcome").to_pylist() == ["finished"]
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:
     names = ["node1", "node2"]
     lab = Lab(tmp_path, dict.fromkeys(names, plan_of("nano")), lease_seconds=30.0)
@@ -218,6 +220,8 @@ def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_
     agent.finish(f"{RUN}-node2", False)
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab) -> None:
     def kill() -> None:
         os.kill(agent._CHILDREN[f"{RUN}-node1"]._process.pid, signal.SIGKILL)

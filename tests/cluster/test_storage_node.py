@@ -72,6 +72,8 @@ def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(shor
     until_gone([f"{RUN}-node1", f"{RUN}-node2", f"{RUN}-sto"])
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
 def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> None:
     def before(node: str, function: str) -> None:
         journal = short.folder / "journal" / "events.jsonl"

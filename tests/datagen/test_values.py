@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from mawl.plan.columns import (
     Bell,
     Code,
     Column,
+    Feature,
     GroupNumber,
     GroupPlace,
     Paired,
@@ -204,6 +206,15 @@ def test_clusters_have_their_shares_and_features_their_centres() -> None:
             inside = found[clusters == cluster]
             assert inside.mean() == pytest.approx(centres[cluster, index], abs=0.15)
             assert inside.std() == pytest.approx(2.5, abs=0.1)
+
+
+@pytest.mark.parametrize("shares", [(128, 127), (128, 129), ()])
+def test_shares_that_do_not_add_up_are_refused(shares: tuple[int, ...]) -> None:
+    table = INPUTS["customers"]
+    feature = Column("feature", Feature(index=0, shares=shares, noise=1.0))
+    odd = msgspec.structs.replace(table, columns=(feature,))
+    with pytest.raises(ValueError, match=f"must add up to 256, found {sum(shares)}"):
+        true_cluster(odd, seed=1, replica=0, start=0, count=1)
 
 
 def test_a_table_without_features_has_no_clusters() -> None:
