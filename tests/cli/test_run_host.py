@@ -15,7 +15,7 @@ def test_a_cold_run_and_its_host(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     done = mawl("run", "one.toml", "--cache", "cold")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("carried ")
+    assert done.stdout.startswith("answer ")
     report = mawl("report", "latest", "--all").stdout
     assert "host      processors" in report
     assert "asked to be cold" in report

@@ -50,7 +50,8 @@ def defined(path: tuple[str, ...]) -> bool:
 
 def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
     assert mawl("run", "nano", "--output", "measured").returncode == 0
-    asked = ("simulate", "measured", "--set", "cores=8", "--grow", "2,4", "--against", "measured")
+    # Other tests use the disk, too.
+    asked = ("simulate", "measured", "--anyway", "--set", "cores=8", "--grow", "2,4", "--against", "measured")
     text = mawl(*asked)
     assert text.returncode == 0, text.stderr
     assert "twice the" in text.stdout
@@ -92,6 +93,6 @@ def test_wrong_use_is_told_by_name(mawl: Command) -> None:
         (("--nodes", "0"), "--nodes 0: expected a number from 1"),
         (("--grow", "many"), "--grow many: expected whole numbers"),
     ):
-        failed = mawl("simulate", "measured", *arguments)
+        failed = mawl("simulate", "measured", "--anyway", *arguments)
         assert failed.returncode == 2
         assert said in failed.stderr

@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--published", action="store_true", help="no run: the papers' systems, predicted beside published"
     )
+    parser.add_argument(
+        "--anyway", action="store_true", help="simulate although other programs used the run's devices, too"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -92,12 +95,14 @@ def run(arguments: argparse.Namespace) -> int:
     against = open_run(arguments.against, runs) if arguments.against else None
     bounds = bounds_of(chosen)
     summary = judged(stored, bounds)
-    if (others := foreign(summary)) is not None:
+    others = foreign(summary)
+    if others is not None and not arguments.anyway:
         raise UsageError(
             "what-if needs a run that had its devices to itself",
             where=str(stored.path),
             why=others,
-            cure="run the workload again while nothing else uses these devices",
+            cure="run the workload again while nothing else uses these devices, or take what others did as a "
+            "part of the load with --anyway",
         )
     base = base_of(stored, summary, own)
     question = _scaled(question, base, arguments.scale)
@@ -109,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         _stored(simulated, base, arguments.output, bounds),
         grow=grow,
         against=None if against is None else judged(against, bounds),
+        doubt=others,
     )
     _print(block, simulation.render, arguments.json)
     return 0

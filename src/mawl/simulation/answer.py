@@ -21,11 +21,13 @@ def answer(
     *,
     grow: Sequence[int] = (),
     against: Mapping[str, Any] | None = None,
+    doubt: str | None = None,
 ) -> dict[str, Any]:
     """Everything that was asked, and what it rests on.
 
     ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
-    judged summary of its run folder; ``against`` is that of a run that was really made.
+    judged summary of its run folder; ``against`` is that of a run that was really made; ``doubt`` is what
+    speaks against the run that was simulated.
     """
     scenario, outcome = simulated
     elapsed = outcome.elapsed_seconds
@@ -51,7 +53,7 @@ def answer(
             ],
             "verdict": (summary["limit"] or {}).get("verdict"),
         },
-        "validity": validity_of(base, question, scenario, elapsed),
+        "validity": validity_of(base, question, scenario, elapsed, doubt),
         "phases": phases_of(phases),
         "sensitivity": doubled(base, scenario, elapsed),
         "grow": rows,

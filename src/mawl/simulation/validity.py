@@ -31,16 +31,18 @@ SAME_RATIO = 0.01
 """A factor this near to 1 changes nothing."""
 
 
-def validity_of(base: Base, question: Question, scenario: Scenario, elapsed_seconds: float) -> dict[str, Any]:
+def validity_of(
+    base: Base, question: Question, scenario: Scenario, elapsed_seconds: float, doubt: str | None = None
+) -> dict[str, Any]:
     """``factors`` (asked over measured), the ``range`` of the elapsed time or None, ``reasons``, ``lacks``.
 
     The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; it is None, with the reasons, where
     anything but the bandwidth of devices, or of links to a watched server, differs, since no forecast of
     that kind has been held against a run; one from a device that loses by streams to one that does not
-    has been.
+    has been.  ``doubt`` is what speaks against the run itself.
     """
     factors = factors_of(base, question, scenario)
-    reasons = []
+    reasons = [] if doubt is None else [doubt]
     for name, factor in factors.items():
         reasons += _beyond(name, factor, watched=bool(base.facts.storage_runs))
     reasons += [*_unlike(base, scenario), *scenario.remarks]
