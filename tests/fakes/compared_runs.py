@@ -34,11 +34,18 @@ def slowed(record: JobRecord, factor: float, blocked_work_seconds: float = 0.0) 
     """A job that took ``factor`` times as long, and was blocked in work for so much more."""
     usage, waits = record.usage, record.waits
     assert usage.real_time_seconds is not None and waits.blocked_work_seconds is not None
-    more = {"blocked_work_seconds": waits.blocked_work_seconds + blocked_work_seconds}
+    real = usage.real_time_seconds * factor
+    states = msgspec.structs.asdict(waits)
+    states["blocked_work_seconds"] += blocked_work_seconds
+    # A job cannot wait for longer than it lasts: what it waits more in work it waits less elsewhere.
+    elsewhere = max(states["on_cpu_seconds"] - usage.real_time_seconds / 2, 0.0)
+    states["on_cpu_seconds"] -= elsewhere
+    states["blocked_other_seconds"] += elsewhere
+    states["blocked_other_seconds"] -= max(sum(states.values()) - real, 0.0)
     return msgspec.structs.replace(
         record,
-        usage=msgspec.structs.replace(usage, real_time_seconds=usage.real_time_seconds * factor),
-        waits=Waits(**{**msgspec.structs.asdict(waits), **more}),
+        usage=msgspec.structs.replace(usage, real_time_seconds=real),
+        waits=Waits(**states),
     )
 
 

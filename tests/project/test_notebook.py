@@ -45,7 +45,7 @@ def test_it_runs_on_a_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert printed(cells[0]).startswith("20260101-080000-tiny failed\ntiny 4 sessions, 6 jobs, 6 samples")
     assert printed(cells[1]).split("\n")[0].split() == ["wide_sort", "3", "30.00", "s"]
-    assert "'on_cpu_seconds': 74.5" in cells[2].outputs[0].data["text/plain"]
+    assert "'on_cpu_seconds': 71.26" in cells[2].outputs[0].data["text/plain"]
     assert printed(cells[3]) == "highest second: 0.0 MB/s\n"
     shown = [mime for output in cells[4].outputs for mime in output.get("data", {})]
     assert "application/vnd.bokehjs_exec.v0+json" in shown

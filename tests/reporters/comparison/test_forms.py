@@ -37,7 +37,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
         "result     slower: a job took 20 % longer (geometric mean, 95 % interval +17 % to +23 %;"
     )
     assert "programs   0 programs faster, 2 slower, 0 not told apart" in lines
-    assert "differs    blocked in work 2.40 s -> 26.4 s" in lines
+    assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
     assert len(lines) <= text.SCREEN_LINES
 
