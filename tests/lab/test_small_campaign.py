@@ -57,7 +57,7 @@ def test_a_campaign_runs_every_arm_on_a_calibrated_bed_and_takes_it_down(bed: Be
     assert {arm["arm"] for arm in found["arms"]} == set(CAPS)
     campaign = bed.directory / "runs" / "lab" / found["campaign_id"]
     for arm in found["arms"]:
-        assert {job.outcome for job in open_run(campaign / arm["folder"]).job_records()} == {"completed"}
+        assert {job.outcome for job in open_run(campaign / arm["folder"]).job_records()} == {"finished"}
     # What differs too much ends it: mawl's own bound holds here, so it is enough that each was calibrated.
     assert {one["volume"] for one in found["calibration"]} == set(CAPS)
     assert read_state(bed.directory / "state", "small") is None
