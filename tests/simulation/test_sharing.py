@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -48,6 +48,7 @@ def test_who_is_held_back_is_held_back_by_a_resource_that_is_used_up(
             assert used[column] == pytest.approx(capacity[column], rel=1e-6)
 
 
+@example((np.array([[5.0, 0.0, 1.0], [1.0, 5.0, 5.0]]), np.ones(2), np.ones(3)))
 @given(loads())
 def test_alike_activities_get_alike_rates_in_any_order(load: tuple[Floats, Floats, Floats]) -> None:
     uses, fastest, capacity = load

@@ -16,6 +16,9 @@ ROOM = 1e-9
 """Of a resource: less than this of it left is none."""
 
 
+ALIKE = 1e-6
+"""Resources whose levels differ by less are equally full: what is left of a resource is a difference."""
+
 MOST_ROUNDS = 20
 """Of filling up what a round left over; each uses up a resource."""
 
@@ -94,5 +97,5 @@ def _whole(which: Whole, here: NDArray[np.bool_], level: Floats) -> NDArray[np.b
     if not settled.any():
         candidates = np.where(bounded > 0, level, np.inf)
         # All that are equally full: alike nodes are settled together.
-        settled = (candidates <= candidates.min() * (1 + NEARLY))[which]
+        settled = (candidates <= candidates.min() * (1 + ALIKE))[which]
     return settled
