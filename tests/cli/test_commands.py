@@ -44,7 +44,7 @@ stages = [["segmentation"]]
 def sas(mawl: Command) -> Iterator[Command]:
     """A directory with an executable ``sas`` and a program for it; its results go with it."""
     stub = mawl.directory / "sas"
-    stub.write_text(f'#!/bin/sh\nexec {sys.executable} {stub_sas.__file__} "$@"\n')
+    stub.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{stub_sas.__file__}" "$@"\n')
     stub.chmod(0o755)
     (mawl.directory / "etl.sas").write_text("data sort means warn\n")
     yield mawl

@@ -63,7 +63,7 @@ def test_an_error_is_a_sentence_and_an_exit_code(
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m mawl plan | head -n 1"],
+        ["bash", "-o", "pipefail", "-c", f"'{sys.executable}' -m mawl plan | head -n 1"],
         capture_output=True,
         text=True,
         check=False,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 from mawl.model.options import Role
 from mawl.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
+from tests.fakes.script import INTERPRETER
 from tests.fakes.stored_run import START
 
 MB = 10**6
@@ -100,8 +100,7 @@ def disk() -> ProbeTarget:
     )
 
 
-STUB = """#!{python}
-import json, os, sys, time
+STUB = """{interpreter}import json, os, sys, time
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
     log.write(json.dumps(words) + "\\n")
@@ -137,7 +136,7 @@ def stub_fio(directory: Path, fault: str = "") -> Path:
     place = directory / "bin"
     place.mkdir(exist_ok=True)
     program = place / "fio"
-    program.write_text(STUB.format(python=sys.executable, log=str(log), fault=fault))
+    program.write_text(STUB.format(interpreter=INTERPRETER, log=str(log), fault=fault))
     program.chmod(0o755)
     return log
 

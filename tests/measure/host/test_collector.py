@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sys
 import time
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from mawl.measure.host.fabric import LOOKS_BETWEEN_SEARCHES, Fabric
 from mawl.measure.host.files import Figures, FileSource, KeptFile
 from mawl.measure.host.scale import Scale
 from mawl.measure.mounts import Mount
+from tests.fakes.script import INTERPRETER
 from tests.fakes.tree import plant
 from tests.measure.host import recorded
 
@@ -205,7 +205,7 @@ def test_a_port_that_was_replaced_is_found_again(tmp_path: Path) -> None:
 def test_spectrum_scale_is_asked_once_and_answers_line_by_line(tmp_path: Path) -> None:
     program = tmp_path / "mmpmon"
     program.write_text(
-        f"#!{sys.executable}\nimport sys, time\n"
+        f"{INTERPRETER}import sys, time\n"
         "assert sys.argv[1:] == ['-p', '-r', '0', '-d', '1000'] and sys.stdin.read() == 'fs_io_s\\n'\n"
         f"print({recorded.MMPMON!r}, end='', flush=True)\ntime.sleep(60)\n"
     )
