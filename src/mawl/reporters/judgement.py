@@ -65,10 +65,10 @@ def answers(capacity: Block) -> list[tuple[str, str]]:
     rest = [sentence for sentence in capacity["reasons"] if not sentence.startswith(parts)]
     lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
     for name in parts:
-        own = [sentence for sentence in capacity["reasons"] if sentence.startswith(f"{name}:")]
-        lines += [(name, sentence.removeprefix(f"{name}: ")) for sentence in own]
-        both = [sentence for sentence in capacity["reasons"] if sentence.startswith(f"{name} and")]
-        lines += [("parts", sentence) for sentence in both]
+        for sentence in (one for one in capacity["reasons"] if one.startswith(name)):
+            both = sentence.startswith(f"{name} and ")
+            own = sentence.removeprefix(name).removeprefix(":").lstrip()
+            lines.append(("parts", sentence) if both else (name, own))
     if capacity["next_step"]:
         lines.append(("next", capacity["next_step"]))
     return lines
