@@ -24,7 +24,7 @@ from tests.lab.quiet import quiet_machine
 REQUESTS = 40
 
 COMMON = (
-    "import os, sys, threading, time, subprocess\n"
+    "import hashlib, os, sys, threading, time, subprocess\n"
     "from concurrent.futures import ThreadPoolExecutor\n"
     "pipe = os.open('work/pipe', os.O_RDONLY)\n"
     "def wait(n=40):\n"
@@ -32,7 +32,9 @@ COMMON = (
     "def compute(seconds=0.2):\n"
     "    while time.thread_time() < seconds: pass\n"
     "def spin():\n"
-    "    while not over: pass\n"
+    # Outside of Python's lock: a first thread that waits for that lock is not at the device.
+    "    block = bytes(1 << 22)\n"
+    "    while not over: hashlib.sha256(block)\n"
     "def sleep():\n"
     "    while not over: time.sleep(0.05)\n"
     "over = False\n"
@@ -104,6 +106,8 @@ def blocked(waits: Waits) -> float:
     return waits.blocked_work_seconds
 
 
+@pytest.mark.lab
+@pytest.mark.measured
 @pytest.mark.parametrize("code", WAITING.values(), ids=WAITING.keys())
 def test_what_waits_for_the_device_is_blocked_by_it(code: str, counted: Counted) -> None:
     real, waits = ran(counted, code, 0.015)
