@@ -32,6 +32,14 @@ def kill_at(mawl: Command, seconds: float) -> str:
     return found[-1].name if found else ""
 
 
+def parent_of(pid: int) -> int:
+    """The parent's pid; 0 when the process is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
 def survivors(run_id: str) -> list[int]:
     return live_runs().get(run_id, [])
 
@@ -178,7 +186,8 @@ def test_a_killed_launcher_takes_its_jobs_along_and_the_run_ends_with_its_record
     for _ in range(3000):
         for run_id, pids in live_runs().items():
             if (mawl.directory / "runs" / run_id).is_dir():
-                launcher, run = min(pids), run_id
+                # Of the run's processes the launcher alone is a child of the runner; pids say nothing of age.
+                launcher, run = next((pid for pid in pids if parent_of(pid) == process.pid), None), run_id
         if (
             launcher is not None
             and '"job_started"' in next(iter(mawl.directory.glob("runs/2*/journal/events.jsonl"))).read_text()
