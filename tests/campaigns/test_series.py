@@ -15,7 +15,7 @@ from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
 from mawl.commands.campaign_report import campaign_found, rendered
 from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignPart
+from mawl.model.campaign import Arm, Campaign, CampaignPart, Slot
 from mawl.store import open_run
 from mawl.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import ARMS, FakeRuns, Killed, campaign, set_outcome
@@ -100,6 +100,31 @@ def _dying(number: int) -> Callable[[Path, Campaign], None]:
         write_campaign(folder, record)
 
     return write
+
+
+def test_a_warm_up_run_comes_first_is_kept_and_counts_in_no_figure(tmp_path: Path) -> None:
+    folder, runs = tmp_path / "c", FakeRuns(cut=(1,))
+    record = campaign(warm_up=Slot(position=0, arm="a"))
+    folder.mkdir()
+    with held(folder, patience=0.0) as lock:
+        with pytest.raises(Killed):
+            conduct(begin(folder, record, runs, lock))
+        record = conduct(resume(folder, runs, lock))
+    assert runs.made == ["000-warm-up", "000-warm-up-2", "001-a", "002-b", "003-b", "004-a"]
+    assert record.warm_up is not None
+    assert (record.warm_up.folder, record.warm_up.interrupted) == ("000-warm-up-2", ["000-warm-up"])
+    facts = open_run(folder / "000-warm-up-2").facts
+    assert (facts.campaign, facts.repeats) == (
+        CampaignPart(name=record.name, kind="ab", arm="a", position=0),
+        1,
+    )
+    found = campaign_found(folder, Bounds())
+    assert [arm.runs for arm in found.arms] == [2, 2]
+    assert all(facts.run_id not in arm.run_ids for arm in found.arms)
+    carried_out(tmp_path / "without", FakeRuns())
+    assert statement(folder) == statement(tmp_path / "without")
+    text = rendered(found, "text")
+    assert "4 of 4 runs made" in text and "warm-up, in no figure" in text
 
 
 def test_a_run_that_ended_before_its_campaign_noted_it_is_kept(tmp_path: Path) -> None:

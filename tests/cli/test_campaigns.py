@@ -55,6 +55,8 @@ def test_repeats_are_made_and_reported_in_every_format(one: Command) -> None:
     assert "completed: 2 of 2 runs made" in done.stdout
     folder = folder_of(one)
     assert (folder / "report.html").is_file()
+    assert "warm-up run, which counts in no figure: one.toml" in done.stderr
+    assert open_run(folder / "000-warm-up").facts.outcome == "completed"
     facts = [open_run(folder / name).facts for name in ("001-run", "002-run")]
     assert [fact.repeats for fact in facts] == [2, 2]
     assert [fact.campaign.position for fact in facts if fact.campaign] == [1, 2]
@@ -68,6 +70,8 @@ def test_repeats_are_made_and_reported_in_every_format(one: Command) -> None:
     assert "| elapsed |" in one("report", folder.name, "--format", "markdown").stdout
     refused = one("report", folder.name, "--format", "csv")
     assert refused.returncode == 2 and "choose text, json, markdown, html" in refused.stderr
+    alone = one("run", "one.toml", "--warm-up", "no")
+    assert alone.returncode == 2 and "--warm-up goes with --repeat, --ab or --scaling" in alone.stderr
     over = one("run", "--continue", str(folder))
     assert over.returncode == 2 and "is finished" in over.stderr
     assert one.leftovers() == []
@@ -78,10 +82,13 @@ def test_repeats_are_made_and_reported_in_every_format(one: Command) -> None:
 def test_options_in_files_are_held_against_each_other(one: Command) -> None:
     (one.directory / "small.toml").write_text('[options]\nsortsize = "64MiB"\n')
     (one.directory / "large.toml").write_text('title = "large sorts"\n[options]\nsortsize = "512MiB"\n')
-    done = one("run", "one.toml", "--ab", "small.toml", "large.toml", "--repeat", "2", "--json")
+    done = one(
+        "run", "one.toml", "--ab", "small.toml", "large.toml", "--repeat", "2", "--warm-up", "no", "--json"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [slot["folder"] for slot in found["slots"]] == ["001-a", "002-b", "003-b", "004-a"]
+    assert found["warm_up"] is None
     assert [arm["title"] for arm in found["arms"]] == ["small", "large sorts"]
     assert found["comparison"]["statement"]["verdict"] == "not judged"
     assert any("sortsize" in difference["name"] for difference in found["comparison"]["differences"])

@@ -27,6 +27,9 @@ from mawl.store.layout import FACTS
 ANSWERED_BY_FAILURES: tuple[CampaignKind, ...] = ("find-sessions", "search")
 """Kinds in which a run that fails is an answer, and no failure of the campaign."""
 
+WARM_UP = "warm-up"
+"""What the folder of the warm-up run is called by."""
+
 LOCK_PATIENCE_SECONDS = 60.0
 """How long to wait for the run of a campaign that was killed: it holds the lock until it has ended."""
 
@@ -58,17 +61,17 @@ class Series:
         return slot
 
     def run(self, position: int, *, may_refuse: bool = False) -> Slot:
-        """The slot at a position, finished: as it is where it was made before, else made now.
+        """The slot at a position (0: the warm-up), finished: as it was made before, else made now.
 
         With ``may_refuse`` a run that the machine cannot start is a result (state ``refused``).
         Raises what :class:`Execute` does; the slot is then open and the next attempt makes it.
         """
-        slot = self._recovered(self.record.slots[position - 1])
+        slot = self._recovered(self._slot(position))
         if slot.state in ("finished", "refused"):
             return slot
         arm = self.record.arm(slot.arm)
         attempt = len(slot.interrupted) + 1
-        name = f"{position:03}-{arm.name}" + (f"-{attempt}" if attempt > 1 else "")
+        name = f"{position:03}-{arm.name if position else WARM_UP}" + (f"-{attempt}" if attempt > 1 else "")
         slot = self._replace(slot, state="running", folder=name)
         try:
             self._execute(arm, self.folder / name, self._lock)
@@ -143,8 +146,17 @@ class Series:
         self.record = msgspec.structs.replace(self.record, **changes)
         write_campaign(self.folder, self.record)
 
+    def _slot(self, position: int) -> Slot:
+        if position:
+            return self.record.slots[position - 1]
+        assert self.record.warm_up is not None, "position 0 is asked for where there is a warm-up"
+        return self.record.warm_up
+
     def _replace(self, slot: Slot, **changes: object) -> Slot:
         changed = msgspec.structs.replace(slot, **changes)
+        if slot.position == 0:
+            self.note(warm_up=changed)
+            return changed
         slots = list(self.record.slots)
         slots[slot.position - 1] = changed
         self.note(slots=slots)
@@ -159,7 +171,7 @@ def conduct(series: Series, following: Following | None = None) -> Campaign:
     """Make every run that is planned, then those that ``following`` asks for; the finished record."""
     refusable = following is not None
     with noted(series):
-        position = 1
+        position = 0 if series.record.warm_up is not None else 1
         while True:
             if position > len(series.record.slots):
                 arm = following(series) if following is not None else None

@@ -109,7 +109,9 @@ def _execute(record: Campaign, folder: Path) -> Execute:
 
     def execute(arm: Arm, folder: Path, lock: int) -> None:
         planned = f" of {len(record.slots)}" if record.slots else ""
-        _say(f"run {int(folder.name.partition('-')[0])}{planned}: {arm.title or arm.workload}")
+        number = int(folder.name.partition("-")[0])
+        made = f"run {number}{planned}" if number else "warm-up run, which counts in no figure"
+        _say(f"{made}: {arm.title or arm.workload}")
         make(arm, folder, lock)
         if latest is not None:
             replace_link(latest, folder)

@@ -17,7 +17,7 @@ MOST_NODES = 4096
 
 KINDS: dict[str, CampaignKind] = {"ab": "ab", "find_sessions": "find-sessions", "scaling": "scaling"}
 OWN = (
-    "repeat", "ab", "find_sessions", "most_sessions", "scaling", "continue_campaign",
+    "repeat", "ab", "find_sessions", "most_sessions", "scaling", "warm_up", "continue_campaign",
     "runs", "output", "html", "json", "dry_run", "workload", "debug", "verb", "run_verb",
 )  # fmt: skip
 """What a campaign takes for itself; every other argument is passed on to each of its runs."""
@@ -62,6 +62,12 @@ def add_campaign_arguments(parser: argparse.ArgumentParser) -> None:
         "and efficiency",
     )
     parser.add_argument(
+        "--warm-up",
+        choices=("yes", "no"),
+        help="with --repeat, --ab and --scaling: make one run of the first arm before all others and leave "
+        "it out of every figure (default: yes)",
+    )
+    parser.add_argument(
         "--continue",
         dest="continue_campaign",
         metavar="FOLDER",
@@ -77,6 +83,8 @@ def kind_of(arguments: argparse.Namespace) -> CampaignKind | None:
     kind = KINDS[asked[0]] if asked else None if arguments.repeat is None else "repeat"
     if arguments.most_sessions is not None and kind != "find-sessions":
         raise UsageError("--most-sessions goes with --find-sessions")
+    if arguments.warm_up is not None and kind in (None, "find-sessions"):
+        raise UsageError("--warm-up goes with --repeat, --ab or --scaling")
     if kind is not None:
         _check(arguments, kind, _option(asked[0]) if asked else "--repeat")
     return kind

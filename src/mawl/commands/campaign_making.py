@@ -22,7 +22,7 @@ from mawl.config.run_options import load_run_options
 from mawl.config.run_options import words_of as option_words
 from mawl.errors import UsageError
 from mawl.foreign import read_regular
-from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch
+from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch, Slot
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
@@ -59,6 +59,7 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, parse: Parse, 
         words=words,
         arms=arms,
         slots=back_and_forth(arms, repeats),
+        warm_up=Slot(position=0, arm=arms[0].name) if arms and arguments.warm_up != "no" else None,
         search=search,
     )
 

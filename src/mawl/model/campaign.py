@@ -19,7 +19,7 @@ CampaignOutcome = Literal["running", "completed", "failed", "interrupted"]
 
 
 class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
-    """The place of a run in its campaign; ``position`` counts from 1."""
+    """The place of a run in its campaign; ``position`` counts from 1, and 0 is the warm-up run."""
 
     name: str
     kind: CampaignKind
@@ -89,6 +89,8 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     directory: str
     arms: list[Arm]
     slots: list[Slot]
+    warm_up: Slot | None = None
+    """A run of the first arm before all others, at position 0: it is kept, and counts in no figure."""
     format_version: str = CAMPAIGN_FORMAT_VERSION
     ended_at: float | None = None
     reason: str | None = None

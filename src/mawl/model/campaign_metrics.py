@@ -17,6 +17,9 @@ ORDER, SPREAD, KNEE, SCALING = (
 )
 
 CAMPAIGN_METRICS: tuple[Metric, ...] = (
+    count_metric(
+        "warm_up.position", "0: the warm-up run is made before all others, and counts in no figure.", ORDER
+    ),
     count_metric("slots.*.position", "Place of the run in the order of the campaign, from 1.", ORDER),
     count_metric("arms.*.size", "Sessions or nodes of the arm, where the campaign varies them.", ORDER),
     count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),

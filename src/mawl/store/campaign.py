@@ -65,12 +65,14 @@ def _check(record: Campaign) -> None:
     names = [arm.name for arm in record.arms]
     if len(set(names)) < len(names):
         raise ValueError("two arms have one name - at `$.arms`")
-    for place, slot in enumerate(record.slots):
-        at = f"at `$.slots[{place}]`"
+    places = [(f"at `$.slots[{place}]`", place + 1, slot) for place, slot in enumerate(record.slots)]
+    if record.warm_up is not None:
+        places.append(("at `$.warm_up`", 0, record.warm_up))
+    for at, position, slot in places:
         if slot.arm not in names:
             raise ValueError(f"no arm is called {slot.arm[:40]!r} - {at}")
-        if slot.position != place + 1:
-            raise ValueError(f"expected position {place + 1}, found {slot.position} - {at}")
+        if slot.position != position:
+            raise ValueError(f"expected position {position}, found {slot.position} - {at}")
         for folder in (*slot.interrupted, *([slot.folder] if slot.folder is not None else [])):
             if folder in ("", ".", "..") or "/" in folder or "\0" in folder:
                 raise ValueError(f"{folder[:40]!r} is no folder inside the campaign's - {at}")

@@ -80,6 +80,7 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
     slots: list[Slot]
     arms: list[ArmFound]
+    warm_up: Slot | None = None
     comparison: Comparison | None = None
     comparison_reason: str | None = None
     scaling: list[ScalingRow] = []
@@ -106,6 +107,7 @@ def found(record: Campaign, runs: Mapping[int, ComparedRun]) -> CampaignFound:
         outcome=record.outcome,
         reason=record.reason,
         slots=record.slots,
+        warm_up=record.warm_up,
         arms=arms,
         comparison=comparison,
         comparison_reason=reason,

@@ -52,7 +52,7 @@ def head(found: CampaignFound) -> list[Line]:
         lines += [line for arm in found.arms for line in _repeats(arm)]
     if found.kind == "scaling":
         lines.append(("scaling", _scaling(found)))
-    kept = [folder for slot in found.slots for folder in slot.interrupted]
+    kept = [folder for slot in _made(found) for folder in slot.interrupted]
     if kept:
         lines.append(("made again", f"{counted_noun(len(kept), 'run')} cut short: {', '.join(kept)}"))
     return [*lines, *(("remark", remark) for remark in found.remarks)]
@@ -202,14 +202,19 @@ def _runs(found: CampaignFound) -> Table:
     titles = {arm.name: arm.title or arm.name for arm in found.arms}
     rows = [
         (
-            f"{slot.position} {titles[slot.arm]}",
+            f"{slot.position} {titles[slot.arm]}" if slot.position else "warm-up, in no figure",
             slot.folder or ABSENT,
             _state(slot, found),
             slot.reason or "",
         )
-        for slot in found.slots
+        for slot in _made(found)
     ]
     return Table(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
+
+
+def _made(found: CampaignFound) -> list[Slot]:
+    """The warm-up run, where there is one, and all others, in the order of time."""
+    return [*([found.warm_up] if found.warm_up is not None else []), *found.slots]
 
 
 def _state(slot: Slot, found: CampaignFound) -> str:
