@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import needs
-from tests.advice.limit.beds import command, lacking, looped, mounted
+from tests.advice.limit.beds import command, lacking
 from tests.cli.conftest import Command
 from tests.fakes.failing_device import FAILING_DEVICE, failing
+from tests.fakes.own_disk import Disk, own_disk
 
 pytestmark = [pytest.mark.lab, needs.marks(needs.tried("bed", lacking))]
 
-IMAGE_BYTES = 6 * 2**30
 COMMANDS = """
 name = "tools"
 scale = 0.0005
@@ -53,34 +52,10 @@ MOST_REACH = 1.1
 """Whole pages, their neighbours in a piece, and the file system's own blocks."""
 
 
-class Disk:
-    """A file system on a loop device, and what the device itself has counted."""
-
-    def __init__(self, place: Path, device: str) -> None:
-        self.place, self._device = place, device
-
-    @property
-    def roles(self) -> list[str]:
-        """The options that put all roles there."""
-        return [word for role in ("data", "work", "util") for word in (f"--{role}", str(self.place / role))]
-
-    def moved(self) -> tuple[int, int]:
-        """Bytes read and written so far (Linux Documentation/block/stat.rst)."""
-        fields = Path("/sys/block", self._device, "stat").read_text().split()
-        return int(fields[2]) * 512, int(fields[6]) * 512
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    image, place = tmp_path / "image", tmp_path / "disk"
-    with image.open("wb") as file:
-        file.truncate(IMAGE_BYTES)
-    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,nodiscard", "-N", "16384", str(image))
-    place.mkdir()
-    with ExitStack() as stack:
-        device = stack.enter_context(looped(image))
-        stack.enter_context(mounted(device, place))
-        yield Disk(place, device)
+    with own_disk(tmp_path) as made:
+        yield made
 
 
 def run(mawl: Command, disk: Disk, *arguments: str) -> tuple[dict[str, Any], tuple[int, int]]:
