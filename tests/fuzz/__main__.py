@@ -11,7 +11,19 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.bases import write_bases
-from tests.fuzz.working import signature, worked
+from tests.fuzz.working import Part, signature, worked
+
+
+def fuzzed(cases: int, seed: int, workers: int) -> list[Part]:
+    """Run the cases, with so many workers at once."""
+    place = Path(tempfile.mkdtemp(prefix="mawl-fuzz-"))
+    try:
+        bases = write_bases(place / "bases")
+        tasks = [(worker, workers, cases, seed, str(bases), str(place)) for worker in range(workers)]
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            return pool.map(worked, tasks, chunksize=1)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def main() -> int:
@@ -21,22 +33,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    place = Path(tempfile.mkdtemp(prefix="mawl-fuzz-"))
-    try:
-        bases = write_bases(place / "bases")
-        tasks = [
-            (worker, arguments.workers, arguments.cases, arguments.seed, str(bases), str(place))
-            for worker in range(arguments.workers)
-        ]
-        with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
-            parts = pool.map(worked, tasks, chunksize=1)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    faults = [fault for part in parts for fault in part[2]]
+    parts = fuzzed(arguments.cases, arguments.seed, arguments.workers)
+    faults = [fault for part in parts for fault in part.faults]
+    kinds: Counter[str] = sum((Counter(part.kinds) for part in parts), Counter())
     print(
-        f"{sum(part[0] for part in parts)} cases, {sum(part[1] for part in parts):.0f} CPU s, "
-        f"{len(faults)} faults"
+        f"{kinds.total()} cases, {sum(part.cpu_seconds for part in parts):.0f} CPU s, {len(faults)} faults, "
+        f"{max(part.peak_bytes for part in parts) / 1e6:.0f} MB at most"
     )
+    print("; ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     for name, count in Counter(signature(fault) for fault in faults).most_common():
         print(f"{count:6}  {name}")
     return 1 if faults else 0

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import shutil
 from pathlib import Path
 
 import msgspec
 
+from mawl.commands.main import main
+from mawl.measure.machine import read_machine
+from mawl.measure.settings.inventory import inventory_of
+from mawl.model.cluster import StorageRun
+from mawl.model.options import Options
 from mawl.plan.workload import SHIPPED
 from mawl.store.campaign import write_campaign
+from mawl.store.facts import read_facts, write_facts
+from mawl.store.layout import NODES
 from mawl.store.probe import write_probe
 from tests.fakes.campaign_runs import FakeRuns, campaign
+from tests.fakes.clustered_run import node_run
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.probes import disk, probe
+from tests.fakes.search_runs import SearchRuns, carried_out
 from tests.fakes.stored_run import write_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.importers.recordings import RECORDED
 from tests.importers.test_import import EIGHT, log
 
-RUNS = ("synthetic", "killed", "hostile")
-KINDS = (*RUNS, "campaign", "imports", "workload")
+RUNS = ("synthetic", "killed", "hostile", "cluster", "simulated")
+CAMPAIGNS = ("campaign", "search")
+KINDS = {
+    "synthetic": 4,
+    "killed": 4,
+    "hostile": 2,
+    "cluster": 2,
+    "simulated": 1,
+    "campaign": 3,
+    "search": 1,
+    "imports": 4,
+    "workload": 3,
+}
+"""How often each is drawn; ``killed`` has a journal, ``synthetic`` a probe, ``cluster`` settings."""
 
 
 def write_bases(folder: Path) -> Path:
@@ -30,12 +53,31 @@ def write_bases(folder: Path) -> Path:
     shutil.copy(SHIPPED / "nano.toml", synthetic / "plan.toml")
     write_run(folder / "killed").close()
     write_hostile_run(folder / "hostile")
+    _write_cluster(folder / "cluster")
+    with contextlib.redirect_stdout(io.StringIO()):
+        words = ["simulate", str(folder / "killed"), "--nodes=2", "--anyway"]
+        assert main([*words, "--output", str(folder / "simulated")]) == 0
     _write_campaign(folder / "campaign")
+    carried_out(folder / "search", SearchRuns())
     _write_imports(folder / "imports")
     (folder / "workload").mkdir()
     for name in ("nano", "starter"):
         shutil.copy(SHIPPED / f"{name}.toml", folder / "workload" / f"{name}.toml")
     return folder
+
+
+def _write_cluster(folder: Path) -> None:
+    """A run on two nodes beside a watched storage server, with the nodes' own folders."""
+    write_synthetic_run(folder, jobs=12, nodes=2, seconds=30)
+    facts, _ = read_facts(folder)
+    nodes = [node.name for node in facts.nodes]
+    for name in nodes:
+        write_synthetic_run(folder / NODES / name, jobs=6, nodes=1, seconds=30)
+    server = StorageRun(node="server", run_id="server", devices=["sdb"], outcome="completed")
+    runs = [node_run(name, 0.01 * number, folder=f"{NODES}/{name}") for number, name in enumerate(nodes)]
+    settings = inventory_of(read_machine(), facts.volumes, facts.workload.options or Options())
+    changed = {"node_runs": runs, "storage_runs": [server], "inventories": dict.fromkeys(nodes, settings)}
+    write_facts(folder, msgspec.structs.replace(facts, **changed))
 
 
 def _write_campaign(folder: Path) -> None:

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz.bases import write_bases
-from tests.fuzz.cases import judged, run_case
+from tests.fuzz import working
+from tests.fuzz.__main__ import fuzzed
+from tests.fuzz.bases import KINDS, write_bases
+from tests.fuzz.cases import Case, judge_case, make_case
+from tests.fuzz.judging import judged
+from tests.fuzz.working import watched
 
-QUICK_CASES, LONG_CASES = 60, 2500
+QUICK_CASES, LONG_CASES = 40, 2500
 
 
-@pytest.fixture(scope="module")
-def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_bases(tmp_path_factory.mktemp("fuzz") / "bases")
-
-
-def test_no_changed_file_ends_in_more_than_a_sentence(bases: Path, tmp_path: Path) -> None:
-    found = [run_case(case, 1, bases, tmp_path) for case in range(QUICK_CASES)]
-    assert [fault for fault in found if fault is not None] == []
+def test_no_changed_file_ends_in_more_than_a_sentence(tmp_path: Path) -> None:
+    bases = write_bases(tmp_path / "bases")
+    cases = (make_case(number, 4, bases, tmp_path) for number in range(QUICK_CASES))
+    found = [(case, judge_case(case, tmp_path)) for case in cases]
+    assert [(case, fault) for case, fault in found if fault is not None] == []
+    assert {case.kind for case, _ in found} == set(KINDS)
 
 
 @pytest.mark.long(minutes=6)
-def test_no_changed_file_ends_in_more_than_a_sentence_many_times(bases: Path, tmp_path: Path) -> None:
-    """About five CPU minutes; ``python -m tests.fuzz`` runs any number in processes of their own."""
-    found = [run_case(case, 2, bases, tmp_path) for case in range(LONG_CASES)]
-    assert [fault for fault in found if fault is not None] == []
+def test_no_changed_file_ends_in_more_than_a_sentence_many_times() -> None:
+    """About five CPU minutes; ``python -m tests.fuzz`` runs any number."""
+    parts = fuzzed(LONG_CASES, seed=2, workers=1)
+    assert [fault for part in parts for fault in part.faults] == []
+    assert sum(sum(part.kinds.values()) for part in parts) == LONG_CASES
 
 
 def test_the_judge_knows_each_kind_of_fault() -> None:
@@ -41,16 +48,32 @@ def test_the_judge_knows_each_kind_of_fault() -> None:
         while True:
             pass
 
-    assert judged(0, [], [], lambda: 0) is None
+    assert judged(lambda: 0) is None
     for act, what in (
         (failing, "traceback"),
         (lambda: 3, "status"),
         (lambda: 2, "silence"),
         (lambda: printing("\x1b[2J"), "escape"),
     ):
-        fault = judged(0, [], [], act)
-        assert fault is not None and fault.what == what
+        fault = judged(act)
+        assert fault is not None and fault[0] == what
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tests.fuzz.cases.MOST_SECONDS", 0.05)
-        fault = judged(0, [], [], endless)
-    assert fault is not None and fault.what == "hang"
+        patch.setattr("tests.fuzz.judging.MOST_SECONDS", 0.05)
+        fault = judged(endless)
+    assert fault is not None and fault[0] == "hang"
+
+
+def test_a_case_that_dies_or_takes_much_memory_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [held] = re.findall(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())
+    monkeypatch.setattr(working, "MOST_BYTES", int(held) * 1024 + 50_000_000)
+
+    def seen(act: Callable[[], object]) -> str | None:
+        monkeypatch.setattr(working, "judge_case", lambda *_: judged(lambda: act() is act))
+        _, found, _ = watched(lambda: Case(7, "workload", [], []), tmp_path)
+        return found and found[0]
+
+    assert seen(lambda: None) is None
+    assert seen(lambda: os.kill(os.getpid(), signal.SIGKILL)) == "death"
+    assert seen(lambda: b"x" * 100_000_000) == "memory"

@@ -1,36 +1,117 @@
-"""Many cases in one long-lived process, and what their faults have in common."""
+"""Many cases, each in a process of its own, and what their faults have in common."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import os
 import re
+import resource
+import signal
 import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from tests.fuzz.cases import Fault, bounded_memory, run_case
+import msgspec
+
+from mawl.commands.main import VERBS, build_parser
+from mawl.store.alone import arrow_alone
+from tests.fuzz.cases import Case, Fault, judge_case, make_case
+from tests.fuzz.judging import MOST_SECONDS, Judgement
 
 ADDRESS_SPACE_BYTES = 6 * 2**30
+MOST_BYTES = 500_000_000
+"""Of memory at its peak; mawl itself and the modules of all verbs count."""
+
+PRELOADED = ("bokeh.embed", "mawl.reporters.html.report", "pyarrow.parquet", "scipy.optimize", "scipy.stats")
 
 
-def worked(task: tuple[int, int, int, int, str, str]) -> tuple[int, float, list[Fault]]:
-    """The cases of one worker; how many, their CPU seconds, and the faults."""
+class Part(msgspec.Struct, frozen=True):
+    """What one worker did: cases by kind, CPU seconds, faults, and the largest peak of a case."""
+
+    kinds: dict[str, int]
+    cpu_seconds: float
+    faults: list[Fault]
+    peak_bytes: int
+
+
+def worked(task: tuple[int, int, int, int, str, str]) -> Part:
+    """The cases of one worker."""
     worker, workers, cases, seed, bases, place = task
-    bounded_memory(ADDRESS_SPACE_BYTES)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
+    os.environ["MAWL_CONFIG"] = ""
+    build_parser(VERBS)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    arrow_alone()
     own = Path(place) / f"worker{worker}"
-    own.mkdir()
-    faults = []
-    began = time.process_time()
+    kinds: Counter[str] = Counter()
+    faults: list[Fault] = []
+    peak_bytes = 0
     numbers = range(worker, cases, workers)
-    for done, case in enumerate(numbers, 1):
-        fault = run_case(case, seed, Path(bases), own)
-        if fault is not None:
-            faults.append(fault)
-            print(f"case {case}: {fault.what} {fault.words} {fault.changes}\n{fault.detail}\n", flush=True)
+    for done, number in enumerate(numbers, 1):
+        case, found, used_bytes = watched(partial(make_case, number, seed, Path(bases), own), own)
+        kinds[case.kind] += 1
+        peak_bytes = max(peak_bytes, used_bytes)
+        if found is not None:
+            faults.append(Fault(case, *found))
+            print(f"{case.number}: {found[0]} {case.words} {case.changes}\n{found[1]}\n", flush=True)
         if done % 500 == 0:
-            print(
-                f"worker {worker}: {done} of {len(numbers)}, {time.process_time() - began:.0f} CPU s",
-                flush=True,
-            )
-    return len(numbers), time.process_time() - began, faults
+            print(f"worker {worker}: {done} of {len(numbers)}, {_cpu_seconds():.0f} CPU s", flush=True)
+    return Part(dict(kinds), _cpu_seconds(), faults, peak_bytes)
+
+
+def watched(make: Callable[[], Case], place: Path) -> tuple[Case, Judgement | None, int]:
+    """Make and judge a case in a process forked from this one: its own peak of memory counts, and its death.
+
+    The memory of a process that had many cases before says little of one command.
+    """
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _judge_to(writer, make, place)
+    os.close(writer)
+    before = signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, 10 * MOST_SECONDS)
+    try:
+        with open(reader, "rb") as answer:
+            made, _, said = answer.read().partition(b"\n")
+        _, status, used = os.wait4(pid, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    case, peak_bytes = msgspec.json.decode(made, type=Case), used.ru_maxrss * 1024
+    if status or not said:
+        return case, ("death", f"wait status {status}"), peak_bytes
+    found = msgspec.json.decode(said, type=Judgement | None)
+    if found is None and peak_bytes > MOST_BYTES:
+        found = ("memory", f"{peak_bytes / 1e6:.0f} MB at its peak")
+    return case, found, peak_bytes
+
+
+def _judge_to(writer: int, make: Callable[[], Case], place: Path) -> None:
+    """The case and its judgement as two lines of JSON; this process ends."""
+    status = 1
+    try:
+        with open(writer, "wb") as answer:
+            case = make()
+            answer.write(msgspec.json.encode(case) + b"\n")
+            answer.flush()
+            with contextlib.suppress(OSError):  # what the change took does not count
+                Path("/proc/self/clear_refs").write_text("5")
+            answer.write(msgspec.json.encode(judge_case(case, place)))
+        status = 0
+    finally:
+        # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
+        os._exit(status)
+
+
+def _cpu_seconds() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def signature(fault: Fault) -> str:

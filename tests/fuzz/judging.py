@@ -1,0 +1,63 @@
+"""What a verb may never do with a damaged file, and whether it did."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+
+MOST_SECONDS = 10
+LONGEST_SENTENCE = 3000
+STATUSES = (0, 1, 2)
+
+Judgement = tuple[str, str]
+"""What fell short, and the particulars."""
+
+
+class HangError(BaseException):
+    """A verb took longer than it may; nothing of mawl catches it."""
+
+
+def judged(act: Callable[[], int], *, coloured: bool = False) -> Judgement | None:
+    """Do it; None where all is well.  Only what is ``coloured`` may print escapes."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _limited():
+            status = act()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else -1
+    except HangError:
+        return "hang", traceback.format_exc()[-1500:]
+    except BaseException:
+        return "traceback", traceback.format_exc()[-2500:]
+    said, shown = err.getvalue(), out.getvalue()
+    if status not in STATUSES:
+        return "status", f"{status}: {said}"
+    if "Traceback" in said or "Warning" in said or len(said) > LONGEST_SENTENCE or "\x1b" in said:
+        return "message", said[:2500]
+    if not coloured and "\x1b" in shown:
+        return "escape", shown[max(0, shown.index("\x1b") - 200) :][:400]
+    if status == 2 and not said.strip():
+        return "silence", ""
+    return None
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """CPU seconds count, since others work on the machine too; waiting without end counts by the clock."""
+
+    def hang(*_: object) -> None:
+        raise HangError
+
+    before = [signal.signal(number, hang) for number in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, 6 * MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in zip((signal.SIGPROF, signal.SIGALRM), before, strict=True):
+            signal.signal(number, handler)
