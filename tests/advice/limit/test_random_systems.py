@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mawl.model.options import ROLES, Role
-from tests.advice.limit.beds import Bed
+from tests.advice.limit.beds import Bed, command
 from tests.advice.limit.draws import COMPUTING, generator, scale_for, sessions, slowed_by_rate
 from tests.advice.limit.test_ground_truth import HELPS, ample, elapsed, held, made_bed
 from tests.lab.quiet import quiet_machine
@@ -78,6 +78,8 @@ def wrong(bed: Bed, draw: random.Random, others: bool) -> list[str]:
         program = draw.choice(COMPUTING)
         bed.generate(sessions(scale_for(program, draw.uniform(2.0, 2.5)), [program] * 4))
         options = (*options, "--cache", "warm")
+    for volume in bed.volumes.values():
+        command("sync", "--file-system", str(volume.place))  # new inputs are no bytes of the run
     before = moved(bed)
     with outside(bed.volumes[role or "util"].place, others):
         first = held(bed, *options)
