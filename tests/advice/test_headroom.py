@@ -25,6 +25,17 @@ def run_of(rates: dict[str, Rate], **changes: Any) -> Reading:
     return reading_of(rates, of=facts(outcome="completed", workload=WORKLOAD, **changes))
 
 
+def test_processors_have_what_was_idle_and_not_what_a_hypervisor_took() -> None:
+    rates: dict[str, Rate] = {
+        f"host.cpu_{kind}_seconds": rate
+        for kind, rate in {
+            "user": 1.0, "system": 0.4, "interrupt": 0.1, "iowait": 0.5, "idle": 1.0, "steal": 1.0,
+        }.items()
+    }  # fmt: skip
+    block, _ = left(run_of(rates))
+    assert block["cpu_ratio"] == pytest.approx(1.5 / 4)
+
+
 def test_without_a_probe_storage_has_what_its_busiest_device_was_idle() -> None:
     block, _ = left(run_of({"device.sda.busy_seconds": 0.11}))
     assert block["storage_ratio"] == pytest.approx(0.89)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,8 @@ import pytest
 
 from mawl.measure.preload.build import Library
 from tests.cli.conftest import Command
-from tests.fakes.second_formula import Figures, figures
-
-BUCKET_RATIO = 1 / 16
+from tests.fakes.second_comparison import compare
+from tests.importers.test_import import EIGHT, log, write
 
 RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"
 LATENCY = "mean p50 p99 max peak"
@@ -90,28 +90,6 @@ def lacking(summary: Any) -> list[str]:
     return found
 
 
-def of(summary: Any, path: str) -> float | None:
-    """A figure of the summary by its dotted name."""
-    for name in path.split("."):
-        summary = summary[name]
-    value: float | None = summary
-    return value
-
-
-def compare(summary: Any, second: Figures) -> None:
-    """Every figure of the second computation is the summary's; quantiles within their bucket."""
-    wrong = {}
-    for path, value in second.items():
-        ours = of(summary, path)
-        above = BUCKET_RATIO if path.endswith(("_seconds.p50", "_seconds.p99")) else 0.0
-        slack = 1e-6 * abs(value) + 2e-6
-        if ours is None or not value - slack <= ours <= value * (1 + above) + slack:
-            # A quantile is never more than the longest call.
-            wrong[path] = (ours, value)
-    assert not wrong
-    assert len(second) > 60
-
-
 @pytest.fixture
 def counted(made: Library, mawl: Command) -> Command:
     """``mawl`` with its library compiled."""
@@ -131,7 +109,7 @@ def ran(mawl: Command, *arguments: str) -> tuple[Any, Path]:
 def test_a_short_run_of_one_window(counted: Command) -> None:
     summary, folder = ran(counted, "nano")
     assert lacking(summary) == []
-    compare(summary, figures(folder))
+    compare(summary, folder)
 
 
 @pytest.mark.lab
@@ -141,4 +119,22 @@ def test_a_run_of_many_windows_and_a_tail(counted: Command) -> None:
     assert len(summary["windows"]) > 2
     assert summary["limit"] is not None
     assert lacking(summary) == []
-    compare(summary, figures(folder))
+    compare(summary, folder)
+
+
+def test_an_imported_run_whose_unknown_figures_have_their_reason(mawl: Command) -> None:
+    names = ("load", "sort", "model")
+    logs = {name: log(EIGHT + timedelta(seconds=20 * at), 50) for at, name in enumerate(names)}
+    write(mawl.directory / "logs", **logs)
+    done = mawl("import", "logs", "--output", "imported")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(mawl("report", "imported", "--format", "json").stdout)
+    compare(summary, mawl.directory / "imported", fewest=40)
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_a_run_of_jobs_with_four_threads(counted: Command) -> None:
+    summary, folder = ran(counted, "mixed20", "--option", "cpucount=4", "--cache", "cold")
+    assert lacking(summary) == []
+    compare(summary, folder)

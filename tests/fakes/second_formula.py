@@ -21,7 +21,7 @@ DIRECTIONS = {"read": ("reads", "read_bytes"), "write": ("writes", "written_byte
 
 
 class Folder:
-    """Columns of jobs that count, and series of samples of a run of one node."""
+    """Columns of jobs that count, and series of samples by node."""
 
     def __init__(self, path: Path) -> None:
         self.facts = json.loads((path / "run.json").read_text())
@@ -44,38 +44,51 @@ class Folder:
         column: Column = self.every[name].cast("int64").to_numpy() / 1e6
         return column
 
-    def counter(self, name: str, at: Column) -> Column | None:
-        """A cumulative series at points in time, held where samples do not reach."""
+    def nodes(self, name: str) -> list[str]:
+        """The nodes that a series is of."""
+        rows = self.samples.filter(pc.equal(self.samples["series"], name))
+        return sorted(set(rows["node"].to_pylist()))
+
+    def sampled(self, name: str) -> list[tuple[Column, Column]]:
+        """Times (seconds since the epoch, ascending) and values of a series, of each node that has it."""
         rows = self.samples.filter(pc.equal(self.samples["series"], name)).sort_by("sampled_at")
-        if rows.num_rows == 0:
+        own = [rows.filter(pc.equal(rows["node"], node)) for node in pc.unique(rows["node"])]
+        return [(one["sampled_at"].cast("int64").to_numpy() / 1e6, one["value"].to_numpy()) for one in own]
+
+    def counter(self, name: str, at: Column) -> Column | None:
+        """A cumulative series of all nodes at points in time, held where samples do not reach."""
+        sampled = self.sampled(name)
+        if not sampled:
             return None
-        times, values = rows["sampled_at"].cast("int64").to_numpy() / 1e6, rows["value"].to_numpy()
-        assert (numpy.diff(values) >= 0).all(), name
-        found: Column = numpy.interp(at, times, values)
+        assert all((numpy.diff(values) >= 0).all() for _, values in sampled), name
+        found: Column = numpy.sum([numpy.interp(at, times, values) for times, values in sampled], axis=0)
         return found
 
     def covered(self, name: str, edges: Column) -> Column:
-        """Seconds of each window that samples cover."""
-        rows = self.samples.filter(pc.equal(self.samples["series"], name))
-        times = rows["sampled_at"].cast("int64").to_numpy() / 1e6
-        return numpy.diff(numpy.clip(edges, times.min(), times.max()))
+        """Seconds of each window that the samples of every node cover."""
+        every = [numpy.diff(numpy.clip(edges, times.min(), times.max())) for times, _ in self.sampled(name)]
+        least: Column = numpy.min(every, axis=0)
+        return least
 
     def rate(self, names: list[str], edges: Column) -> Column:
         """What counters gained together per second in each window; nan where samples cover less than half."""
         total = numpy.zeros(len(edges) - 1)
         for name in names:
-            at = self.counter(name, edges)
-            assert at is not None, name
-            covered = self.covered(name, edges)
-            known = covered >= 0.5 * numpy.diff(edges)
-            total += numpy.where(known, numpy.diff(at), numpy.nan) / numpy.where(known, covered, 1.0)
+            sampled = self.sampled(name)
+            if not sampled:
+                return numpy.full(len(edges) - 1, numpy.nan)
+            for times, values in sampled:
+                covered = numpy.diff(numpy.clip(edges, times.min(), times.max()))
+                known = covered >= 0.5 * numpy.diff(edges)
+                gained = numpy.diff(numpy.interp(edges, times, values))
+                total += numpy.where(known, gained, numpy.nan) / numpy.where(known, covered, 1.0)
         return total
 
 
 def figures(path: Path) -> Figures:
     """Dotted names of the summary and their values."""
     folder = Folder(path)
-    course = _course(folder)
+    course = course_of(folder)
     found = {**_times(folder, course), **_sums(folder, course), **_roles(folder, course), **_waits(folder)}
     for side, names in _sides(folder).items():
         found |= _windows(folder, f"io.{side}", names, course)
@@ -98,7 +111,7 @@ class Course:
         return numpy.append(start + self.window * numpy.arange(count), end)
 
 
-def _course(folder: Folder) -> Course:
+def course_of(folder: Folder) -> Course:
     """Running jobs counted between any two neighbouring events, of all jobs of the folder."""
     starts, ends = folder.times("started_at"), folder.times("ended_at")
     sessions = folder.facts["workload"]["sessions"]
@@ -162,7 +175,7 @@ def _reached(folder: Folder, course: Course, dirtied: float, asked: float) -> Fi
         return {}
     device = {}
     for way, series in names.items():
-        device[way] = sum(_held(folder, one, course) for one in series)
+        device[way] = sum(held(folder, one, course) for one in series)
     left = sum(one["own_at_end_bytes"] for one in dirty)
     removed = sum(one["removed_bytes"] for one in dirty)
     own = min(device["write"], max(dirtied - removed - left, 0.0))
@@ -189,17 +202,17 @@ def _reached(folder: Folder, course: Course, dirtied: float, asked: float) -> Fi
     }
 
 
-def _held(folder: Folder, name: str, course: Course) -> float:
+def held(folder: Folder, name: str, course: Course) -> float:
     """What a counter gained over the run, its rate held for one look beyond the first and the last."""
     edges = numpy.array([course.start, course.end])
-    rows = folder.samples.filter(pc.equal(folder.samples["series"], name))
-    times = numpy.sort(rows["sampled_at"].cast("int64").to_numpy() / 1e6)
-    step = numpy.median(numpy.diff(times))
-    beyond = sum(min(max(gap, 0.0), step) for gap in (times[0] - edges[0], edges[1] - times[-1]))
-    at = folder.counter(name, edges)
-    assert at is not None, name
-    gained = float(numpy.diff(at)[0])
-    return float(gained + gained / float(folder.covered(name, edges)[0]) * beyond)
+    total = 0.0
+    for times, values in folder.sampled(name):
+        step = numpy.median(numpy.diff(times))
+        beyond = sum(min(max(gap, 0.0), step) for gap in (times[0] - edges[0], edges[1] - times[-1]))
+        gained = float(numpy.diff(numpy.interp(edges, times, values))[0])
+        covered = float(numpy.diff(numpy.clip(edges, times.min(), times.max()))[0])
+        total += gained + gained / covered * beyond
+    return total
 
 
 def _roles(folder: Folder, course: Course) -> Figures:
@@ -209,7 +222,7 @@ def _roles(folder: Folder, course: Course) -> Figures:
     }
     found: Figures = {}
     for role in ROLES:
-        if not moved[role]:
+        if not moved[role] > 0:
             continue
         path = f"io.by_role.{role}"
         found[f"{path}.share_ratio"] = moved[role] / sum(moved.values())
@@ -223,7 +236,7 @@ def _roles(folder: Folder, course: Course) -> Figures:
 
 def _latency(folder: Folder, course: Course, role: str, direction: str, calls: str) -> Figures:
     number = folder.column(f"{role}_{calls}").sum()
-    if not number:
+    if not number > 0:  # also where it is not known
         return {}
     path = f"io.by_role.{role}.{direction}_latency_seconds"
     seconds = folder.column(f"{role}_{direction}_seconds").sum()
@@ -246,6 +259,8 @@ def _latency(folder: Folder, course: Course, role: str, direction: str, calls: s
         found[f"{path}.{name}"] = values[max(int(numpy.ceil(share * values.size)) - 1, 0)] / 1e9
     names = (f"role.{role}.{direction}_seconds", f"role.{role}.{calls}")
     gained = [numpy.diff(at) for name in names if (at := folder.counter(name, course.whole)) is not None]
+    if len(gained) < len(names):  # the role's first call came after the last look
+        return found
     with numpy.errstate(divide="ignore", invalid="ignore"):
         means = gained[0] / gained[1]
     covered = folder.covered(names[0], course.whole) >= 0.5 * numpy.diff(course.whole)

@@ -8,6 +8,7 @@ from mawl.advice.evidence import Reading
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.ports import WORDS
 from mawl.analysis.blocks import Missing
+from mawl.analysis.busy import CPU_KINDS, busy_seconds, whole_seconds
 from mawl.analysis.ports import used_by_port
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.windows import gauges, rates
@@ -25,8 +26,7 @@ def headroom_block(reading: Reading, missing: Missing) -> dict[str, Any]:
     """
     missing |= {f"{PATH}.{name}_ratio": NOT_MEASURED for name in ("cpu", "storage", "memory", "network")}
     missing |= {f"{PATH}.{name}_source": NOT_MEASURED for name in ("storage", "memory", "network")}
-    busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
-    block: dict[str, Any] = {"cpu_ratio": None if busy is None else 1.0 - busy}
+    block: dict[str, Any] = {"cpu_ratio": _processors(reading)}
     for name, (share, words) in {
         "storage": _storage(reading),
         "memory": _memory(reading),
@@ -36,6 +36,18 @@ def headroom_block(reading: Reading, missing: Missing) -> dict[str, Any]:
         if share is None and words:
             missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
     return block
+
+
+def _processors(reading: Reading) -> float | None:
+    """Idle time of all processors over all their time in the active phase; stolen time is not idle."""
+    if reading.samples is None or reading.windows is None:
+        return None
+    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
+    spent = {kind: rates(reading.samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
+    busy, whole = busy_seconds(spent), whole_seconds(spent)
+    if busy is None or spent["idle"] is None or whole <= 0:
+        return None
+    return (whole - busy - (spent["steal"] or 0.0)) / whole
 
 
 def _storage(reading: Reading) -> tuple[float | None, str]:

@@ -1,0 +1,52 @@
+"""A summary of a run beside its figures computed a second time from the stored tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.second_formula import figures
+from tests.fakes.second_host import host_figures
+
+BUCKET_RATIO = 1 / 16
+WITHHELD_ABOVE_RATIO = 0.1
+"""Others' part of the devices' bytes: above it the headroom of storage is null (figures.md, Bytes)."""
+STORAGE_HEADROOM = "limit.headroom.storage_ratio"
+
+
+def of(summary: Any, path: str) -> float | None:
+    """A figure of the summary by its dotted name."""
+    for name in path.split("."):
+        summary = summary[name]
+    value: float | None = summary
+    return value
+
+
+def _reason(summary: Any, path: str) -> bool:
+    """Whether the summary says why a figure, or what it is in, is missing."""
+    parts = path.split(".")
+    return any(".".join(parts[:length]) in summary["missing"] for length in range(1, len(parts) + 1))
+
+
+def compare(summary: Any, folder: Path, fewest: int = 120) -> None:
+    """Every figure of the second computation is the summary's; quantiles within their bucket.
+
+    ``fewest`` of them are wanted at least.
+    """
+    second, wrong = {**figures(folder), **host_figures(folder)}, {}
+    if summary["limit"] is None:
+        second = {path: value for path, value in second.items() if not path.startswith("limit.")}
+    elif second.get("io.foreign.ratio", 0.0) > WITHHELD_ABOVE_RATIO:
+        assert of(summary, STORAGE_HEADROOM) is None and STORAGE_HEADROOM in summary["missing"]
+        del second[STORAGE_HEADROOM]
+    for path, value in second.items():
+        ours = of(summary, path)
+        above = BUCKET_RATIO if path.endswith(("_seconds.p50", "_seconds.p99")) else 0.0
+        slack = 1e-6 * abs(value) + 2e-6
+        if ours is None or not value - slack <= ours <= value * (1 + above) + slack:
+            # A quantile is at most the longest call.  A sum with an unknown part is null on both sides.
+            if ours is None and value != value and _reason(summary, path):
+                continue
+            wrong[path] = (ours, value)
+    assert not wrong, str(wrong)
+    assert len(second) >= fewest, len(second)
