@@ -122,6 +122,8 @@ def test_a_job_becomes_a_test() -> None:
         ({"rw": "randread"}, ("random", "read", 4096, 1, 1.0)),
         ({"bs": "4ki", "ioengine": "libaio", "iodepth": "8"}, ("sequential", "read", 4000, 8, 1.0)),
         ({"bs": "4096", "ioengine": "psync", "iodepth": "8"}, ("sequential", "read", 4096, 1, 1.0)),
+        ({"rw": "rw", "rwmixread": "nan", "numjobs": "1e999"}, ("sequential", "mixed", 4096, 1, 0.5)),
+        ({"rw": "rw", "rwmixread": "-20"}, ("sequential", "mixed", 4096, 1, 0.0)),
     ],
 )
 def test_options_as_people_write_them(options: dict[str, str], expected: tuple[object, ...]) -> None:
@@ -132,7 +134,7 @@ def test_options_as_people_write_them(options: dict[str, str], expected: tuple[o
     assert found == expected
 
 
-@pytest.mark.parametrize("options", [{"rw": "trim"}, {"rw": "read", "bs": "4k-64k"}])
+@pytest.mark.parametrize("options", [{"rw": "trim"}, {"bs": "4k-64k"}, {"bs": "0"}, {"bs": "9999999p"}])
 def test_a_job_that_no_probe_has_says_so(options: dict[str, str]) -> None:
     (report,) = parse_fio(json.dumps(document(**{"job options": options})))
     assert str(probe_test(report.jobs)).startswith("job probe: ")

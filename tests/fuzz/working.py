@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -83,6 +84,8 @@ def watched(make: Callable[[], Case], place: Path) -> tuple[Case, Judgement | No
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if not made:
+        raise RuntimeError(f"the case could not be made: wait status {status}")
     case, peak_bytes = msgspec.json.decode(made, type=Case), used.ru_maxrss * 1024
     if status or not said:
         return case, ("death", f"wait status {status}"), peak_bytes
@@ -104,6 +107,8 @@ def _judge_to(writer: int, make: Callable[[], Case], place: Path) -> None:
                 Path("/proc/self/clear_refs").write_text("5")
             answer.write(msgspec.json.encode(judge_case(case, place)))
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
         os._exit(status)

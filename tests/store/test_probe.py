@@ -39,6 +39,21 @@ def test_a_rate_that_cannot_be_is_refused_by_its_key(tmp_path: Path, rate: float
         read_probe(path)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("request_bytes", 0), ("streams", -1), ("read_share_ratio", 1.5), ("cpu_seconds", -1)]
+)
+def test_a_figure_of_a_test_that_cannot_be_is_refused_by_its_key(
+    tmp_path: Path, key: str, value: float
+) -> None:
+    path = tmp_path / "probe.json"
+    write_probe(path, probe(disk()))
+    plain = json.loads(path.read_text())
+    plain["targets"][0]["tests"][0][key] = value
+    path.write_text(json.dumps(plain))
+    with pytest.raises(UnreadableRunError, match=rf"probe.json: is not .*tests\[0\].{key}"):
+        read_probe(path)
+
+
 def test_a_run_has_its_probe_or_none(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
     assert open_run(tmp_path / "run").probe is None

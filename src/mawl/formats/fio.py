@@ -22,6 +22,8 @@ from mawl.model.probe import Content, Direction, Pattern, ProbeFigures, ProbeTes
 KIB = 1024
 DEFAULT_REQUEST_BYTES = 4096
 DEFAULT_READ_PERCENT = 50.0
+LARGEST_OPTION = 1e6
+"""Of jobs, of their depth and of percentages; what is above it is no option of a test that was run."""
 ALL_CLIENTS = "All clients"
 SYNCHRONOUS = ("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap")
 """Engines that keep one request under way, whatever ``iodepth`` says; psync is the default on Linux."""
@@ -261,20 +263,23 @@ def _bytes_of(text: str) -> int | None:
     if match is None:
         return None
     power = " kmgtp".index(match[2].lower()) if match[2] else 0
-    return int(match[1]) * int((1000 if match[3] else KIB) ** power) or None
+    size = int(match[1]) * int((1000 if match[3] else KIB) ** power)
+    return size if 0 < size <= 2**62 else None
 
 
 def _number(options: Mapping[str, str], name: str, default: float) -> float:
     try:
-        return float(options[name])
+        number = float(options[name])
     except (KeyError, ValueError):
         return default
+    return number if abs(number) <= LARGEST_OPTION else default
 
 
 def _read_percent(options: Mapping[str, str]) -> float:
+    percent = _number(options, "rwmixread", DEFAULT_READ_PERCENT)
     if "rwmixwrite" in options and "rwmixread" not in options:
-        return 100.0 - _number(options, "rwmixwrite", DEFAULT_READ_PERCENT)
-    return _number(options, "rwmixread", DEFAULT_READ_PERCENT)
+        percent = 100.0 - _number(options, "rwmixwrite", DEFAULT_READ_PERCENT)
+    return min(max(percent, 0.0), 100.0)
 
 
 def _streams(options: Mapping[str, str], entries: int) -> int:

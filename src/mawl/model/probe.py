@@ -42,15 +42,15 @@ class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
 
     pattern: Pattern
     direction: Direction
-    request_bytes: int
-    streams: int
+    request_bytes: Annotated[int, Meta(ge=1, le=2**62)]
+    streams: Annotated[int, Meta(ge=1, le=2**62)]
     direct: bool
     content: Content
-    read_share_ratio: float
-    elapsed_seconds: float | None
+    read_share_ratio: Annotated[float, Meta(ge=0, le=1)]
+    elapsed_seconds: Annotated[float, Meta(ge=0)] | None
     read: ProbeFigures | None
     write: ProbeFigures | None
-    cpu_seconds: float | None
+    cpu_seconds: Annotated[float, Meta(ge=0)] | None
     command: list[str]
     """The command line that repeats it by hand, in a directory of the target."""
     fill_ratio: float | None = None
@@ -86,7 +86,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds since the epoch, UTC."""
     tool: str
     """``fio-3.33``."""
-    physical_cores: float | None
+    physical_cores: Annotated[float, Meta(gt=0)] | None
     """Of the node that probed; vCPUs where ``core_basis`` says so."""
     core_basis: str | None
     targets: list[ProbeTarget]

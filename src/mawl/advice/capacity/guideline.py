@@ -105,7 +105,7 @@ def _of_target(target: ProbeTarget, probe: Probe, bounds: Bounds) -> dict[str, A
     rates = []
     for direction in ("read", "write"):
         # Another request size is another figure, and not the guideline's.
-        test = by_streams(target, direction, PAPERS_REQUEST_BYTES, round(cores)) if cores else None
+        test = by_streams(target, direction, PAPERS_REQUEST_BYTES, max(round(cores), 1)) if cores else None
         if test is not None and test.request_bytes != PAPERS_REQUEST_BYTES:
             test = None
         figures = figures_of(test, direction) if test else None
