@@ -20,7 +20,10 @@ Severity = Literal["invalid", "preliminary", "remark"]
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored run, read once; ``windows`` and ``samples`` are None where it has none."""
+    """A stored run, read once; ``windows`` and ``samples`` are None where it has none.
+
+    ``stride`` is that of its :class:`~mawl.store.Run`: how many samples stand behind each.
+    """
 
     facts: RunFacts
     jobs: list[JobRecord]
@@ -28,6 +31,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     samples: Samples | None = None
     windows: Windows | None = None
     moments: list[Moment] = []
+    stride: int = 1
 
     @property
     def active(self) -> list[Moment]:

@@ -43,6 +43,7 @@ def judged(run: Run, bounds: Bounds | None = None) -> dict[str, Any]:
         bounds,
         happened(run),
         None if isinstance(probe, str) else probe,
+        run.stride,
     )
 
 
@@ -54,6 +55,7 @@ def judge(
     bounds: Bounds | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | None = None,
+    stride: int = 1,
 ) -> dict[str, Any]:
     """The summary with its judgement; ``summary`` is that of the same facts, jobs,
     samples and events."""
@@ -68,6 +70,7 @@ def judge(
         moments=moments(samples, windows, device_counters(facts, samples), facts)
         if samples and windows
         else [],
+        stride=stride,
     )
     found: Missing = dict(summary["missing"])
     whole = {name: value for name, value in summary.items() if name != "missing"}

@@ -72,7 +72,7 @@ def summarise(run: Run, samples: Samples | None = None) -> Block:
     missing: Missing = {}
     for name in ("steps", "samples", "events"):
         try:
-            rows[name] = getattr(run, name).num_rows
+            rows[name] = run.rows(name)
         except UnreadableRunError as error:
             missing[f"recorded.{name}"] = str(error)
     summary = summary_of(

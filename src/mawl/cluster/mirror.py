@@ -16,7 +16,7 @@ from mawl.store.files import replace_file, sync_directory, try_lock
 from mawl.store.folder import make_folder
 from mawl.store.journal import Appender
 from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, LOGS, PLAN
-from mawl.store.tail import Fresh, Tail
+from mawl.store.tail import EverySample, Fresh, Tail
 
 
 class Mirror:
@@ -33,7 +33,8 @@ class Mirror:
         self._files = {name: Appender(path / JOURNAL / name) for name in JOURNAL_FILES}
         self.offsets = dict.fromkeys(JOURNAL_FILES, 0)
         try_lock(self._files["events.jsonl"].fileno())
-        self._tail = Tail(path)
+        self._samples = EverySample()
+        self._tail = Tail(path, self._samples)
 
     def append(self, journal: Mapping[str, bytes]) -> Fresh:
         """Keep what the node's journal got, and give the records that are whole now."""
@@ -41,7 +42,7 @@ class Mirror:
             self._files[name].append(content)
             self.offsets[name] += len(content)
         self._tail.look()
-        return self._tail.fresh()
+        return self._tail.fresh(self._samples.take())
 
     def close(self) -> None:
         """Let go: the folder then reads as that of a run that was interrupted."""

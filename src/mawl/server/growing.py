@@ -19,6 +19,7 @@ from mawl.server.rendering import Columns, Renderers
 from mawl.server.work import Worker
 from mawl.store import Run
 from mawl.store.tail import Tail
+from mawl.store.thinning import Thinned
 from mawl.units import counted_noun, format_seconds
 
 Result = TypeVar("Result")
@@ -37,6 +38,8 @@ MOST_EARLY_PAGES = 4
 first pages are small, and one that was opened as the run began would stay empty for long."""
 
 MOST_GROWING = 8
+FORGET_SECONDS = 600.0
+"""A run that nobody asked for so long is forgotten; who asks again waits until its journal is read anew."""
 
 
 class RunEndedError(Exception):
@@ -125,7 +128,7 @@ class Growing:
             raise RunEndedError(self.folder.name)
         try:
             if self._tail is None:
-                self._tail = Tail(self.folder)
+                self._tail = Tail(self.folder, Thinned())
             self._fresh = self._tail.look() or self._fresh
         except FileNotFoundError:
             raise RunEndedError(self.folder.name) from None
@@ -181,6 +184,11 @@ class GrowingRuns:
     def __init__(self, worker: Worker, renderers: Renderers) -> None:
         self._worker, self._renderers = worker, renderers
         self._runs: OrderedDict[Path, tuple[Growing, asyncio.Lock]] = OrderedDict()
+        self._forgetting: dict[Path, asyncio.TimerHandle] = {}
+
+    def __len__(self) -> int:
+        """How many runs are kept."""
+        return len(self._runs)
 
     async def picture(self, folder: Path) -> Picture:
         """The run as it is; RunEndedError where it does not grow (any more)."""
@@ -194,7 +202,7 @@ class GrowingRuns:
         if folder not in self._runs:
             self._runs[folder] = (Growing(folder, self._renderers), asyncio.Lock())
             while len(self._runs) > MOST_GROWING:
-                self._runs.popitem(last=False)
+                self._forget(next(iter(self._runs)))
         self._runs.move_to_end(folder)
         growing, lock = self._runs[folder]
 
@@ -206,11 +214,26 @@ class GrowingRuns:
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
             # A visitor who leaves must not let a second thread in beside the first.
-            return await asyncio.shield(task)
+            answer = await asyncio.shield(task)
         except Exception:
             if self._runs.get(folder, (None,))[0] is growing:
-                del self._runs[folder]
+                self._forget(folder)
             raise
+        if folder in self._runs:
+            self._forget_later(folder)
+        return answer
+
+    def _forget_later(self, folder: Path) -> None:
+        """Forget the run when nobody has asked for it for long."""
+        if folder in self._forgetting:
+            self._forgetting[folder].cancel()
+        later = asyncio.get_running_loop().call_later(FORGET_SECONDS, self._forget, folder)
+        self._forgetting[folder] = later
+
+    def _forget(self, folder: Path) -> None:
+        del self._runs[folder]
+        if folder in self._forgetting:
+            self._forgetting.pop(folder).cancel()
 
 
 def status(tail: Tail, now: float) -> str:

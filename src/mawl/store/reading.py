@@ -31,13 +31,25 @@ class Run:
     """A stored run: facts, and Arrow tables that are read when they are first asked for.
 
     ``jobs``, ``steps``, ``events`` and ``samples`` have the columns of docs/design/run-folder.md.
-    Every property raises :class:`~mawl.errors.UnreadableRunError` where a file is damaged.
+    Every property raises :class:`~mawl.errors.UnreadableRunError` where a file is damaged.  ``stride`` is 1,
+    or how many samples of each series stand behind one of ``samples``, where a long run is followed;
+    ``sampled_rows`` is then the number of all.
     """
 
-    def __init__(self, path: Path, facts: RunFacts, load: Callable[[str], pa.Table]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        facts: RunFacts,
+        load: Callable[[str], pa.Table],
+        *,
+        stride: int = 1,
+        sampled_rows: int | None = None,
+    ) -> None:
         self.path = path
         self.facts = facts
+        self.stride = stride
         self._load = load
+        self._sampled_rows = sampled_rows
 
     @cached_property
     def jobs(self) -> pa.Table:
@@ -58,6 +70,13 @@ class Run:
     def samples(self) -> pa.Table:
         """One row per node, second and series."""
         return self._load("samples")
+
+    def rows(self, table: str) -> int:
+        """How many rows of a table the folder holds."""
+        if table == "samples" and self._sampled_rows is not None:
+            return self._sampled_rows
+        found: int = getattr(self, table).num_rows
+        return found
 
     @cached_property
     def probe(self) -> Probe | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Generic
+from typing import Generic, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -39,14 +39,53 @@ class Fresh(msgspec.Struct, frozen=True, kw_only=True):
     samples: pa.Table
 
 
+class Samples(Protocol):
+    """Where the samples of a run that is followed go: ``rows`` came, of a series one of ``stride`` stays."""
+
+    rows: int
+    stride: int
+
+    def add(self, table: pa.Table) -> None:
+        """Samples as a table of their schema; ValueError for more than may be."""
+
+    def table(self) -> pa.Table:
+        """What is kept of all so far."""
+
+
+class EverySample:
+    """All samples of a run, or all since they were last taken."""
+
+    def __init__(self) -> None:
+        self.rows, self.stride = 0, 1
+        self._tables: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
+
+    def add(self, table: pa.Table) -> None:
+        """Keep them."""
+        self.rows += table.num_rows
+        if self.rows > MOST_ROWS["samples"]:
+            raise ValueError("more rows than mawl reads")
+        self._tables.append(table)
+
+    def table(self) -> pa.Table:
+        """All of them, in one piece."""
+        self._tables = [pa.concat_tables(self._tables).combine_chunks()]
+        return self._tables[0]
+
+    def take(self) -> pa.Table:
+        """All of them, which are kept no longer."""
+        table = pa.concat_tables(self._tables)
+        self._tables = [SCHEMAS["samples"].empty_table()]
+        return table
+
+
 class Tail:
-    """What the journal of a run holds so far.
+    """What the journal of a run holds so far; of its samples, what ``samples`` keeps, by default all.
 
     Making one and :meth:`look` raise FileNotFoundError when the journal is gone (the run ended, or
     its folder was removed), and :class:`~mawl.errors.UnreadableRunError` for damaged facts.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, samples: Samples | None = None) -> None:
         self.folder = folder
         self._facts_seen = _identity(folder / FACTS)
         self.facts, self._steps = read_facts(folder)
@@ -55,7 +94,8 @@ class Tail:
         self._events = _Lines(journal / "events.jsonl", "events", EventRecord, self._steps, self._remarks)
         self._jobs = _Lines(journal / "jobs.jsonl", "jobs", JobRecord, self._steps, self._remarks)
         self._step_lines = _Lines(journal / "steps.jsonl", "steps", StepRecord, self._steps, self._remarks)
-        self._samples = _Batches(journal / SAMPLES_STREAM, self._steps, self._remarks)
+        self._samples = samples or EverySample()
+        self._batches = _Batches(journal / SAMPLES_STREAM, self._steps, self._remarks, self._samples)
 
     @property
     def events(self) -> list[EventRecord]:
@@ -75,7 +115,7 @@ class Tail:
         changed = seen != self._facts_seen
         if changed:
             self.facts, self._facts_seen = read_facts(self.folder)[0], seen
-        for part in (self._events, self._jobs, self._step_lines, self._samples):
+        for part in (self._events, self._jobs, self._step_lines, self._batches):
             changed = part.look() or changed
         return changed
 
@@ -85,19 +125,31 @@ class Tail:
             events=self.events, jobs=self.jobs, steps=self._step_lines.records, remarks=self._remarks
         )
         tables = {**line_tables(journal, self.jobs), "samples": self._samples.table()}
-        return Run(self.folder, self._with_remarks(), tables.__getitem__)
+        return Run(
+            self.folder,
+            self._with_remarks(),
+            tables.__getitem__,
+            stride=self._samples.stride,
+            sampled_rows=self._samples.rows,
+        )
 
-    def fresh(self) -> Fresh:
-        """What came since the last call of this; samples are forgotten then: long runs cost no more."""
+    def fresh(self, samples: pa.Table) -> Fresh:
+        """The lines that came since the last call of this, with these samples."""
         return Fresh(
             events=self._events.fresh(),
             jobs=self._jobs.fresh(),
             steps=self._step_lines.fresh(),
-            samples=self._samples.take(),
+            samples=samples,
         )
 
     def _with_remarks(self) -> RunFacts:
-        return msgspec.structs.replace(self.facts, remarks=[*self.facts.remarks, *self._remarks.sentences()])
+        remarks = [*self.facts.remarks, *self._remarks.sentences()]
+        if self._samples.stride > 1:
+            remarks.append(
+                f"this page uses 1 of {self._samples.stride} samples of each series, because the run is "
+                "long; the report of the finished run uses all"
+            )
+        return msgspec.structs.replace(self.facts, remarks=remarks)
 
 
 class _Lines(Generic[Record]):
@@ -153,24 +205,12 @@ class _Lines(Generic[Record]):
 class _Batches:
     """The stream of samples, read up to the last whole batch."""
 
-    def __init__(self, path: Path, steps: list[Upgrade], remarks: Remarks) -> None:
+    def __init__(self, path: Path, steps: list[Upgrade], remarks: Remarks, samples: Samples) -> None:
         self._path, self._steps, self._remarks = path, steps, remarks
+        self._samples = samples
         self._offset = 0
         self._schema: pa.Schema | None = None
-        self._tables: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
-        self._rows = 0
         self._damaged = False
-
-    def take(self) -> pa.Table:
-        """The samples since the last call, which are kept no longer."""
-        table = pa.concat_tables(self._tables)
-        self._tables = [SCHEMAS["samples"].empty_table()]
-        return table
-
-    def table(self) -> pa.Table:
-        """All samples so far."""
-        self._tables = [pa.concat_tables(self._tables).combine_chunks()]
-        return self._tables[0]
 
     def look(self) -> bool:
         found = False
@@ -208,10 +248,7 @@ class _Batches:
             table = pa.Table.from_batches(batches)
             for step in self._steps:
                 table = step.table("samples", table)
-            self._rows += table.num_rows
-            if self._rows > MOST_ROWS["samples"]:
-                raise ValueError("more rows than mawl reads")
-            self._tables.append(conform("samples", table, self._path))
+            self._samples.add(conform("samples", table, self._path))
         return end
 
     def _stop(self, why: str) -> None:

@@ -15,7 +15,10 @@ CURE = "leave the runner a processor (--cores), and keep the run folder off the 
 
 
 def check(reading: Reading) -> list[Finding]:
-    """Gaps of more than 3 s that together make more than 2 % of the run."""
+    """Gaps of more than 3 s that together make more than 2 % of the run.
+
+    Where one of several samples was kept, gaps as long as as many steps of 3 s.
+    """
     elapsed = reading.summary["time"]["elapsed_seconds"]
     if reading.samples is None or reading.windows is None or not elapsed:
         return [
@@ -29,12 +32,13 @@ def check(reading: Reading) -> list[Finding]:
         ]
     start, end = reading.windows.edges[0], reading.windows.edges[-1]
     missed, longest = 0.0, 0.0
+    allowed = LONGEST_STEP_SECONDS * reading.stride
     for node in reading.samples.nodes:
         series = reading.samples.series(node, "jobs_running")
         times = [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
-            missed += after - before if after - before > LONGEST_STEP_SECONDS else 0.0
+            missed += after - before if after - before > allowed else 0.0
     share = missed / (elapsed * len(reading.samples.nodes))
     if share <= MOST_MISSED_RATIO:
         return []
