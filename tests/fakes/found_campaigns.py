@@ -32,7 +32,8 @@ def all_runs(record: Campaign, factors: dict[str, float]) -> dict[int, ComparedR
 
 def scaling() -> CampaignFound:
     arms = [Arm(name=f"nodes-{count}", workload="tiny", size=count) for count in (1, 2, 4)]
-    record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 2)))
+    warm_up = Slot(position=0, arm="nodes-1", state="finished", folder="000-warm-up", outcome="completed")
+    record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 2), warm_up=warm_up))
     return found(record, all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0, "nodes-4": 2.0}))
 
 

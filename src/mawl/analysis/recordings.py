@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import math
 
 import numpy as np
 
+from mawl.analysis.device_layers import Layer, bottom_layer, numbered_partitions
 from mawl.analysis.host_parts import part_names
 from mawl.analysis.series import Samples
 from mawl.analysis.timeline import Timeline
@@ -14,9 +15,6 @@ from mawl.model.run import RunFacts
 NO_JOBS = "no job was imported, only recordings of hosts or storage"
 
 _RECORDED = ("host.", "device.")
-_PARTITION = re.compile(r"(.*[0-9])p[0-9]+|(.*?[a-z])[0-9]+")
-_UPPER = re.compile(r"(dm-|md|loop|ram|zram|sr|cd|fd|bcache|drbd|hdiskpower|vpath|dlmfdrv|VxVM|vol)[0-9]*.*")
-"""Names of devices whose bytes are those of others below them, or of no disk."""
 
 
 def interval_seconds(facts: RunFacts, samples: Samples | None) -> float:
@@ -62,23 +60,36 @@ def recorded(facts: RunFacts, samples: Samples | None) -> Timeline | None:
     )
 
 
-def disks(samples: Samples) -> list[str]:
-    """Block devices whose bytes are nobody else's, of all nodes: no partitions, and nothing that lies on
-    other devices where these are there, too."""
-    found: set[str] = set()
-    for node in samples.nodes:
-        found |= set(whole_devices(samples, node))
-    return sorted(found)
+def disks(samples: Samples) -> Layer:
+    """Block devices whose bytes are nobody else's, of all nodes; none, and why, where it is not known.
+
+    A device that counts on one node and lies on others on the next gives no sum over both.
+    """
+    by_node = {node: whole_devices(samples, node) for node in samples.nodes}
+    for layer in by_node.values():
+        if layer.reason is not None:
+            return layer
+    found = {device for layer in by_node.values() for device in layer.devices}
+    for node, layer in by_node.items():
+        upper = found & set(part_names(samples, node, "device")) - set(layer.devices)
+        if upper:
+            return Layer((), f"{min(upper)} is a disk on one node and lies on others on {node}")
+    return Layer(tuple(sorted(found)))
 
 
-def whole_devices(samples: Samples, node: str) -> list[str]:
+def whole_devices(samples: Samples, node: str) -> Layer:
     """:func:`disks` of one node."""
     names = set(part_names(samples, node, "device"))
-    whole = {name for name in names if not (_parents(name) & names)}
-    return sorted({name for name in whole if not _UPPER.fullmatch(name)} or whole)
+    totals = {name: _moved(samples, node, name) for name in names}
+    partitions, reason = numbered_partitions(totals)
+    return Layer((), reason) if reason is not None else bottom_layer(names - partitions)
 
 
-def _parents(name: str) -> set[str]:
-    """``sda`` of sda1, ``nvme0n1`` of nvme0n1p1."""
-    match = _PARTITION.fullmatch(name)
-    return {part for part in match.groups() if part} if match else set()
+def _moved(samples: Samples, node: str, device: str) -> float:
+    """Bytes that a device's counters gained, read and written."""
+    total = 0.0
+    for way in ("read", "written"):
+        series = samples.series(node, f"device.{device}.{way}_bytes")
+        known = [] if series is None else [float(value) for value in series.values if not math.isnan(value)]
+        total += known[-1] - known[0] if known else 0.0
+    return total

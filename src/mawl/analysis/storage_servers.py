@@ -41,7 +41,7 @@ def storage_servers(
 
 def server_devices(run: StorageRun, samples: Samples) -> list[str]:
     """The devices that were named, else all that left samples, each byte once."""
-    return run.devices or whole_devices(samples, run.node)
+    return run.devices or list(whole_devices(samples, run.node).devices)
 
 
 def device_rates(run: StorageRun, samples: Samples, edges: Sequence[float]) -> dict[str, Rates]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.device_layers import Layer
 from mawl.analysis.recordings import disks
 from mawl.analysis.series import Samples
 from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates
@@ -65,7 +66,10 @@ def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     imported = facts.kind == "imported" and not facts.volumes
     if not imported and (why := lacking(facts)) is not None:
         return unknown(why)
-    devices = disks(samples) if imported else sorted({device for _, device in role_places(facts)})
+    layer = disks(samples) if imported else Layer(tuple(sorted({device for _, device in role_places(facts)})))
+    if layer.reason is not None:
+        return unknown(layer.reason)
+    devices = layer.devices
     names = {
         figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
     }

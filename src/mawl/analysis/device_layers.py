@@ -1,0 +1,166 @@
+"""Which block devices of a recording hold bytes that are counted at no other: each byte once.
+
+A recording names devices and not what lies on what.  Names and device numbers tell most of it (Linux
+Documentation/admin-guide/devices.txt; majors from 240 on are given out as drivers come).  Where they do
+not, there is a reason and no device: no figure is better than one that counts bytes twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+MOST_UNPARTITIONED_RATIO = 0.001
+"""Of a disk's bytes that may lie outside of its partitions: tables, and probes of file systems at start."""
+
+CURE = "name the devices that count with --role"
+
+_DISK = re.compile(
+    r"(x?vd|sd|hd|ubd|dasd|fio|scini|rssd)[a-z]{1,3}|(nvme[0-9]+n|mmcblk|pmem|rsxx|skd|nbd|rbd|hdisk)[0-9]+"
+    r"|cciss[!/]c[0-9]+d[0-9]+|c[0-9]+(t[0-9A-F]+)?d[0-9]+"
+)
+_UPPER = re.compile(
+    r"(dm-|md|loop|ram|zram|zd|sr|cd|fd|bcache|drbd|emcpower|hdiskpower|vpath|dlmfdrv|VxVM|vol)[0-9a-z]*"
+    r"|(luks|mpath|crypt).*|nvme[0-9]+c[0-9]+n[0-9]+|(?!dev[0-9]).*-.*"
+)
+"""Names of devices whose bytes are those of others below them, or of no disk.  LVM joins group and volume
+with a dash."""
+
+_PARTITION = re.compile(r"(.*[0-9])p[0-9]+|(.*?[a-z])[0-9]+")
+NVME = 259
+"""The major of NVMe disks, and of their partitions."""
+_NUMBER = re.compile(r"dev([0-9]+)-([0-9]+)")
+_MINORS = {
+    **dict.fromkeys((8, *range(65, 72), *range(128, 136)), 16),  # sd
+    **dict.fromkeys((3, 22), 64),  # hd
+    **dict.fromkeys(range(104, 112), 16),  # cciss
+    94: 4,  # dasd
+    179: 8,  # mmcblk
+    202: 16,  # xvd
+    NVME: 1,  # disks and partitions are numbered alike, see numbered_partitions
+}
+"""Majors of disks, and how many minor numbers each disk has with its partitions."""
+
+_GIVEN_OUT = range(240, 255)
+"""Majors of device-mapper and of virtio disks, among others."""
+_VIRTIO_MINORS = 16
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """``devices`` to add up, sorted; empty with the ``reason`` where that cannot be told."""
+
+    devices: tuple[str, ...]
+    reason: str | None = None
+
+
+def bottom_layer(names: Collection[str]) -> Layer:
+    """The devices of one machine that together moved each byte once, of all that a recording names."""
+    whole = {name for name in names if not (_parents(name) & set(names))}
+    given_out = {name for name in whole if (number := _number(name)) is not None and number[0] in _GIVEN_OUT}
+    virtio = _virtio(given_out)
+    disks = {name for name in whole if _is_disk(name)} | virtio
+    upper = {name for name in whole if _is_upper(name)} | (given_out - virtio if disks else set())
+    rest = whole - disks - upper
+    if disks and rest:
+        return _untold(rest, "may lie on other devices of the recording")
+    if disks:
+        return Layer(tuple(sorted(disks)))
+    if len(rest | upper) > 1 and (given_out or rest & upper or (upper and not _alike(upper))):
+        return _untold(rest | upper, "may lie on each other")
+    return Layer(tuple(sorted(rest or upper)))
+
+
+def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | None]:
+    """Of the bytes that each device moved, by name: NVMe partitions that only a number names.
+
+    A recorder that was asked for partitions (``sadc -S XDISK``) lists them right after their disk, and
+    together they moved what it moved, but for reads of its partition table.  One device that moved what
+    the one before it moved may be its only partition or its pair in an array: then there is a reason.
+    """
+    numbers = sorted(
+        number[1] for name in totals if (number := _number(name)) is not None and number[0] == NVME
+    )
+    found: set[str] = set()
+    for at, first in enumerate(numbers):
+        disk = f"dev{NVME}-{first}"
+        whole, own = totals[disk], list[str]()
+        if disk in found or whole <= 0:
+            continue
+        for step, minor in enumerate(numbers[at + 1 :], start=1):
+            if minor != first + step:
+                break
+            own.append(f"dev{NVME}-{minor}")
+            parts = [totals[name] for name in own if totals[name] > 0]
+            if not (1 - MOST_UNPARTITIONED_RATIO) * whole <= sum(parts) <= whole:
+                continue
+            if len(parts) == 1:
+                last = own[-1]
+                return set(), f"{last} may be a partition of {disk}, or its pair in an array: {CURE}"
+            found |= set(own)
+            break
+    return found, None
+
+
+def _untold(names: Collection[str], why: str) -> Layer:
+    some = sorted(names)
+    shown = ", ".join(some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
+    return Layer((), f"the block devices {shown} {why}, and no name tells: {CURE}")
+
+
+def _alike(names: Collection[str]) -> bool:
+    """Whether they are of one driver, such as several image files: those do not lie on each other."""
+    return len({name.rstrip("0123456789") for name in names}) == 1
+
+
+def _is_disk(name: str) -> bool:
+    number = _number(name)
+    if number is not None:
+        return number[0] in _MINORS
+    # A partition whose disk is not listed stands for it.
+    return any(_DISK.fullmatch(one) is not None for one in (name, *_parents(name)))
+
+
+def _is_upper(name: str) -> bool:
+    number = _number(name)
+    if number is not None:
+        return number[0] not in _MINORS and number[0] not in _GIVEN_OUT
+    return not _is_disk(name) and _UPPER.fullmatch(name) is not None
+
+
+def _virtio(given_out: Collection[str]) -> set[str]:
+    """Of devices with a number that was given out: those of a major whose every minor is a whole disk's.
+
+    One alone with minor 0 may be the first of device-mapper, too, and is not taken for a disk.
+    """
+    by_major: dict[int, set[tuple[int, str]]] = {}
+    for name in given_out:
+        number = _number(name)
+        assert number is not None
+        by_major.setdefault(number[0], set()).add((number[1], name))
+    whole = {
+        major: {name for _, name in found}
+        for major, found in by_major.items()
+        if all(minor % _VIRTIO_MINORS == 0 for minor, _ in found)
+    }
+    sure = {major: found for major, found in whole.items() if len(found) > 1}
+    if not sure and len(whole) == 1 and len(by_major) > 1:
+        sure = whole  # the other major has minors of no whole disk
+    return set().union(*sure.values())
+
+
+def _number(name: str) -> tuple[int, int] | None:
+    """Major and minor of ``dev8-16``."""
+    match = _NUMBER.fullmatch(name)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _parents(name: str) -> set[str]:
+    """What a name may be a partition of: ``sda`` of sda1, ``nvme0n1`` of nvme0n1p1, ``dev8-0`` of dev8-1."""
+    number = _number(name)
+    if number is not None:
+        whole = number[1] - number[1] % _MINORS.get(number[0], 1)
+        return {f"dev{number[0]}-{whole}"} - {name}
+    match = _PARTITION.fullmatch(name)
+    return {part for part in match.groups() if part} if match else set()
