@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import urllib.request
@@ -49,6 +52,38 @@ def test_it_serves_until_a_signal_also_with_an_open_stream(
         server.send_signal(number)
         said, complained = server.communicate(timeout=20)
         stream.close()
+    finally:
+        server.kill()
+        writer.close()
+    assert (server.returncode, said, complained) == (0, "", "")
+
+
+def test_visitors_who_vanish_and_a_want_of_descriptors_leave_the_terminal_empty(
+    mawl: Command, runs: Path
+) -> None:
+    finished(runs, "ended")
+    writer = write_run(runs / "growing")
+    server = mawl.start("serve", "--port", "0")
+    try:
+        port = int(address(server).split(":")[2].rstrip("/"))
+        files = len(os.listdir(f"/proc/{server.pid}/fd"))
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (files + 8, files + 8))
+        requests = (
+            b"GET /runs/growing/events HTTP/1.1\r\nhost: localhost\r\n\r\n",
+            b"GET / HT",
+            b"\0\r\n\r\n",
+        )
+        visitors = [socket.create_connection(("127.0.0.1", port)) for _ in range(30)]
+        for visitor, request in zip(visitors, requests * 10, strict=True):
+            visitor.sendall(request)
+        visitors[0].recv(1000)
+        for visitor in visitors:
+            visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+            visitor.close()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as page:
+            assert b"ended" in page.read()
+        server.send_signal(signal.SIGINT)
+        said, complained = server.communicate(timeout=20)
     finally:
         server.kill()
         writer.close()

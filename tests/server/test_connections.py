@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,7 @@ from tests.fakes.served_runs import Made, finished, raw, serving
 from tests.fakes.stored_run import write_run
 
 CLOSE = b"host: localhost\r\nconnection: close\r\n\r\n"
+ICON = b"GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -134,27 +139,51 @@ def test_a_slow_reader_who_reads_is_served(runs: Path, made: Made, monkeypatch: 
     assert answer.endswith(b"x" * 3_000_000)
 
 
-def test_who_holds_all_connections_locks_nobody_out(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
+def test_while_all_places_are_taken_who_was_served_makes_room(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
     try:
-        for number, visitor in enumerate(held):
-            for _ in range(2 if number == 1 else 1):
-                visitor.sendall(b"GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n")
-                assert visitor.recv(1000).startswith(b"HTTP/1.1 204")
+        for visitor in held[:2]:
+            visitor.sendall(ICON)
+            assert visitor.recv(1000).startswith(b"HTTP/1.1 204")
+        monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
         assert raw(port, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200")
-        assert held[1].recv(1) == b""  # the one that had the most answers was let go
-        held[0].sendall(b"GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        assert held[0].recv(1000).startswith(b"HTTP/1.1 204")
+        held[2].sendall(ICON)
+        assert held[2].recv(1000).startswith(b"HTTP/1.1 204")
     finally:
         for visitor in held:
             visitor.close()
 
 
-def test_while_all_visitors_are_being_answered_a_newcomer_is_turned_away(
+def test_while_all_visitors_are_being_answered_a_newcomer_waits(
     runs: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 1)
+    writer = write_run(runs / "one")
+    with (
+        serving(runs, made.renderers()) as (server, number),
+        socket.create_connection(("127.0.0.1", number)) as viewer,
+        socket.create_connection(("127.0.0.1", number)) as newcomer,
+    ):
+        viewer.sendall(b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert viewer.recv(1000).startswith(b"HTTP/1.1 200")
+        newcomer.sendall(ICON)
+        newcomer.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            newcomer.recv(1000)
+        assert len(server.server_state.connections) == 1
+        viewer.close()
+        newcomer.settimeout(30)
+        assert newcomer.recv(1000).startswith(b"HTTP/1.1 204")
+    writer.close()
+
+
+def test_who_takes_the_last_place_for_long_gives_it_up(
+    runs: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(connections, "PATIENCE_SECONDS", 0.1)
     writer = write_run(runs / "one")
     with (
         serving(runs, made.renderers()) as (_, number),
@@ -162,8 +191,55 @@ def test_while_all_visitors_are_being_answered_a_newcomer_is_turned_away(
     ):
         viewer.sendall(b"GET /runs/one/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
         assert viewer.recv(1000).startswith(b"HTTP/1.1 200")
-        assert raw(number, b"GET / HTTP/1.1\r\n" + CLOSE) == b""
+        assert raw(number, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200")
     writer.close()
+
+
+@pytest.mark.parametrize("request_bytes", [b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n", ICON, b""])
+def test_a_client_with_100_looping_connections_locks_nobody_out(
+    runs: Path, made: Made, monkeypatch: pytest.MonkeyPatch, request_bytes: bytes
+) -> None:
+    """They ask again and again, or say nothing, and come back when they are let go."""
+    monkeypatch.setattr(connections, "FIRST_REQUEST_SECONDS", 0.05)
+    finished(runs, "one")
+    with serving(runs, made.renderers()) as (server, number), looping(number, 100, request_bytes):
+        until(lambda: len(server.server_state.connections) >= connections.MOST_CONNECTIONS)
+        for _ in range(5):
+            assert raw(number, b"GET / HTTP/1.1\r\n" + CLOSE).startswith(b"HTTP/1.1 200")
+            assert len(server.server_state.connections) <= 2 * connections.MOST_CONNECTIONS
+
+
+@contextmanager
+def looping(port: int, count: int, request_bytes: bytes) -> Iterator[None]:
+    """So many connections, each busy until the block ends."""
+    ended = threading.Event()
+
+    async def one() -> None:
+        while not ended.is_set():
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                while not ended.is_set():
+                    writer.write(request_bytes)
+                    if not await reader.read(65536):
+                        break
+                writer.close()
+            await asyncio.sleep(0)
+
+    async def every() -> None:
+        loops = [asyncio.create_task(one()) for _ in range(count)]
+        while not ended.is_set():
+            await asyncio.sleep(0.01)
+        for loop in loops:
+            loop.cancel()
+
+    thread = threading.Thread(target=lambda: asyncio.run(every()))
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(10)
+    assert not thread.is_alive()
 
 
 def test_the_end_does_not_wait_for_open_streams(runs: Path, made: Made) -> None:
@@ -178,3 +254,14 @@ def test_the_end_does_not_wait_for_open_streams(runs: Path, made: Made) -> None:
         until(lambda: not server.server_state.connections)
         until(lambda: not server.server_state.tasks)
     writer.close()
+
+
+def test_messages_of_asyncio_go_nowhere(
+    capsys: pytest.CaptureFixture[str], made: Made, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody handles messages, Python prints them."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    logging.getLogger("other").error("printed")
+    with serving(runs, made.renderers()):
+        logging.getLogger("asyncio").error("socket.send() raised exception")
+    assert capsys.readouterr() == ("", "printed\n")

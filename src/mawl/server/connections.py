@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+from collections.abc import Callable
 from typing import Any
 
 import h11
@@ -11,12 +13,18 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 64
+"""Served at once.  Who comes next waits in the kernel's queue of the listening socket, in turn."""
 LARGEST_HEAD_BYTES = 32 * 2**10
 """Request line and headers together."""
 
 CHECK_SECONDS = 5.0
 PATIENCE_SECONDS = 15.0
 """How long a visitor may take over a request, or leave an answer unread."""
+
+FIRST_REQUEST_SECONDS = 1.0
+"""While others wait, a connection without a request lasts no longer."""
+PLACE_SECONDS = 0.02
+"""How often a place is looked for while others wait."""
 
 
 class Connection(H11Protocol):
@@ -27,18 +35,15 @@ class Connection(H11Protocol):
     """
 
     answers = 0
+    ends_with_answer: Callable[[], bool] = staticmethod(lambda: False)
+    made_at = moved_at = 0.0
     _check: asyncio.TimerHandle | None = None
-    _moved_at = 0.0
     _waiting_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the visitor in, unless there are too many."""
+        """Take the visitor in."""
         super().connection_made(transport)
-        self._moved_at = self.loop.time()
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._dispensable().transport.abort()
-            if transport.is_closing():
-                return
+        self.made_at = self.moved_at = self.loop.time()
         self._check = self.loop.call_later(CHECK_SECONDS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -47,30 +52,21 @@ class Connection(H11Protocol):
             self._check.cancel()
         super().connection_lost(exc)
 
-    def _dispensable(self) -> Connection:
-        """Which connection goes, now that there is one too many.
-
-        One that waits for its next request goes before one that is answered, and one that had many answers
-        before one that had few: who keeps connections busy locks nobody else out.  Where all are being
-        answered their first, the newcomer goes.
-        """
-        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
-        waiting = [one for one in others if not one.is_answering()]
-        return max(waiting or [*others, self], key=lambda one: (one.answers, one is self, -one._moved_at))
-
     def is_answering(self) -> bool:
         """Whether a request is being answered."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def resume_writing(self) -> None:
         """The visitor has read."""
-        self._moved_at = self.loop.time()
+        self.moved_at = self.loop.time()
         super().resume_writing()
 
     def on_response_complete(self) -> None:
-        """The visitor was answered and may ask again."""
+        """The visitor was answered and may ask again, unless others wait."""
         self.answers += 1
-        self._moved_at = self.loop.time()
+        self.moved_at = self.loop.time()
+        if self.ends_with_answer():
+            self.transport.close()
         super().on_response_complete()
 
     def handle_events(self) -> None:
@@ -83,19 +79,85 @@ class Connection(H11Protocol):
     def _look(self) -> None:
         now, waiting = self.loop.time(), self.transport.get_write_buffer_size()
         if waiting < self._waiting_bytes or (self.is_answering() and not waiting):
-            self._moved_at = now
+            self.moved_at = now
         self._waiting_bytes = waiting
-        if now - self._moved_at > PATIENCE_SECONDS:
+        if now - self.moved_at > PATIENCE_SECONDS:
             self.transport.abort()
         else:
             self._check = self.loop.call_later(CHECK_SECONDS, self._look)
 
 
 class Server(uvicorn.Server):
-    """Ends at the first signal, also while visitors follow a run."""
+    """Serves visitors in the order in which they came; ends at the first signal, also with open streams.
+
+    A connection beyond the bound is not refused but waits, and those that were served make room: a client
+    that keeps many connections busy slows others down and locks nobody out.
+    """
+
+    full = False
+    """Whether all places are taken."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept visitors."""
+        await super().startup(sockets=[])
+        self._accepting = [asyncio.create_task(self._accept(listener)) for listener in sockets or []]
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        listener.setblocking(False)
+        while True:
+            await self._place()
+            try:
+                visitor, _ = await loop.sock_accept(listener)
+                await loop.connect_accepted_socket(self._connection, visitor)
+            except OSError:
+                # The visitor has gone, or no descriptor is left: one that is idle may have one.
+                self._make_room()
+                await asyncio.sleep(PLACE_SECONDS)
+
+    def _connection(self) -> Connection:
+        state = self.lifespan.state
+        made = Connection(self.config, self.server_state, state)
+        made.ends_with_answer = lambda: self.full
+        return made
+
+    async def _place(self) -> None:
+        """Wait until one more visitor may come."""
+        while self._is_full():
+            self.full = True
+            self._make_room()
+            await asyncio.sleep(PLACE_SECONDS)
+        self.full = False
+
+    def _is_full(self) -> bool:
+        every = self.server_state.connections
+        return len(self._open()) >= MOST_CONNECTIONS or len(every) >= 2 * MOST_CONNECTIONS
+
+    def _open(self) -> list[Connection]:
+        """The connections that are not about to close."""
+        every = (one for one in self.server_state.connections if isinstance(one, Connection))
+        return [one for one in every if not one.transport.is_closing()]
+
+    def _make_room(self) -> None:
+        """Let a visitor go who was served or asks for nothing, else who has been here for long."""
+        now = asyncio.get_running_loop().time()
+        every = self._open()
+        idle = [
+            one
+            for one in every
+            if not one.is_answering() and (one.answers or now - one.made_at > FIRST_REQUEST_SECONDS)
+        ]
+        if idle:
+            max(idle, key=lambda one: (one.answers, -one.moved_at)).transport.close()
+            return
+        first = min(every, key=lambda one: one.made_at, default=None)
+        if first is not None and now - first.made_at > PATIENCE_SECONDS:
+            first.transport.abort()
 
     async def shutdown(self, sockets: Any = None) -> None:
         """Let go of every visitor, then of the listening sockets."""
+        for accepting in self._accepting:
+            accepting.cancel()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
