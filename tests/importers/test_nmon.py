@@ -50,6 +50,25 @@ def test_processors_of_aix_are_physical_and_by_purr() -> None:
     assert read.settings["aix1"]["lpar.entitled"] == 4.0
 
 
+def test_a_row_that_is_short_is_left_out_and_shifts_nothing() -> None:
+    lines = aix().splitlines(keepends=True)
+    for section in ("LPAR", "PAGE", "PROC"):
+        number = next(at for at, line in enumerate(lines) if line.startswith(f"{section},T0002,"))
+        lines[number] = ",".join(part for place, part in enumerate(lines[number].split(",")) if place != 3)
+    read = Read("nmon", "".join(lines))
+    for kind, processors in {"user": 4.0, "system": 1.0, "iowait": 0.5, "idle": 2.5}.items():
+        assert read.gain(f"host.cpu_{kind}_seconds") == pytest.approx(processors * (SECONDS - 60.0)), kind
+    assert [reason.split(" with ")[0] for reason in read.reasons()[1:]] == [
+        "a line of LPAR", "a line of PAGE", "a line of PROC",
+    ]  # fmt: skip
+    assert "with 19 figures, where its header has 21" in read.reasons()[1]
+
+
+def test_physical_processors_have_a_name_of_their_own_in_topas() -> None:
+    read = Read("nmon", aix().replace(",PhysicalCPU,", ",PhysicalCPUs,"))
+    assert read.gain("host.physical_cpu_seconds") == pytest.approx(6.0 * SECONDS)
+
+
 def test_a_dedicated_partition_has_cores_and_no_core_busy_time() -> None:
     read = Read("nmon", aix().replace(",10.0,10.0,1,0,", ",10.0,10.0,0,0,"))
     node = read.nodes["aix1"]

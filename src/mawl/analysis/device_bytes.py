@@ -56,7 +56,10 @@ def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
 
 
 def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span) -> Change | None:
-    """Sum of these counters over all nodes that have them, in the seconds of the least known."""
+    """Sum of these counters over all nodes that have them, in the mean of their known seconds by bytes.
+
+    So the rate of the sum is the sum of the rates, also where more is known of one than of another.
+    """
     changes = [
         gain(facts, samples, node, name, span)
         for node in samples.nodes
@@ -66,4 +69,6 @@ def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span)
     known = [change for change in changes if change is not None]
     if not known or len(known) < len(changes):
         return None
-    return Change(sum(change.amount for change in known), min(change.seconds for change in known))
+    amount, rate = sum(change.amount for change in known), sum(change.per_second for change in known)
+    seconds = amount / rate if rate > 0 else min(change.seconds for change in known)
+    return Change(amount, seconds)

@@ -101,8 +101,12 @@ def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
 
 
 def _nodes(samples: Samples) -> list[str]:
-    """The nodes with host samples."""
-    return [node for node in samples.nodes if any(name.startswith("host.") for name in samples.names(node))]
+    """The nodes with samples of the host or of its devices."""
+    return [
+        node
+        for node in samples.nodes
+        if any(name.startswith(("host.", "device.")) for name in samples.names(node))
+    ]
 
 
 def _gain(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import BinaryIO
+
+import msgspec
 
 from mawl.formats import iostat, sadf, sar, sysstat_json, vmstat
 from mawl.formats.decoding import byte_chunks
@@ -78,44 +80,128 @@ class _Chunks:
 
 
 class _Interval:
-    """Reports of one node and interval, gathered."""
+    """Reports of one node and interval; the number of processors may be told by the last of them."""
 
     def __init__(self, node: str, since: float | None, at: float) -> None:
-        self.key = (node, since, at)
-        self.rates: Figures = {}
-        self.gauges: Figures = {}
+        self.node, self.since, self.at = node, since, at
+        self.reports: list[Report] = []
+        self.doubtful = False
+        """A line of it was left out: what has no row may be what that line was of."""
+
+
+class _Devices:
+    """The block devices of a node that come and go: one without a row beside others moved nothing then."""
+
+    def __init__(self) -> None:
+        self._series: dict[str, tuple[str, ...]] = {}
+        self._whole_since: float | None = None
+        """Since when every interval told all devices there were."""
+        self._at: float | None = None
+
+    def absent(self, interval: _Interval, rates: Mapping[str, Figures]) -> Figures:
+        """Rates of 0 for devices that have no row in an interval; ``rates`` are of those that have one."""
+        whole = interval.since is not None and not interval.doubtful
+        goes_on = whole and self._whole_since is not None and interval.since == self._at
+        if not goes_on:
+            self._whole_since = interval.since if whole else None
+        self._at = interval.at
+        gone = [] if self._whole_since is None else [name for name in self._series if name not in rates]
+        return {series: 0.0 for name in gone for series in self._series[name]}
+
+    def come(self, interval: _Interval, rates: Mapping[str, Figures]) -> tuple[float | None, list[str]]:
+        """The series of devices that came with this interval, and since when they stood still before it."""
+        new = {name: tuple(own) for name, own in rates.items() if name not in self._series}
+        self._series |= new
+        since = self._whole_since
+        known = new and since is not None and interval.since is not None and since < interval.since
+        return since if known else None, [series for own in new.values() for series in own]
+
+
+class _Hosts:
+    """What the reports of a file say of its hosts, one after another."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._fallback = name_of(PurePath(context.file).name.partition(".")[0]) or "node"
+        self._recordings: dict[str, Recording] = {}
+        self._cpus: dict[str, int] = {}
+        self._interval: _Interval | None = None
+        self._devices: dict[str, _Devices] = {}
+        self._without_cpus: set[str] = set()
+        self.nodes: dict[str, NodeFacts] = {}
+
+    def take(self, report: Report) -> Iterator[HostFigures]:
+        """One report; the figures of the interval before, where it begins another."""
+        banner = report.banner
+        node = name_of(banner.host) if banner and banner.host else self._fallback
+        if node not in self.nodes:
+            self.nodes[node] = _facts(node, banner)
+        at, since = _utc(report, self._context)
+        now = self._interval
+        if now is None or (now.node, now.since, now.at) != (node, since, at):
+            yield from self.flush()
+            now = self._interval = _Interval(node, since, at)
+        if banner and banner.cpus:
+            self._cpus[node] = banner.cpus
+        now.reports.append(report)
+
+    def flush(self) -> Iterator[HostFigures]:
+        """The figures of the interval that is complete."""
+        interval, self._interval = self._interval, None
+        if interval is None:
+            return
+        node = interval.node
+        listed = _listed(interval.reports)
+        if node not in self._cpus and listed is not None:
+            self._cpus[node] = listed
+        if node not in self._cpus and any(report.kind in ("CPU", "VM") for report in interval.reports):
+            self._without_cpus.add(node)
+        rates: Figures = {}
+        gauges: Figures = {}
+        devices: dict[str, Figures] = {}
+        for report in interval.reports:
+            found = mapped(report, self._cpus.get(node))
+            rates |= found.rates
+            gauges |= found.gauges
+            if report.kind == "DEV":
+                devices[report.item] = found.rates
+        recording = self._recordings.setdefault(node, Recording(node))
+        if devices:
+            seen = self._devices.setdefault(node, _Devices())
+            rates |= seen.absent(interval, devices)
+            since, new = seen.come(interval, devices)
+            if since is not None and interval.since is not None:
+                yield from recording.interval(since, interval.since, dict.fromkeys(new, 0.0), {})
+        yield from recording.interval(interval.since, interval.at, rates, gauges)
+
+    def doubt(self) -> None:
+        """A line of the interval that is being read was left out."""
+        if self._interval is not None:
+            self._interval.doubtful = True
+
+    def end(self) -> Iterator[NodeFacts]:
+        """The hosts, once all reports were read."""
+        for node in sorted(self._without_cpus):
+            self._context.skip(
+                None, f"the number of processors of {node} is not told: their time is left out"
+            )
+        for node, facts in self.nodes.items():
+            yield msgspec.structs.replace(facts, logical_cpus=facts.logical_cpus or self._cpus.get(node))
 
 
 def _items(reports: Reports, context: Context) -> Iterator[Item]:
-    recordings: dict[str, Recording] = {}
-    nodes: dict[str, NodeFacts] = {}
-    interval: _Interval | None = None
-    fallback = name_of(PurePath(context.file).name.partition(".")[0]) or "node"
-    unknown_cpus: set[str] = set()
+    hosts = _Hosts(context)
     for report in reports:
         if isinstance(report, Doubt):
             context.skip(report.line, report.reason, report.text)
+            hosts.doubt()
             continue
         context.blocks += 1
-        node = name_of(report.banner.host) if report.banner and report.banner.host else fallback
-        if node not in nodes or (report.banner and report.banner.cpus and nodes[node].logical_cpus is None):
-            nodes[node] = _facts(node, report.banner)
-        at, since = _utc(report, context)
-        if interval is None or interval.key != (node, since, at):
-            yield from _flush(interval, recordings)
-            interval = _Interval(node, since, at)
-        found = mapped(report)
-        interval.rates |= found.rates
-        interval.gauges |= found.gauges
-        of_processors = report.kind in ("CPU", "VM")
-        if of_processors and (report.banner is None or report.banner.cpus is None):
-            unknown_cpus.add(node)
-    yield from _flush(interval, recordings)
-    for node in sorted(unknown_cpus):
-        context.skip(None, f"the number of processors of {node} is not told: their time is left out")
+        yield from hosts.take(report)
+    yield from hosts.flush()
     if not context.blocks:
         context.skip(None, "no report was found")
-    yield from nodes.values()
+    yield from hosts.end()
 
 
 def _utc(report: Report, context: Context) -> tuple[float, float | None]:
@@ -125,12 +211,10 @@ def _utc(report: Report, context: Context) -> tuple[float, float | None]:
     return at, None if report.since is None else at - (report.at - report.since)
 
 
-def _flush(interval: _Interval | None, recordings: dict[str, Recording]) -> Iterator[HostFigures]:
-    if interval is None:
-        return
-    node, since, at = interval.key
-    recording = recordings.setdefault(node, Recording(node))
-    yield from recording.interval(since, at, interval.rates, interval.gauges)
+def _listed(reports: Sequence[Report]) -> int | None:
+    """How many processors there are where 0 to N-1 have a row each; None where one lacks, or all do."""
+    numbers = {int(report.item) for report in reports if report.kind == "CPU" and report.item.isdecimal()}
+    return len(numbers) if numbers and max(numbers) == len(numbers) - 1 else None
 
 
 def _facts(node: str, banner: Banner | None) -> NodeFacts:

@@ -18,6 +18,9 @@ from mawl.importers.nmon_system import Machine
 from mawl.importers.recording import Recording, whole_lines
 from mawl.units import counted_noun
 
+POOL = "Pool_id"
+"""The last column of LPAR: rows may lack it, and no other."""
+
 MOST_HELD_FIGURES = 8_000_000
 """Figures that wait for the time of their snapshot (a file put in order by ``sort`` has times last)."""
 
@@ -147,7 +150,10 @@ class _Reader:
         values, count = row.values, len(columns.names)
         while len(values) > count and values[-1] is None:
             values.pop()
-        if len(values) > count or (columns.exact and len(values) < count):
+        if columns.names[-1:] == [POOL] and len(values) == count - 1:
+            values.append(None)  # nmon of AIX writes the heading of a pool and no pool
+        if len(values) != count:
+            # A short line does not say which figure it lacks: those behind it would shift.
             reason = f"a line of {row.section} with {len(values)} figures, where its header has {count}"
             self._context.skip(row.line, reason, "")
         else:

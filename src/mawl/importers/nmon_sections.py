@@ -64,16 +64,14 @@ _PORT_COLUMN = re.compile(r"(.{1,100}?)[-_](read|write)-KB/s")
 class Columns(NamedTuple):
     """A header made ready: of each column the series (None for none), and the factor.
 
-    ``names`` are the columns themselves; ``exact`` says that a row has a value for each.  ``beside`` are
-    series that are worked out with these: for times of requests those of their number.  ``writes`` are
-    those that reads and all requests make.
+    ``names`` are the columns themselves.  ``beside`` are series that are worked out with these: for times
+    of requests those of their number.  ``writes`` are those that reads and all requests make.
     """
 
     base: str
     names: list[str]
     series: list[str | None]
     factor: float
-    exact: bool
     beside: tuple[str | None, ...] = ()
     writes: tuple[str | None, ...] = ()
 
@@ -107,29 +105,29 @@ def columns_of(section: str, columns: list[str], *, ports_seen: bool) -> Columns
         figure, factor = DEVICE_RATES[base]
         mapped = [_series("device", name, figure) for name in names]
         if figure != "reads":
-            return Columns(base, names, mapped, factor, True)
+            return Columns(base, names, mapped, factor)
         beside, writes = (tuple(_series("device", name, f) for name in names) for f in ("requests", "writes"))
-        return Columns(base, names, mapped, factor, True, beside, writes)
+        return Columns(base, names, mapped, factor, beside, writes)
     if base in DEVICE_TIMES:
         figure, count = DEVICE_TIMES[base]
         mapped = [_series("device", name, figure) for name in names]
         counts = tuple(_series("device", name, count) for name in names)
-        return Columns(base, names, mapped, 0.001, True, counts)
+        return Columns(base, names, mapped, 0.001, counts)
     if base in PORT_RATES:
         figure, factor = PORT_RATES[base]
-        return Columns(base, names, [_series("fabric", name, figure) for name in names], factor, True)
+        return Columns(base, names, [_series("fabric", name, figure) for name in names], factor)
     if base in GAUGES or base in PART_RATES:
         kind, figure, factor = (GAUGES | PART_RATES)[base]
-        return Columns(base, names, [_series(kind, name, figure) for name in names], factor, True)
+        return Columns(base, names, [_series(kind, name, figure) for name in names], factor)
     if base == "NET":
-        return Columns(base, names, [_port_series("network", name) for name in names], KIB, True)
+        return Columns(base, names, [_port_series("network", name) for name in names], KIB)
     if base == "IOADAPT":
         mapped = [
             _port_series("fabric", name) if name.startswith("fcs") and not ports_seen else None
             for name in names
         ]
-        return Columns(base, names, mapped, KIB, True)
-    return Columns(base, names, [None] * len(names), 1.0, False)
+        return Columns(base, names, mapped, KIB)
+    return Columns(base, names, [None] * len(names), 1.0)
 
 
 def name_of(text: str) -> str:

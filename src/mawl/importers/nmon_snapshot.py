@@ -50,10 +50,10 @@ class Snapshot:
         self._host: dict[str, Figures] = {}
 
     def take(self, columns: Columns, values: Sequence[float | None]) -> None:
-        """One line; its values are as many as the columns, or fewer where these need not be all there."""
-        base, names, series, factor, _, beside, _ = columns
+        """One line; its values are as many as the columns."""
+        base, names, series, factor, beside, _ = columns
         if base in HOST_SECTIONS:
-            self._host[base] = {n: v for n, v in zip(names, values, strict=False) if v is not None}
+            self._host[base] = {n: v for n, v in zip(names, values, strict=True) if v is not None}
         elif base == "DISKWAIT":
             self._waits.update((n, v) for n, v in zip(names, values, strict=True) if v is not None)
         elif base in DEVICE_TIMES:
@@ -164,7 +164,7 @@ class Snapshot:
 
         A dedicated partition that gives nothing away always uses all of its own, idle or not.
         """
-        used = lpar.get("PhysicalCPU")
+        used = lpar.get("PhysicalCPU", lpar.get("PhysicalCPUs"))  # nmon; topas_nmon
         if used is None:
             return
         self.rates["host.physical_cpu_seconds"] = used

@@ -129,8 +129,12 @@ def plain(column: str) -> str:
     return column.removeprefix("%").removesuffix("/s").removesuffix("-percent").removeprefix("psi-")
 
 
-def mapped(report: Report) -> Mapped:
-    """The figures of a report; of processors those of all together, where their number is known."""
+ALL_PROCESSORS = ("all", "-1")
+"""How the row of all processors together is called; JSON of sysstat 12.0 writes the second."""
+
+
+def mapped(report: Report, cpus: int | None) -> Mapped:
+    """The figures of a report; of processors those of all together, where their number ``cpus`` is known."""
     values = {
         plain(name): value
         for name, value in report.values.items()
@@ -138,8 +142,7 @@ def mapped(report: Report) -> Mapped:
     }
     item = name_of(report.item)
     if report.kind == "CPU":
-        cpus = report.banner.cpus if report.banner else None
-        return Mapped(_processors(values, cpus) if cpus and item.lower() == "all" else {}, {})
+        return Mapped(_processors(values, cpus) if cpus and item.lower() in ALL_PROCESSORS else {}, {})
     if report.kind == "DEV":
         return Mapped(_device(f"device.{item}", values) if item else {}, {})
     if report.kind in ("IFACE", "FCHOST"):
