@@ -218,11 +218,12 @@ def looping(port: int, count: int, request_bytes: bytes) -> Iterator[None]:
         while not ended.is_set():
             with suppress(OSError):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                while not ended.is_set():
+                try:
                     writer.write(request_bytes)
-                    if not await reader.read(65536):
-                        break
-                writer.close()
+                    while await reader.read(65536):
+                        writer.write(request_bytes)
+                finally:
+                    writer.transport.abort()
             await asyncio.sleep(0)
 
     async def every() -> None:
@@ -231,6 +232,7 @@ def looping(port: int, count: int, request_bytes: bytes) -> Iterator[None]:
             await asyncio.sleep(0.01)
         for loop in loops:
             loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: asyncio.run(every()))
     thread.start()

@@ -12,15 +12,18 @@ from bokeh.models import Range1d
 from mawl.analysis.comparison.compare import Comparison, compare, compare_many
 from mawl.analysis.comparison.programs import Verdict
 from mawl.analysis.comparison.sides import side_of
+from mawl.reporters.campaign import markdown as campaign_markdown
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.comparison import html, json, markdown, text
 from mawl.reporters.comparison.charts import effect_charts
 from mawl.reporters.comparison.tables import tables
+from mawl.reporters.markup import escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
+from tests.fakes.found_campaigns import comparison
 from tests.fakes.stored_run import facts
 
 QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
-EVIL = "<script>alert(1)</script>|`*_"
+EVIL = "<script>alert(1)</script>|`*_ @team me@example.org http://evil www.evil.org"
 
 
 @pytest.fixture
@@ -247,8 +250,20 @@ def test_names_of_others_are_inert() -> None:
     page, listed = html.render(found), markdown.render(found)
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") >= 4
-    assert "\\<script\\>alert(1)\\</script\\>\\|\\`\\*\\_" in listed
-    assert "<script>" not in listed
+    assert inert(listed)
+
+
+def test_names_of_others_are_inert_in_a_table_of_sides_and_in_a_campaign() -> None:
+    sides = [side_of(EVIL, [compared(0)]), side_of("b", [compared(1)]), side_of(f"{EVIL} 3", [compared(2)])]
+    assert inert(markdown.render_matrix(compare_many(sides)))
+    found = msgspec.structs.replace(comparison(), name=EVIL, remarks=[EVIL])
+    assert inert(campaign_markdown.render(found))
+
+
+def inert(listed: str) -> bool:
+    """Whether the hostile name is there in Markdown, as words only."""
+    assert escaped(EVIL) in listed
+    return not any(part in listed for part in ("<script", "@team", "me@", "http://", "www.evil"))
 
 
 def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> None:

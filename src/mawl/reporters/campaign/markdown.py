@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from mawl.analysis.campaign.found import CampaignFound
 from mawl.reporters.campaign.content import head, tables, title
-from mawl.reporters.comparison.markdown import as_text, section
+from mawl.reporters.comparison.markdown import section
+from mawl.reporters.markup import escaped
 
 
 def render(found: CampaignFound) -> str:
     """The head as a list, the tables."""
     name = title(found)
-    listed = [f"- **{short}**: {as_text(sentence)}" for short, sentence in head(found)]
-    parts = [f"# {as_text(name[:1].upper() + name[1:])}", "\n".join(listed), *map(section, tables(found))]
+    listed = [f"- **{short}**: {escaped(sentence)}" for short, sentence in head(found)]
+    parts = [f"# {escaped(name[:1].upper() + name[1:])}", "\n".join(listed), *map(section, tables(found))]
     return "\n\n".join(parts)
