@@ -6,6 +6,7 @@ import io
 import math
 from pathlib import Path
 
+from mawl.formats.sysstat import Untimed
 from mawl.importers.interface import Context, HostFigures, HostSettings, Item
 from mawl.importers.registry import IMPORTERS
 from mawl.model.run import NodeFacts
@@ -19,9 +20,11 @@ Point = tuple[float, float]
 class Read:
     """A file as an importer reads it: ``series`` by name has (time, value), NaN where time is unknown."""
 
-    def __init__(self, kind: str, content: str | bytes, name: str = "node.txt") -> None:
+    def __init__(
+        self, kind: str, content: str | bytes, name: str = "node.txt", untimed: Untimed | None = None
+    ) -> None:
         data = content.encode() if isinstance(content, str) else content
-        self.context = Context(name, kind, lambda seconds: seconds, lambda wanted: wanted)
+        self.context = Context(name, kind, lambda seconds: seconds, lambda wanted: wanted, untimed)
         self.items: list[Item] = list(IMPORTERS[kind].read(io.BytesIO(data), self.context))
         self.nodes = {item.name: item for item in self.items if isinstance(item, NodeFacts)}
         self.settings = {item.node: item.values for item in self.items if isinstance(item, HostSettings)}

@@ -17,7 +17,7 @@ import msgspec
 from mawl.commands.arguments import settings
 from mawl.errors import UsageError
 from mawl.importers.build import Imported, Request, import_files
-from mawl.importers.clock import Clocks, parse_shifts, parse_zones
+from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.model.options import ROLES, Role
 from mawl.reporters.json import render
@@ -51,6 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
     )
     parser.add_argument(
+        "--start",
+        metavar="TIME",
+        help="when the first report was written, for recordings without times: 2026-11-21T20:44:30, in the "
+        "zone of --timezone or with +HH:MM; needs --interval, too",
+    )
+    parser.add_argument(
+        "--interval", metavar="SECONDS", help="how far the reports of recordings without times lie apart"
+    )
+    parser.add_argument(
         "--role",
         action="append",
         default=[],
@@ -72,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         runs=runs if output is None else None,
         kind=arguments.kind,
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
+        untimed=parse_untimed(arguments.start, arguments.interval),
         roles=_roles(arguments.role),
         command=["mawl", *sys.argv[1:]],
     )

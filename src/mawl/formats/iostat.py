@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mawl.formats.dates import moment
-from mawl.formats.sysstat import Banner, Doubt, Report, banner_of, figures_of, unsure
+from mawl.formats.dates import SECONDS_PER_DAY, moment, time_of_day
+from mawl.formats.sysstat import NO_TIMES, Banner, Doubt, Report, Untimed, banner_of, figures_of, unsure
+
+_TIME = "Time: "
+"""Before the time of day in reports of sysstat up to 7 (RHEL 5), whose banner alone has the date."""
+
+Moment = tuple[float, float | None, bool]
 
 
-def read_reports(lines: Iterable[tuple[int, str]]) -> Iterator[Report | Doubt]:
-    """The reports of whole lines (number from 1, text).
+def read_reports(
+    lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
+) -> Iterator[Report | Doubt]:
+    """The reports of whole lines (number from 1, text); ``untimed`` is for a recording without times.
 
     The first of a recording is of the time since the machine started: its interval is not known here,
     and with ``iostat -y``, which leaves it out, the first interval's is not told either.
     """
-    reader = _Reader()
+    reader = _Reader(untimed)
     for line_number, line in lines:
         yield from reader.line(line_number, line.strip())
 
@@ -22,7 +29,11 @@ def read_reports(lines: Iterable[tuple[int, str]]) -> Iterator[Report | Doubt]:
 class _Reader:
     """What stands above the current line."""
 
-    def __init__(self) -> None:
+    def __init__(self, untimed: Untimed | None) -> None:
+        self._untimed = untimed
+        self._reports = 0
+        self._opens = ""
+        """The heading that begins each report of a recording without times."""
         self._banner: Banner | None = None
         self._at: float | None = None
         self._ahead: float | None = None
@@ -36,10 +47,13 @@ class _Reader:
     def line(self, number_of: int, line: str) -> Iterator[Report | Doubt]:
         """One line."""
         if banner := banner_of(line):
+            if self._reports:
+                self._untimed = None  # another recording, whose start nobody gave
             self._banner, self._at, self._since, self._kind = banner, None, None, ""
             self._headings.clear()
             return
-        if (when := moment(line)) is not None:
+        if (when := moment(line) or self._time_of_day(line)) is not None:
+            self._untimed = None
             yield from self._time(number_of, when, line)
             return
         words = line.split()
@@ -57,15 +71,29 @@ class _Reader:
     def _heading(self, number_of: int, kind: str, columns: list[str]) -> Iterator[Doubt]:
         """A heading; one that comes twice under one time is of a report whose time was lost."""
         self._kind, self._columns = kind, columns
+        if self._untimed is not None:
+            self._opens = self._opens or kind
+            if kind == self._opens:
+                self._begin(self._untimed.at(self._reports), self._untimed.ahead)
+            if kind == self._opens or kind in self._headings:
+                self._reports += 1
         if self._at is not None and (self._lost or kind in self._headings):
             if not self._lost:
                 yield Doubt(number_of, "a report without a time is left out")
             self._lost, self._kind = True, "left out"
         self._headings.add(kind)
 
-    def _time(
-        self, number_of: int, when: tuple[float, float | None, bool], line: str
-    ) -> Iterator[Report | Doubt]:
+    def _time_of_day(self, line: str) -> Moment | None:
+        """``Time: 20:44:30`` on the banner's day, or on one of the days after it."""
+        seconds = time_of_day(line.removeprefix(_TIME)) if line.startswith(_TIME) else None
+        if seconds is None or self._banner is None or self._banner.midnight is None:
+            return None
+        at = self._banner.midnight + seconds
+        while self._at is not None and at < self._at - SECONDS_PER_DAY / 2:
+            at += SECONDS_PER_DAY
+        return at, None, self._banner.sure
+
+    def _time(self, number_of: int, when: Moment, line: str) -> Iterator[Report | Doubt]:
         at, ahead, sure = when
         if not sure and not self._told:
             self._told = True
@@ -74,7 +102,12 @@ class _Reader:
             yield Doubt(number_of, "the clock did not go on: the report is left out", line)
             self._kind = "left out"
             return
-        self._since, self._at, self._ahead, self._kind = None if self._lost else self._at, at, ahead, ""
+        self._begin(at, ahead)
+        self._kind = ""
+
+    def _begin(self, at: float, ahead: float | None) -> None:
+        """A report."""
+        self._since, self._at, self._ahead = None if self._lost else self._at, at, ahead
         self._headings.clear()
         self._lost = False
 
@@ -84,7 +117,7 @@ class _Reader:
         if self._at is None:
             if not self._told:
                 self._told = True
-                yield Doubt(number_of, "the reports have no times: record them with iostat -t", line)
+                yield Doubt(number_of, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line)
             return
         if len(words) != len(self._columns):
             yield Doubt(number_of, f"{len(words)} figures, where the heading has {len(self._columns)}", line)

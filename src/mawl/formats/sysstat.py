@@ -58,6 +58,26 @@ class Doubt(NamedTuple):
     text: str = ""
 
 
+class Untimed(NamedTuple):
+    """When the reports of a recording without times were written, as its user says.
+
+    ``start`` is the wall clock of the first report, ``ahead`` what its zone is ahead of UTC (None without a
+    zone), ``interval_seconds`` how far reports lie apart.
+    """
+
+    start: float
+    ahead: float | None
+    interval_seconds: float
+
+    def at(self, number: int) -> float:
+        """The wall clock of a report, counted from 0."""
+        return self.start + number * self.interval_seconds
+
+
+NO_TIMES = "record them with {}, or import with --start TIME and --interval SECONDS"
+"""What to do about reports that have no times, by the command that writes them."""
+
+
 def banner_of(line: str) -> Banner | None:
     """The banner, if the line is one."""
     match = _BANNER.fullmatch(line.rstrip())

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.formats.dates import day as day_of
 from mawl.formats.dates import moment, time_of_day
-from mawl.formats.sysstat import Banner, Doubt, Report, number, unsure
+from mawl.formats.sysstat import NO_TIMES, Banner, Doubt, Report, Untimed, number, unsure
 
 LARGEST_MEMBER = 4 * 2**20
 """Characters of one statistic, and of what stands above them of a host."""
@@ -142,8 +142,8 @@ def _members(text: str) -> Plain:
     return found if isinstance(found, dict) else {}
 
 
-def reports(chunks: Iterable[bytes]) -> Iterator[Report | Doubt]:
-    """The reports of a document of any of the three tools.
+def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator[Report | Doubt]:
+    """The reports of a document of any of the three tools; ``untimed`` is for one without times.
 
     sadf tells each interval; iostat's first is of the time since the machine started, mpstat's of a time
     that nobody knows.
@@ -152,7 +152,9 @@ def reports(chunks: Iterable[bytes]) -> Iterator[Report | Doubt]:
     before: float | None = None
     told = False
     host: Plain | None = None
+    number_of = -1
     for found in statistics(chunks):
+        number_of += 1
         if isinstance(found, Doubt):
             before = None
             yield found
@@ -161,11 +163,13 @@ def reports(chunks: Iterable[bytes]) -> Iterator[Report | Doubt]:
             host, latest, before = found.host, None, None
         banner = _banner(found.host)
         when = _when(found.values.get("timestamp"), banner, latest)
+        if when is None and untimed is not None and "timestamp" not in found.values:
+            when = untimed.at(number_of), untimed.ahead, True, None
         if when is None:
             before = None
             if not told:
                 told = True
-                yield Doubt(None, "statistics without a time are left out: record them with iostat -t")
+                yield Doubt(None, f"statistics without a time are left out: {NO_TIMES.format('iostat -t')}")
             continue
         at, ahead, sure, interval = when
         if not sure and not told:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mawl.formats.dates import moment
-from mawl.formats.sysstat import Doubt, Report, number
+from mawl.formats.sysstat import NO_TIMES, Doubt, Report, Untimed, number
 
 
-def read_reports(lines: Iterable[tuple[int, str]]) -> Iterator[Report | Doubt]:
-    """The reports of whole lines (number from 1, text); the first is of the time since the start."""
+def read_reports(
+    lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
+) -> Iterator[Report | Doubt]:
+    """The reports of whole lines (number from 1, text); the first is of the time since the start.
+
+    ``untimed`` is for a recording without times.
+    """
     columns: list[str] = []
     zone: str | None = None
     latest: float | None = None
     since: float | None = None
     told = False
+    reports = 0
     for line_number, line in lines:
         words = line.split()
         if not words or words[0] == "procs" or words[0].startswith("-"):
@@ -23,17 +29,22 @@ def read_reports(lines: Iterable[tuple[int, str]]) -> Iterator[Report | Doubt]:
             figures = [word for word in words if word.islower()]
             columns, zone = figures, words[-1] if len(words) > len(figures) else None
             continue
+        reports += 1
         values = [number(word) for word in words[: len(columns)]]
         if not columns or None in values or len(values) < len(columns):
             yield Doubt(line_number, "no line of vmstat", line)
             since = None
+            if len(words) != len(columns):
+                untimed = None  # perhaps no report, and perhaps several
             continue
         when = moment(" ".join(words[len(columns) :]))
+        if when is None and untimed is not None and len(words) == len(columns):
+            when = untimed.at(reports - 1), untimed.ahead, True
         if when is None:
             since = None
             if not told:
                 told = True
-                yield Doubt(line_number, "the lines have no times: record them with vmstat -t", line)
+                yield Doubt(line_number, f"the lines have no times: {NO_TIMES.format('vmstat -t')}", line)
             continue
         at = when[0]
         if latest is not None and at <= latest:

@@ -10,6 +10,7 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.formats.lines import one_line
+from mawl.formats.sysstat import Untimed
 from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
 from mawl.importers.facts import facts_of
@@ -35,6 +36,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     runs: Path | None = None
     kind: str | None = None
     clocks: Clocks = Clocks()
+    untimed: Untimed | None = None
     roles: Mapping[Role, Sequence[re.Pattern[str]]] = {}
     command: list[str] = []
 
@@ -125,7 +127,7 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
-            context = Context(shown, importer.kind, to_utc, collected.job_name)
+            context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed)
             collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
             for problem in problems:
                 context.skip(None, problem)
@@ -155,7 +157,12 @@ def detected(first: bytes, name: str) -> Importer | None:
 def _nothing(request: Request, sources: Sequence[SourceFacts], refused: Sequence[Skipped]) -> UsageError:
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
     what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
-    first = f"{told[0].file}: {told[0].reason}" if told else "there is no file"
+    if told:
+        first = f"{told[0].file}: {told[0].reason}"
+    elif sources:
+        first = f"{sources[0].file} holds no job and no figure"
+    else:
+        first = "the directories hold no file"
     return UsageError(
         what,
         where=", ".join(request.paths)[:200],

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from mawl.errors import UsageError
+from mawl.formats.dates import moment
+from mawl.formats.sysstat import Untimed, number
 
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 HALF_HOUR = 1800.0
@@ -100,6 +102,23 @@ def parse_shifts(given: Sequence[str]) -> dict[str, float]:
             raise UsageError(f"--shift {text}: expected NODE=SECONDS, such as db1=3600 or saslog=-7200")
         shifts[name] = float(seconds)
     return shifts
+
+
+def parse_untimed(start: str | None, interval: str | None) -> Untimed | None:
+    """``--start TIME`` and ``--interval SECONDS`` for recordings without times; None without either."""
+    if start is None and interval is None:
+        return None
+    if start is None or interval is None:
+        raise UsageError("--start and --interval go together: a recording without times needs both")
+    when = moment(start)
+    if when is None:
+        raise UsageError(
+            f"--start {start}: expected a time such as 2026-11-21T20:44:30, with or without +01:00"
+        )
+    seconds = number(interval)
+    if not seconds:
+        raise UsageError(f"--interval {interval}: expected the seconds between two reports, such as 10")
+    return Untimed(when[0], when[1], seconds)
 
 
 def overlap_ratio(jobs: Span, host: Span) -> float:

@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.formats import iostat, sadf, sar, sysstat_json, vmstat
 from mawl.formats.decoding import byte_chunks
-from mawl.formats.sysstat import Banner, Doubt, Report
+from mawl.formats.sysstat import Banner, Doubt, Report, Untimed
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import name_of
 from mawl.importers.recording import Recording, whole_lines
@@ -20,6 +20,7 @@ from mawl.model.run import NodeFacts
 
 Reports = Iterator[Report | Doubt]
 Lines = Iterable[tuple[int, str]]
+ReadText = Callable[[Lines, Untimed | None], Reports]
 Patterns = tuple[bytes, ...]
 
 _BANNER = rb"(?m)^Linux \S{1,200} \([^)\n]{1,200}\)\s"
@@ -30,9 +31,7 @@ _JSON = rb'\A[^{]{0,4096}\{\s{0,99}"sysstat"\s{0,9}:\s{0,9}\{'
 class HostReports:
     """Files of one of the tools; each form is told by the first bytes, where all its patterns are."""
 
-    def __init__(
-        self, kind: str, title: str, text: Patterns, json: Patterns, read_text: Callable[[Lines], Reports]
-    ) -> None:
+    def __init__(self, kind: str, title: str, text: Patterns, json: Patterns, read_text: ReadText) -> None:
         self.kind, self.title = kind, title
         self._text, self._json = _compiled(text), _compiled(json)
         self._read_text = read_text
@@ -50,10 +49,10 @@ class HostReports:
         chunks = byte_chunks(stream)
         first = next(chunks, b"")
         if self._json and re.match(_JSON, first):
-            yield from _items(sysstat_json.reports(_again(first, chunks)), context)
+            yield from _items(sysstat_json.reports(_again(first, chunks), context.untimed), context)
         else:
             lines = whole_lines(_Chunks(first, chunks), context.skip)  # type: ignore[arg-type]
-            yield from _items(self._read_text(lines), context)
+            yield from _items(self._read_text(lines, context.untimed), context)
 
 
 def _compiled(patterns: Patterns) -> tuple[re.Pattern[bytes], ...]:
@@ -236,14 +235,14 @@ SAR = HostReports(
         rb"|runq-sz|%scpu)",
     ),
     (),
-    lambda lines: sar.read_reports(lines, wanted),
+    lambda lines, _: sar.read_reports(lines, wanted),
 )
 SADF = HostReports(
     "sadf",
     "sadf -j and sadf -d",
     (rb"(?m)^# hostname;interval;timestamp",),
     (_JSON, rb'"(?:file-date|file-utc-time|cpu-load-all|process-and-context-switch|net-dev)"'),
-    lambda lines: sadf.read_reports(lines, wanted),
+    lambda lines, _: sadf.read_reports(lines, wanted),
 )
 IOSTAT = HostReports(
     "iostat",
@@ -257,7 +256,7 @@ MPSTAT = HostReports(
     "mpstat, text and JSON",
     (_BANNER, _TIME + rb"CPU\s{1,20}%usr\s{1,20}%nice\s{1,20}%sys\s{1,20}%iowait\s{1,20}%irq"),
     (_JSON, rb'"cpu-load"\s{0,9}:\s{0,9}\[\s{0,99}\{[^}]{0,200}"irq"[^}]{0,200}"steal"'),
-    lambda lines: sar.read_reports(lines, wanted),
+    lambda lines, _: sar.read_reports(lines, wanted),
 )
 VMSTAT = HostReports(
     "vmstat",

@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
+from mawl.formats.sysstat import Untimed
 from mawl.model.probe import Probe
 from mawl.model.records import JobOutcome, ProgramClass, StepRecord
 from mawl.model.run import NodeFacts, Setting, Skipped
@@ -77,9 +78,16 @@ class Context:
     """One file that is being imported: its name, its clock, and where lines that were left out go."""
 
     def __init__(
-        self, file: str, kind: str, to_utc: Callable[[float], float], names: Callable[[str], str]
+        self,
+        file: str,
+        kind: str,
+        to_utc: Callable[[float], float],
+        names: Callable[[str], str],
+        untimed: Untimed | None = None,
     ) -> None:
-        """``file`` is how messages call it; ``to_utc`` turns seconds of its wall clock into UTC."""
+        """``file`` is how messages call it; ``to_utc`` turns seconds of its wall clock into UTC; ``untimed``
+        is when reports were written that have no times."""
+        self.untimed = untimed
         self.file, self.kind = file, kind
         self._to_utc, self._names = to_utc, names
         self.blocks = 0
