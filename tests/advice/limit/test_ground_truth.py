@@ -30,6 +30,7 @@ from tests.lab.quiet import quiet_machine
 pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 STORAGE_SCALE = 0.002
+WORK_CAP_BYTES_PER_SECOND = 30_000_000
 
 HELPS, HELPS_NOT = 0.8, 0.95
 """What relaxing twofold leaves of the elapsed time: at most so much where it is the limit, else at least."""
@@ -210,3 +211,18 @@ def test_a_competitor_and_a_run_from_cache_are_flagged(tmp_path: Path) -> None:
             competitor.wait()
     assert validity["status"] == "preliminary"
     assert {"competition", "reach"} <= {finding["rule"] for finding in validity["findings"]}
+
+
+@pytest.mark.long(minutes=4)
+def test_a_cap_shows_at_smoke_scale_once_the_page_cache_is_denied(bed: Bed, idle_machine: None) -> None:
+    """mixed20 at smoke moves 2 GB at its work: with a cap that is the limit, without it is not."""
+    places = [word for role in ROLES for word in (f"--{role}", str(bed.volumes[role].place / "mawl"))]
+    arguments = ("mixed20", "--cache", "none", *places)
+    free = run(bed.directory, *arguments)
+    assert free["limit"]["verdict"] == "cpu", free["limit"]
+    bed.volumes["work"].cap(WORK_CAP_BYTES_PER_SECOND)
+    capped = run(bed.directory, *arguments)
+    assert (capped["limit"]["verdict"], capped["limit"]["role"]) == ("storage", "work"), capped["limit"]
+    assert elapsed(capped) > elapsed(free) / HELPS
+    for summary in (free, capped):
+        assert min(summary["io"]["reach"].values()) > 0.9
