@@ -282,3 +282,21 @@ def test_data_names_the_volumes_in_turn(mawl: Command) -> None:
     assert [Path(log.read_text().strip()) for log in logs] == [
         mawl.directory / name for name in ("d1", "d2", "d1")
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ('["mkfifo", "{work}/l"]', "not a regular file"),
+        ('["ln", "-s", "/etc/hostname", "{work}/l"]', "a symbolic link"),
+        ('["mkdir", "{work}/l"]', "not a regular file"),
+    ],
+)
+def test_a_log_that_is_no_file_of_the_command_holds_nobody_and_is_not_copied(
+    mawl: Command, command: str, said: str
+) -> None:
+    done = run(mawl, f'command = {command}, log = "{{work}}/l", log_format = "sas"')
+    assert done.returncode == 0, done.stderr
+    (job,) = jobs(mawl)
+    assert job["outcome"] == "finished" and said in job["reason"]
+    assert list((mawl.directory / "runs/latest/logs").glob("*.sas.log")) == []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
+from mawl.foreign import open_regular
 from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_records import PerformanceNote
 from mawl.formats.saslog_steps import step_of
@@ -177,26 +181,28 @@ class CommandRun(JobRun):
             usage=msgspec.structs.replace(checked.usage, real_time_seconds=real or startup.real_time_seconds),
         )
 
-    def _keep_log(self) -> None:
+    def _keep_log(self, content: BinaryIO) -> None:
         """A copy in the run folder, since what lies under work goes with the job."""
         assert self._assignment is not None
         kept = Path(self._assignment.log).with_name(f"{self.plan.job}{KEPT_LOG}")
         if str(self._log) != self._assignment.log:
-            shutil.copyfile(self._log, kept)
-            kept.chmod(0o600)
+            descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as copy:
+                shutil.copyfileobj(content, copy)
 
     def _steps_of_log(self, made: JobRecord) -> tuple[list[StepRecord], str | None]:
         """Steps out of a SAS log, or a remark that says why there are none."""
         where = self.plan.command.log if self.plan.command is not None else None
         try:
-            if self._log.stat().st_size > LARGEST_LOG_BYTES:
-                return (
-                    [],
-                    f"its SAS log has more than {LARGEST_LOG_BYTES // MIB} MiB and was not read for steps",
-                )
-            with self._log.open(encoding="utf-8", errors="replace") as lines:
+            # The command made it: a pipe there would hold the run, a link lead to a file of somebody else.
+            with open_regular(self._log, inside=self._log.parent) as content:
+                if os.fstat(content.fileno()).st_size > LARGEST_LOG_BYTES:
+                    most = f"{LARGEST_LOG_BYTES // MIB} MiB"
+                    return [], f"its SAS log has more than {most} and was not read for steps"
+                lines = io.TextIOWrapper(content, encoding="utf-8", errors="replace")
                 notes = [note for note in read_notes(lines) if note.kind in _NOTES_OF_STEPS]
-            self._keep_log()
+                lines.detach().seek(0)
+                self._keep_log(content)
         except OSError as error:
             return [], (
                 f"its SAS log {where or 'on its output'} cannot be read for steps: "

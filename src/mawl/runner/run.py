@@ -6,6 +6,7 @@ import contextlib
 import resource
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,7 @@ from mawl.runner.counting import Counting
 from mawl.runner.facts import facts_before
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
+from mawl.runner.job_logs import JobLogs
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.restrict import Restriction
@@ -80,6 +82,7 @@ def carry_out(
         interrupts = cleanup.enter_context(Interrupts())
         sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
         clean = CleanStart(volumes, opening)
+        host, logs = HostSampling(node, collector, writer), JobLogs(request.folder / "logs")
         loop = RunLoop(
             request,
             node=node,
@@ -88,7 +91,7 @@ def carry_out(
             writer=writer,
             volumes=volumes,
             sampling=sampling,
-            look_at_host=HostSampling(node, collector, writer).look,
+            look_at_host=partial(_look, host, logs),
             listener=listener,
             interrupts=interrupts,
             opening=clean,
@@ -125,6 +128,12 @@ def _counting(request: RunRequest, volumes: Volumes) -> Counting:
         jobs=request.plan.peak_concurrent,
         uncached=request.cache == "none",
     )
+
+
+def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
+    """What is done once a second beside the samples of the jobs."""
+    host.look(now)
+    logs.look()
 
 
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
