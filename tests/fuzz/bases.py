@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.commands.main import main
+from mawl.config.tuning import SHIPPED as TUNING
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.cluster import StorageRun
@@ -40,9 +41,23 @@ KINDS = {
     "campaign": 3,
     "search": 1,
     "imports": 4,
-    "workload": 3,
+    "workload": 2,
+    "settings": 2,
 }
-"""How often each is drawn; ``killed`` has a journal, ``synthetic`` a probe, ``cluster`` settings."""
+"""How often each is drawn; ``killed`` has a journal, ``synthetic`` a probe, ``cluster`` settings of nodes."""
+
+SYSTEM = """
+name = "own"
+[[nodes]]
+count = 1
+cores = 2
+memory_bytes = "16GiB"
+roles = { data = ["disk"], work = ["disk"], util = ["disk"] }
+[devices.disk]
+read_bytes_per_second = "500MB"
+write_bytes_per_second = "500MB"
+local = true
+"""
 
 
 def write_bases(folder: Path) -> Path:
@@ -63,6 +78,10 @@ def write_bases(folder: Path) -> Path:
     (folder / "workload").mkdir()
     for name in ("nano", "starter"):
         shutil.copy(SHIPPED / f"{name}.toml", folder / "workload" / f"{name}.toml")
+    (folder / "settings").mkdir()
+    (folder / "settings" / "system.toml").write_text(SYSTEM)
+    shutil.copy(TUNING / "volumes.toml", folder / "settings" / "tuning.toml")
+    write_probe(folder / "settings" / "probe.json", probe(disk()))
     return folder
 
 

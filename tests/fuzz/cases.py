@@ -60,7 +60,7 @@ def make_case(number: int, seed: int, bases: Path, place: Path) -> Case:
     runs = place / "runs"
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
-    folder = copy_of(bases / kind, runs / "x")
+    folder = copy_of(bases / kind, runs / ("x" if kind != "settings" else "settings"))
     changes = [mutate(folder, random) for _ in range(random.choice((1, 1, 2)))]
     return Case(number, kind, _words(kind, random, folder, runs, bases), changes)
 
@@ -81,6 +81,8 @@ def _words(kind: str, random: Random, folder: Path, runs: Path, bases: Path) -> 
     if kind == "imports":
         asked = random.choice(([], ["--json"]))
         return ["import", str(folder), place, "--output", str(runs / "made"), *asked]
+    if kind == "settings":
+        return _settings_words(random, folder, runs, bases)
     if kind in CAMPAIGNS:
         shown = random.choice(COMPARISONS)
         return random.choice((["report", "x", place, *shown], ["compare", "x", place, *shown]))
@@ -99,6 +101,21 @@ def _words(kind: str, random: Random, folder: Path, runs: Path, bases: Path) -> 
             ["serve"],
         )
     )
+
+
+def _settings_words(random: Random, folder: Path, runs: Path, bases: Path) -> list[str]:
+    """A file of settings, with a run that is whole where the verb wants one."""
+    tuning, system, probe = (str(folder / name) for name in ("tuning.toml", "system.toml", "probe.json"))
+    verb = random.choice(("show", "simulate", "check", "placement"))
+    if verb == "show":
+        return ["tune", "show", tuning, "--all"]
+    kind = {"simulate": "killed", "check": "cluster", "placement": "synthetic"}[verb]
+    run = str(copy_of(bases / kind, runs / "x"))
+    return {
+        "simulate": ["simulate", run, "--anyway", "--system", system],
+        "check": ["tune", "check", run, "--profile", tuning],
+        "placement": ["placement", run, probe],
+    }[verb]
 
 
 def _visited(runs: Path) -> int:
