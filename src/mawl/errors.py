@@ -146,3 +146,16 @@ def meant(name: str, known: Iterable[str]) -> str:
     """``did you mean "report"? `` where a known name is like this one, else nothing."""
     like = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {like[0]!r}? " if like else ""
+
+
+def check_name(path: Path, what: str) -> None:
+    """UsageError where a directory has a name that is no text; ``what`` it is to be."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{what}: the name of this directory is not UTF-8",
+            where=os.fsencode(path.absolute()).decode(errors="backslashreplace"),
+            why="run.json, reports and mawl clean name it as text",
+            cure="give it, or the directory you are in, another name",
+        ) from None

@@ -102,7 +102,9 @@ def test_dry_run_checks_everything_and_starts_nothing(mawl: Command) -> None:
         (("run", "nano", "--memory-limit", "much"), "expected a size"),
         (("run", "nano", "--timeout", "0"), "--timeout 0"),
         (("run", "nano", "--saving", "2"), "expected a ratio"),
-        (("run", "nano", "--work", "/proc/nowhere"), "the work directory cannot be written"),
+        (("run", "nano", "--work", "/proc/nowhere"), "--work names a directory of the system"),
+        (("run", "nano", "--work", "/dev/null/nowhere"), "the work directory cannot be"),
+        (("run", "nano", "--work", ""), "--work is empty"),
         (("run", "nano", "--memory-limit", "1MiB"), "more than --memory-limit"),
         (("report", "nothing-here"), "nothing-here"),
         (("plan", "missing.toml"), "no such file"),
@@ -187,3 +189,17 @@ def wait_for_event(mawl: Command, name: str) -> None:
                 return
         time.sleep(0.02)
     raise AssertionError(f"no {name} within a minute")
+
+
+@pytest.mark.parametrize("role", ["work", "util"])
+def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(mawl: Command, role: str) -> None:
+    place = mawl.directory / role
+    (mawl.directory / "vanish.toml").write_text(
+        'name = "vanish"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [['
+        f'{{ command = ["sh", "-c", "rm -rf {place}; cat {{{role}}}/none"] }}], ["wide_sort"]]\n'
+    )
+    done = mawl("run", "vanish.toml")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    first, second = package.open_run(mawl.directory / "runs" / "latest").job_records()
+    assert f"this {role} directory of the run vanished while the job ran" in (first.reason or "")
+    assert f"the {role} directory of the job cannot be made" in (second.reason or "")

@@ -95,3 +95,25 @@ def test_options_by_their_sas_names(tmp_path: Path) -> None:
 def test_a_bad_option_is_refused(given: dict[str, int | str | bool]) -> None:
     with pytest.raises(UsageError, match=next(iter(given))):
         parse_options(given, where="here")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("", "--work is empty.*leave --work out"),
+        ("/", "a directory of the system.*such as /mawl-work"),
+        ("/usr/../etc", "a directory of the system.*on the storage that you measure"),
+        ("/proc/self", "a directory of the system"),
+        ("/mnt/\udcff", "not UTF-8.*give it.*another name"),
+    ],
+)
+def test_what_is_no_place_for_a_role_is_refused_with_the_fix(tmp_path: Path, place: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Settings({}, tmp_path).roles({"work": [place]})
+    with pytest.raises(UsageError, match=said):
+        Settings({}, tmp_path).roles({"work": ["here", place]})
+
+
+def test_a_mount_point_and_a_directory_below_a_system_directory_may_be_roles(tmp_path: Path) -> None:
+    for place in ("/tmp", "/mnt", "/var/tmp", "/srv/work", "/dev/shm"):
+        assert Settings({}, tmp_path).roles({"work": [place]})["work"] == [Path(place)]

@@ -10,11 +10,18 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.config import toml
-from mawl.errors import UsageError
+from mawl.errors import UsageError, check_name
 from mawl.model.options import DIRECT_MODES, ROLES, OnFailure, Options, Role, StartMode, VolumeOrder
+from mawl.printable import printable
 from mawl.units import parse_size
 
 FILE_NAME = "mawl.toml"
+SYSTEM_DIRECTORIES = (
+    *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin"),
+    *("/sys", "/usr", "/var"),
+)
+"""Never a role themselves.  A directory below most of them may be one, and so may any mount point."""
+
 SIZE_OPTIONS = {"memsize": "memsize_bytes", "sortsize": "sortsize_bytes", "bufsize": "bufsize_bytes"}
 PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer", "direct")
 
@@ -96,7 +103,7 @@ class Settings:
                 paths = variable.split(os.pathsep) if variable else getattr(self.file, role)
             if isinstance(paths, str):
                 paths = [paths]
-            places[role] = [Path(path) for path in paths or [f"mawl-{role}"]]
+            places[role] = [_role_place(role, path) for path in paths or [f"mawl-{role}"]]
         _refuse_overlaps(places)
         return places
 
@@ -114,6 +121,29 @@ class Settings:
                 raise UsageError(f"--option {text}: expected NAME=VALUE, such as sortsize=64MiB")
             pairs[name] = value
         return parse_options(pairs, where="--option", base=chosen)
+
+
+def _role_place(role: Role, text: str) -> Path:
+    """A directory of a role; UsageError for no name and for directories of the system."""
+    if not text:
+        raise UsageError(
+            f"--{role} is empty",
+            why="a shell variable that is not set reads like that",
+            cure=f"name a directory, or leave --{role} out for ./mawl-{role}",
+        )
+    path = Path(text)
+    check_name(path, f"--{role}")
+    real = os.path.realpath(path)
+    if real in SYSTEM_DIRECTORIES or real.startswith(("/proc/", "/sys/")):
+        raise UsageError(
+            f"--{role} names a directory of the system",
+            where=printable(real),
+            why="mawl makes directories there and removes them again",
+            cure=f"name one of its own, such as {os.path.join(real, f'mawl-{role}')}"
+            if real in ("/", "/home", "/root", "/var")
+            else "name a directory on the storage that you measure",
+        )
+    return path
 
 
 def _refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from mawl.model.messages import Assignment
 from mawl.model.options import Role
+from mawl.model.records import JobRecord
 from mawl.plan.workload import JobPlan
 from mawl.programs.failures import not_made_sentence
 from mawl.runner.request import RunRequest
@@ -45,6 +48,33 @@ def assignment(
         volume_order=request.volume_order,
         turns=dict(turns),
         counters=counters,
+    )
+
+
+def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
+    """Remove the directories of a job that ended; its record, whose reason tells where one was gone before.
+
+    A program whose files vanish fails in one of many ways, and what it says of it misleads.
+    """
+    gone = None
+    if record.outcome == "failed" and (record.exit_code is not None or record.signal is not None):
+        gone = _vanished(volumes)
+    volumes.remove_job(record.job)
+    if gone is None:
+        return record
+    role, place = gone
+    reason = (
+        f"{place}: this {role} directory of the run vanished while the job ran; "
+        "leave it in place until the run has ended"
+    )
+    return msgspec.structs.replace(record, reason=reason)
+
+
+def _vanished(volumes: Volumes) -> tuple[Role, Path] | None:
+    """The role and directory of the run that somebody else removed or unmounted."""
+    roles: tuple[Role, ...] = ("work", "util")
+    return next(
+        ((role, run) for role in roles for run in volumes.run_directories(role) if not run.is_dir()), None
     )
 
 

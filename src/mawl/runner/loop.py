@@ -25,7 +25,7 @@ from mawl.model.records import EventRecord, JobOutcome, JobRecord
 from mawl.plan.progress import Progress
 from mawl.plan.rotation import turns
 from mawl.plan.workload import START_GATE, JobPlan
-from mawl.runner.assign import assignment, no_place
+from mawl.runner.assign import assignment, no_place, without_directories
 from mawl.runner.command_job import CommandRun, made_run
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
@@ -242,7 +242,7 @@ class RunLoop:
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:
         name = record.job
-        self.volumes.remove_job(name)
+        record = without_directories(self.volumes, record)
         self.sampling.remove(name, record.total)
         self.progress.end(name, well=record.outcome == "finished")
         if self.request.plan.options.fullstimer and record.started_at is not None:

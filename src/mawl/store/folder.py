@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from mawl.errors import UnsuitableMachineError, UsageError, cure_of
+from mawl.errors import UnsuitableMachineError, UsageError, check_name, cure_of
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.compaction import compact
@@ -95,7 +95,8 @@ class RunWriter:
 
 
 def make_folder(path: Path) -> None:
-    """An empty folder (0700): UsageError where it holds files, else UnsuitableMachineError."""
+    """An empty folder (0700): UsageError where it holds files or has no name, else UnsuitableMachineError."""
+    check_name(path, "the run folder")
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(path.iterdir()):
