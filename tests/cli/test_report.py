@@ -14,6 +14,8 @@ from mawl.commands.report import FORMATS
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.reporters import csv
 from mawl.reporters.screen import MOST_LINES
+from tests.cli.conftest import Command
+from tests.cli.test_run import ONE_JOB
 from tests.fakes.stored_run import facts, write_run
 
 
@@ -132,3 +134,20 @@ def test_wrong_use_is_a_sentence(runs: Path) -> None:
         call("one", "--runs", str(runs), "--all", "--format", "json")
     with pytest.raises(UsageError, match=r"s9-9 is no job of run .*choose from: s1-1"):
         call("one", "--runs", str(runs), "--format", "saslog", "--job", "s9-9")
+
+
+def test_a_run_with_a_folder_of_its_own_is_found_and_named_so_that_a_copy_of_the_line_works(
+    mawl: Command,
+) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    inside = mawl("run", "one.toml", "--output", "runs/as found")
+    assert "mawl report 'runs/as found' --all" in inside.stdout
+    assert mawl("report").stdout.splitlines()[-1].startswith("mawl report 'runs/as found' --all")
+    outside = mawl("run", "one.toml", "--output", "kept/real")
+    assert "mawl report kept/real --all" in outside.stdout
+    assert mawl("report", "kept/real", "--all").returncode == 0
+    assert "kept/real" not in mawl("report").stdout, "latest is of the directory of runs"
+    (mawl.directory / "runs" / "latest").unlink()
+    assert "mawl report 'runs/as found' --all" in mawl("report").stdout
+    refused = mawl("report", "none")
+    assert refused.returncode == 2 and "newest runs there: as found" in refused.stderr

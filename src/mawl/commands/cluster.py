@@ -25,6 +25,7 @@ from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.imports import importing
 from mawl.plan.workload import Plan
+from mawl.store.files import lies_in
 from mawl.units import parse_size
 
 if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
@@ -67,7 +68,7 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
     link = parse_link(arguments.link) if arguments.link is not None else None
 
     def request(nodes: list[str]) -> ClusterRequest:
-        made = _request(arguments, run_id, folder, None if arguments.output else runs)
+        made = _request(arguments, run_id, folder, runs if lies_in(folder, runs) else None)
         return msgspec.structs.replace(
             made,
             tasks=[_on(task, name, plans[name] if placed else first) for name in nodes],

@@ -21,6 +21,7 @@ from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zone
 from mawl.importers.registry import IMPORTERS
 from mawl.model.options import ROLES, Role
 from mawl.reporters.json import render
+from mawl.store.files import lies_in
 from mawl.units import counted_noun
 
 NAME = "import"
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths=arguments.paths,
         folder=(runs / run_id if output is None else Path(output)).absolute(),
         run_id=run_id if output is None else Path(output).absolute().name,
-        runs=runs if output is None else None,
+        runs=runs if output is None or lies_in(Path(output), runs) else None,
         kind=arguments.kind,
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
         untimed=parse_untimed(arguments.start, arguments.interval),

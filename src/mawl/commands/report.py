@@ -24,6 +24,7 @@ from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
+from mawl.printable import printable
 from mawl.reporters import (
     csv,
     disclosure,
@@ -40,6 +41,7 @@ from mawl.reporters import (
 from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 from mawl.store.campaign import campaign_folder
+from mawl.store.files import lies_in
 
 NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
@@ -184,4 +186,7 @@ def _probed(stored: Run, bounds: Bounds) -> str:
 def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
     course = outline(stored.facts, stored.job_records(), sampled(stored), happened(stored))
-    return screen.render(summary, course, style)
+    runs = settings().runs(None)
+    found_by_id = stored.path.name == stored.facts.run_id and lies_in(stored.path, runs)
+    name = stored.facts.run_id if found_by_id else shlex.quote(named(stored.path))
+    return screen.render(summary, course, style, printable(name))

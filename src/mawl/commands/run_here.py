@@ -33,6 +33,7 @@ from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.request import RunRequest
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
+from mawl.store.files import lies_in
 from mawl.store.layout import PROBE
 from mawl.store.probe import read_probe, write_probe
 from mawl.units import parse_size
@@ -91,7 +92,7 @@ def run_here(arguments: argparse.Namespace) -> int:
         drop_caches=arguments.drop_caches,
         compressibility=sampled,
     )
-    latest = None if arguments.output else runs
+    latest = runs if lies_in(folder, runs) else None
     times = Times(request, volumes, runs, read_machine())
     if arguments.solo:
         alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None))

@@ -65,8 +65,13 @@ PAINTS: dict[str, Paint] = {
 Block = dict[str, Any]
 
 
-def render(summary: Block, course: Outline | None = None, style: Style = PLAIN) -> str:
-    """The summary of :func:`mawl.advice.judge.judged` on one screen; without ``course`` no sparklines."""
+def render(
+    summary: Block, course: Outline | None = None, style: Style = PLAIN, name: str | None = None
+) -> str:
+    """The summary of :func:`mawl.advice.judge.judged` on one screen; without ``course`` no sparklines.
+
+    ``name`` is what ``mawl report`` finds the run by, as a shell takes it (default: its id).
+    """
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(summary, style),
@@ -74,7 +79,7 @@ def render(summary: Block, course: Outline | None = None, style: Style = PLAIN) 
         throughput(summary["io"], imported=summary["kind"] == "imported"),
         roles(summary)[:MOST_ROLES],
     ]
-    rest = ["", *_more(summary, style)]
+    rest = ["", *_more(name or one_line(summary["run_id"]), style)]
     shown = _joined(parts)
     room = MOST_LINES - len(shown) - len(rest) - LEAST_NEXT_STEPS
     shown = _joined([*parts, programs(summary["programs"], min(room - 2, MOST_PROGRAMS))])
@@ -184,8 +189,8 @@ def _next_steps(summary: Block, room: int) -> list[str]:
     return shown
 
 
-def _more(summary: Block, style: Style) -> list[str]:
-    text = f"mawl report {one_line(summary['run_id'])} --all: every table, finding and what is missing"
+def _more(name: str, style: Style) -> list[str]:
+    text = f"mawl report {name} --all: every table, finding and what is missing"
     return [style.paint(text, "quiet")]
 
 

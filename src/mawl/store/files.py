@@ -53,6 +53,11 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
+def lies_in(folder: Path, runs: Path) -> bool:
+    """Whether a run folder is one of those of a directory of runs."""
+    return folder.absolute().parent.resolve() == runs.resolve()
+
+
 def replace_link(link: Path, target: Path) -> None:
     """Point a symbolic link at a target, relative to the link's directory, in one step.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -22,6 +23,9 @@ from mawl.store.layout import FACTS, JOURNAL, LATEST
 from mawl.store.parquet import read_parquet
 from mawl.store.probe import probe_of
 from mawl.store.upgrades import Upgrade
+
+MOST_NAMED = 5
+"""Run folders that a refusal names."""
 
 ATTEMPTS = 3
 """How often to look again when another reader compacts the run at the same moment."""
@@ -136,7 +140,10 @@ def open_run(
 def locate(run: str | os.PathLike[str], runs: Path) -> Path:
     """The folder that a user means by a path, an id or ``latest``."""
     text = os.fspath(run)
+    newest = newest_first(runs)
     if text == LATEST and not (runs / LATEST).is_dir():
+        if newest:
+            return newest[0].resolve()
         raise UsageError(
             "there is no run here yet",
             where=str(runs),
@@ -145,13 +152,23 @@ def locate(run: str | os.PathLike[str], runs: Path) -> Path:
     for candidate in [runs / LATEST] if text == LATEST else [Path(text), runs / text]:
         if candidate.is_dir():
             return candidate.resolve()
-    known = sorted(entry.parent.name for entry in runs.glob(f"*/{FACTS}") if entry.parent.name != LATEST)[-5:]
+    known = [folder.name for folder in newest[:MOST_NAMED]]
     raise UsageError(
         "no such run",
         where=text,
         why=f"it is neither a folder nor the id of a run in {runs}",
         cure=f"newest runs there: {', '.join(known)}" if known else "there are no runs there yet",
     )
+
+
+def newest_first(runs: Path) -> list[Path]:
+    """The run folders of a directory by when their facts were last written, the newest first."""
+    found = []
+    for facts in runs.glob(f"*/{FACTS}"):
+        with contextlib.suppress(OSError):
+            if facts.parent.name != LATEST:
+                found.append((facts.stat().st_mtime_ns, facts.parent))
+    return [folder for _, folder in sorted(found, reverse=True)]
 
 
 def _from_tables(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
