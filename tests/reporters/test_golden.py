@@ -61,7 +61,8 @@ def render(name: str, run: Run) -> str:
         case "programs.csv":
             return csv.render(run, judged(run), "programs")
         case "screen.txt":
-            return screen_of(run, judged(run, Bounds()))
+            # The line that names the run names its folder, which is another one each time.
+            return screen_of(run, judged(run, Bounds())).replace(str(run.path), run.facts.run_id)
         case "interrupted-screen.txt":
             return screen.render(interrupted())
         case _:
