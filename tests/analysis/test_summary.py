@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from mawl.advice.judge import judged
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
 from mawl.analysis.summary import summarise, summary_of
+from mawl.model.cluster import StorageRun
 from mawl.model.usage import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
+
+SERVER = StorageRun(node="server", run_id="server", outcome="completed")
 
 # The names that other tools rely on.
 BINDING = {
@@ -160,6 +165,20 @@ def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path
     assert "samples are damaged" in sentences[0] and "samples.parquet" in sentences[0]
     said = screen.render(judgement), text.render(judgement)
     assert all("remark: samples are damaged, and no figure here is of them" in one for one in said)
+
+
+@pytest.mark.parametrize("column", ["value", "node"])
+def test_samples_without_a_figure_of_any_node_are_none(tmp_path: Path, column: str) -> None:
+    write_run(tmp_path / "run").finish(facts(storage_runs=[SERVER]))
+    path = tmp_path / "run" / "samples.parquet"
+    table = parquet.read_table(path)
+    values = [float("nan") if column == "value" else SERVER.node] * table.num_rows
+    changed = pa.array(values, table.schema.field(column).type)
+    parquet.write_table(table.set_column(table.schema.get_field_index(column), column, changed), path)
+    sentences = [
+        finding["sentence"] for finding in judged(open_run(tmp_path / "run"))["validity"]["findings"]
+    ]
+    assert "the run holds no samples: nothing is known of its course in time" in sentences
 
 
 def test_programs_by_name() -> None:

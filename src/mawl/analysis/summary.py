@@ -49,7 +49,7 @@ DAMAGED = "are damaged, and no figure here is of them"
 
 
 def sampled(run: Run) -> Samples | None:
-    """The samples of a stored run; None where it has none, or none that can be read.
+    """The samples of a stored run; None where it has no figure of any node, or none that can be read.
 
     What was read in turns is evened out here, so that windows and courses agree.
 
@@ -58,8 +58,8 @@ def sampled(run: Run) -> Samples | None:
     if run not in _SAMPLES:
         try:
             apart = [one.node for one in run.facts.storage_runs]
-            stored = Samples(run.samples, apart) if run.samples.num_rows else None
-            _SAMPLES[run] = evened(stored) if stored else None
+            stored = Samples(run.samples, apart)
+            _SAMPLES[run] = evened(stored) if stored.nodes else None
         except UnreadableRunError:
             _SAMPLES[run] = None
     return _SAMPLES[run]
