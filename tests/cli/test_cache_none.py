@@ -92,6 +92,21 @@ def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:
     assert LEAST_REACH <= written / asked[1] <= MOST_REACH
 
 
+def test_one_measured_command_asks_it_too(mawl: Command, disk: Disk) -> None:
+    work = disk.place / "work"
+    work.mkdir()
+    (work / "in").write_bytes(bytes(64 * 2**20))  # in the page cache, partly not yet written
+    copy = ("--work", str(work), "--json", "--", "dd", f"if={work}/in", f"of={work}/out", "bs=64k")
+    cached = json.loads(mawl("measure", *copy).stdout)
+    assert cached["inputs"] is None and cached["at_command_end"]["device_read_bytes"] < 2**20
+    (work / "out").unlink()
+    found = json.loads(mawl("measure", "--cache", "none", *copy).stdout)
+    role, end = found["io"]["by_role"]["work"], found["at_command_end"]
+    assert found["inputs"]["mode"] == "none" and role["uncaching_seconds"] > 0
+    assert LEAST_REACH <= end["device_read_bytes"] / role["read_bytes"] <= MOST_REACH
+    assert LEAST_REACH <= end["device_written_bytes"] / role["written_bytes"] <= MOST_REACH
+
+
 @needs.marks(FAILING_DEVICE)
 def test_a_write_that_fails_at_the_device_fails_for_the_program(mawl: Command) -> None:
     with failing(mawl.directory) as (place, trigger):

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.measure.page_cache import Residency
 from mawl.model.options import CacheMode
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.runner import caches
-from mawl.runner.caches import MOST_REMARKS, prepare_inputs, require_uncached
+from mawl.runner.caches import MOST_REMARKS, deny_cache, prepare_inputs, require_uncached
 from mawl.runner.request import RunRequest
 from mawl.volumes import Volumes
 
@@ -97,16 +97,37 @@ def test_a_run_without_page_cache_needs_the_library_and_places_that_let_go(
     volumes = Volumes({"data": [tmp_path], "work": [tmp_path], "util": [tmp_path / "u"]})
     (tmp_path / "u").mkdir()
     with pytest.raises(UnsuitableMachineError, match="counting library: no C compiler; install a C compiler"):
-        require_uncached(volumes, "no C compiler")
+        require_uncached(volumes.directories, "no C compiler")
     monkeypatch.setattr(caches, "keeps", lambda place: "tmpfs keeps all" if place.name == "u" else None)
     with pytest.raises(
         UnsuitableMachineError, match=r"/u: --cache none has no effect on the util directory: tmpfs"
     ):
-        require_uncached(volumes, None)
+        require_uncached(volumes.directories, None)
     monkeypatch.setattr(caches, "keeps", lambda place: None)
-    require_uncached(volumes, None)
+    require_uncached(volumes.directories, None)
 
 
 def test_without_page_cache_the_inputs_are_cold(tmp_path: Path) -> None:
     facts = prepare_inputs(request(tmp_path, "none"))
     assert facts.mode == "none" and (facts.resident_bytes == 0 or facts.remarks)
+
+
+def test_a_command_without_a_role_has_no_cache_to_be_denied(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="without a directory of a role"):
+        deny_cache({"data": [tmp_path / "absent"], "work": []})
+
+
+def test_files_of_a_command_are_dropped_and_what_stays_is_remarked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caches, "require_uncached", lambda roles, no_library: None)
+    monkeypatch.setattr(caches, "drop", lambda files: [f"{path}: not dropped" for path in files])
+    monkeypatch.setattr(
+        caches, "residency", lambda files: Residency(bytes=len(files) * SIZE, resident_bytes=SIZE)
+    )
+    for number in range(MOST_REMARKS + 2):
+        (tmp_path / str(number)).write_bytes(b"")
+    facts = deny_cache({"work": [tmp_path], "util": [tmp_path, tmp_path / "absent"]})
+    assert (facts.mode, facts.input_bytes) == ("none", (MOST_REMARKS + 2) * SIZE)
+    assert facts.remarks[MOST_REMARKS] == "and 2 more files"
+    assert "could not be dropped" in facts.remarks[-1]

@@ -28,12 +28,14 @@ from mawl.errors import MawlError
 from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.options import Role
-from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
+from mawl.reporters.head import NO_PAGE_CACHE
 from mawl.reporters.json import render
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.tables import io_totals
+from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, Measured, measure_command
 from mawl.runner.storage_around import Storage
 from mawl.units import format_bytes, format_seconds
@@ -58,6 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="when the command has ended, wait until the file systems of the roles are written (syncfs), and "
         "time it apart",
     )
+    parser.add_argument(
+        "--cache",
+        choices=("none",),
+        help="none: take all files below the directories of the roles out of the page cache before the "
+        "start, and keep them out of it until the end, so that the storage serves every request. Default: "
+        "leave the cache as it is",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object to standard output")
     parser.add_argument("--output", metavar="FILE", help="write the report there")
     parser.add_argument(
@@ -78,13 +87,18 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         errors = sys.stderr.fileno()
         to = errors if arguments.json and output is None else sys.stdout.fileno()
+        denied = None if arguments.cache is None else deny_cache(directories)
         measured = measure_command(
-            arguments.command, directories, (sys.stdin.fileno(), to, errors), sync=arguments.sync
+            arguments.command,
+            directories,
+            (sys.stdin.fileno(), to, errors),
+            sync=arguments.sync,
+            uncached=denied is not None,
         )
-        summary = _summary(measured, directories)
+        summary = _summary(measured, directories, denied)
         text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
         if not arguments.json:
-            text = "\n\n".join([text, *_absent(given)])
+            text = "\n\n".join([text, *_denied(denied), *_absent(given)])
         _write(text, output or (sys.stdout if arguments.json else sys.stderr))
     finally:
         if output is not None:
@@ -108,9 +122,11 @@ def _write(text: str, file: TextIO) -> None:
         ) from error
 
 
-def _summary(measured: Measured, directories: dict[Role, list[Path]]) -> dict[str, Any]:
-    """The summary of a run of this one job."""
-    facts = _facts(measured, directories)
+def _summary(
+    measured: Measured, directories: dict[Role, list[Path]], denied: CacheFacts | None
+) -> dict[str, Any]:
+    """The summary of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
+    facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
     moved = _moved(facts, measured.storage, measured.storage.after)
     return summary_of(facts, [measured.record], moved=moved)
 
@@ -148,7 +164,7 @@ def _moved(facts: RunFacts, storage: Storage, until: Mapping[str, float]) -> Dev
 
 def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> str:
     record = measured.record
-    blocks = {name: summary[name] for name in ("io", "wait", "cpu_real_ratio")}
+    blocks = {name: summary[name] for name in ("inputs", "io", "wait", "cpu_real_ratio")}
     return render(
         {
             "command": command,
@@ -222,6 +238,14 @@ def _reached(measured: Measured) -> list[str]:
     elif storage.sync_reason is not None:
         text += f"; the sync after it did not end: {storage.sync_reason}"
     return wrap(text, LINE_WIDTH)
+
+
+def _denied(cache: CacheFacts | None) -> list[str]:
+    """That the page cache was denied, and what of the roles' files stayed in it before the start."""
+    if cache is None:
+        return []
+    said = f"cache     {NO_PAGE_CACHE}"
+    return ["\n".join(wrap("; ".join([said, *cache.remarks]), LINE_WIDTH, subsequent_indent=" " * 10))]
 
 
 def _absent(given: dict[Role, list[str] | None]) -> list[str]:

@@ -100,11 +100,14 @@ def drop(files: Iterable[Path]) -> list[str]:
 def keeps(directory: Path) -> str | None:
     """Why files of a directory stay in memory after they were written and dropped; None where they go.
 
-    A file of 1 MiB is written there and tried.  Raises OSError where that is not possible.
+    A file of 1 MiB is written there and tried, unless the directory is not writable.  Raises OSError where
+    the file cannot be written.
     """
     mount = mount_of(directory, read_mounts())
     if mount is not None and mount.file_system in MEMORY_FILE_SYSTEMS:
         return f"{mount.file_system} keeps all of its files in memory"
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return None
     with tempfile.NamedTemporaryFile(dir=directory, prefix=".mawl-cache-") as file:
         file.write(bytes(READ_BYTES))
         file.flush()

@@ -13,7 +13,7 @@ from types import FrameType
 
 import msgspec
 
-from mawl.errors import MawlError, NotStartedError
+from mawl.errors import MawlError, NotStartedError, UnsuitableMachineError
 from mawl.launch.client import Launcher
 from mawl.launch.job import EXIT_NOT_STARTED
 from mawl.measure.processes import descendants, signal_all
@@ -44,18 +44,26 @@ def measure_command(
     stdio: tuple[int, int, int],
     *,
     sync: bool = False,
+    uncached: bool = False,
 ) -> Measured:
     """Run a command to its end with these three descriptors, and forward signals to it.
 
-    With ``sync`` the file systems of the roles are written when it has ended, which is timed apart.
+    With ``sync`` the file systems of the roles are written when it has ended, which is timed apart.  With
+    ``uncached`` its files of the roles are kept out of the page cache.
 
-    Raises :class:`~mawl.errors.NotStartedError` where it cannot be started.
+    Raises :class:`~mawl.errors.NotStartedError` where it cannot be started, and
+    :class:`~mawl.errors.UnsuitableMachineError` where ``uncached`` cannot hold.
     """
     run_id = f"{MEASURE_PREFIX}{secrets.token_hex(4)}"
     with contextlib.ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mawl-measure-")))
-        counting = Counting(run_id, roles, folder, jobs=1)
+        counting = Counting(run_id, roles, folder, jobs=1, uncached=uncached)
         cleanup.callback(counting.close)
+        counters = counting.make(JOB)
+        if uncached and counters is None:
+            raise UnsuitableMachineError(
+                "the page cache cannot be denied", why=counting.reason, cure="run without --cache none"
+            )
         launcher = Launcher(
             "bare", run_id=run_id, log=folder / "launcher.log", library=counting.library, stdio=stdio
         )
@@ -63,9 +71,7 @@ def measure_command(
         watch = _Watch(launcher)
         cleanup.enter_context(watch)
         around = StorageAround(roles, NODE)
-        launcher.send(
-            Start(assignment=_assignment(run_id, folder, counting.make(JOB)), command=list(command))
-        )
+        launcher.send(Start(assignment=_assignment(run_id, folder, counters), command=list(command)))
         record = watch.record(command, counting)
         return Measured(record=record, no_roles=counting.reason, storage=around.ended(sync=sync))
 
