@@ -139,3 +139,8 @@ def parse_instant(text: str) -> float:
 def counted_noun(count: int, noun: str) -> str:
     """``1 CPU``, ``2 CPUs``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def whole_mib(size_bytes: int) -> str:
+    """The smallest size in whole MiB that holds so many bytes, as :func:`parse_size` reads it."""
+    return f"{-(-size_bytes // 2**20)}MiB"

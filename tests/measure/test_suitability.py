@@ -12,6 +12,7 @@ from mawl.measure import suitability
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Limits, Machine
 from mawl.measure.noise import HeavyProcess, Noise
+from mawl.units import parse_size
 
 GIB = 2**30
 
@@ -166,3 +167,11 @@ def test_no_compiler_is_a_notice(tmp_path: Path) -> None:
     compiler.write_text("#!/bin/sh\n")
     compiler.chmod(0o755)
     assert suitability.compiler_check({"PATH": str(tmp_path)}).text == str(compiler)
+
+
+def test_a_memory_limit_that_is_too_small_names_the_smallest_that_is_accepted() -> None:
+    needed = 967 * 2**20 + 1
+    check = suitability.memory_limit_check(960 * 2**20, needed)
+    assert (check.status, check.cure) == ("problem", "use --memory-limit 968MiB or more")
+    assert suitability.memory_limit_check(parse_size("968MiB"), needed).status == "ok"
+    assert suitability.memory_limit_check(967 * 2**20, needed).status == "problem"

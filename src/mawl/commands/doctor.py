@@ -40,13 +40,14 @@ from mawl.measure.suitability import (
     library_checks,
     limit_checks,
     memory_check,
+    memory_limit_check,
     noise_checks,
     worst,
 )
 from mawl.model.options import Role, VolumeOrder
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
-from mawl.units import format_bytes, format_memory
+from mawl.units import format_bytes, format_memory, parse_size
 from mawl.volumes import INPUTS
 
 NAME = "doctor"
@@ -81,6 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a run option that changes its memory: memsize, sortsize; may be repeated",
     )
+    parser.add_argument(
+        "--memory-limit", metavar="SIZE", help="the limit for jobs and page cache that its run would have"
+    )
     parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how its jobs would start")
     add_role_arguments(parser)
     add_volume_order_argument(parser)
@@ -95,6 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = settings()
     spawn = chosen.text("start", arguments.start, "zygote") == "spawn"
     needed = needs(plan_of(arguments, chosen), CATALOGUE, spawn=spawn)
+    limit = chosen.optional_text("memory_limit", arguments.memory_limit)
     directories = volumes_of(arguments, chosen).directories
     machine = read_machine()
     checks = [
@@ -103,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         compiler_check(os.environ),
         *space_checks(directories, needed, volume_order_of(arguments, chosen)),
         memory_check(machine, needed.memory_bytes),
+        *([memory_limit_check(parse_size(limit), needed.memory_bytes)] if limit else []),
         *limit_checks(machine),
         container_check(machine),
     ]

@@ -18,7 +18,7 @@ from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
 from mawl.measure.noise import Noise
 from mawl.measure.preload.build import find_compiler
-from mawl.units import format_memory
+from mawl.units import format_memory, whole_mib
 
 Status = Literal["ok", "notice", "problem"]
 
@@ -113,6 +113,14 @@ def memory_check(machine: Machine, needed_bytes: int | None) -> Check:
     if needed_bytes > free:
         return Check("memory", "notice", text, "stop what holds the memory, or the run may swap")
     return Check("memory", "ok", text)
+
+
+def memory_limit_check(limit_bytes: int, needed_bytes: int) -> Check:
+    """``--memory-limit`` against what a plan's jobs side by side declare, by the rule of ``run``."""
+    text = f"{format_memory(limit_bytes)}, and the jobs side by side declare {format_memory(needed_bytes)}"
+    if needed_bytes > limit_bytes:
+        return Check("memory limit", "problem", text, f"use --memory-limit {whole_mib(needed_bytes)} or more")
+    return Check("memory limit", "ok", f"{text}; a run also needs the permission to make control groups")
 
 
 def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> list[Check]:

@@ -11,7 +11,7 @@ from mawl.measure.space import file_systems
 from mawl.model.options import VolumeOrder
 from mawl.model.run import FreeSpace, LoadBefore
 from mawl.plan.needs import Needs
-from mawl.units import format_memory
+from mawl.units import format_memory, whole_mib
 from mawl.volumes import Volumes
 
 LOOK_SECONDS = 0.5
@@ -57,7 +57,10 @@ def check_memory(needed: Needs, memory_limit: int | None) -> str | None:
             raise UnsuitableMachineError(
                 f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory, "
                 f"more than {name}, {format_memory(bound)}",
-                cure="choose a smaller scale, fewer sessions, less --option memsize=SIZE, or a larger limit",
+                cure=(
+                    "choose a smaller scale, fewer sessions, less --option memsize=SIZE, or a limit of "
+                    f"{whole_mib(needed.memory_bytes)} or more"
+                ),
             )
     available = machine.memory_available_bytes
     if available is not None and needed.memory_bytes > available:
