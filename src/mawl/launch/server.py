@@ -113,10 +113,11 @@ class Server:
         self._kept[pid] = Kept(message.assignment.job, control_write)
 
     def _stop(self, message: Stop) -> None:
-        for kept in self._kept.values():
+        for keeper, kept in self._kept.items():
             if kept.job == message.job:
                 with contextlib.suppress(BrokenPipeError):  # it has just ended
                     os.write(kept.control, line(message))
+                signal_all([keeper], signal.SIGCONT)  # one that is stopped would never read it
 
     def _gate(self, name: str) -> int:
         """The gate's counter; a job takes one off to pass and sleeps while there is none."""

@@ -337,6 +337,8 @@ class RunLoop:
         now = self.now()
         rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
         self.look_at_host(now)
+        for sentence in self.sampling.newly_stopped(self.monotonic()):
+            self.listener.notice(sentence)
         failed = sum(record.outcome != "finished" for record in self.ended)
         self.listener.status(status_of(self.progress, self._elapsed(), len(self.ended), failed, rates))
 

@@ -14,6 +14,7 @@ from mawl.model.usage import Usage
 from mawl.plan.progress import Progress
 from mawl.runner.request import Status
 from mawl.runner.role_sampling import RoleSampling
+from mawl.runner.stopped import StoppedJobs
 from mawl.store.folder import RunWriter
 
 
@@ -50,6 +51,7 @@ class Sampling:
         self.sampler = sampler
         self.roles = roles or RoleSampling()
         self.occupancy = Occupancy(places)
+        self._stopped = StoppedJobs()
         self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
         self._ended: dict[str, int] = dict.fromkeys(COUNTERS, 0)
@@ -71,6 +73,10 @@ class Sampling:
         if self._pids.pop(job, None) is not None:
             for name in COUNTERS:
                 self._ended[name] += getattr(final, name) or 0
+
+    def newly_stopped(self, monotonic: float) -> list[str]:
+        """Sentences on jobs that a signal has stopped (:class:`~mawl.runner.stopped.StoppedJobs`)."""
+        return self._stopped.look(self._pids, monotonic)
 
     def begin(self, monotonic: float) -> None:
         """The run starts now: what waiting jobs moved so far is no throughput of the first second."""

@@ -1,0 +1,116 @@
+"""kill -9 at random moments of every verb that writes: nothing recorded is lost, one clean leaves nothing.
+
+``MAWL_TEST_KILLS`` is how many of each (50); ``MAWL_TEST_SEED`` gives the same moments again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mawl as package
+from mawl.launch.sweep import live_runs
+from mawl.store.campaign import RECORD, read_campaign
+from mawl.store.layout import FACTS
+from tests.cli.conftest import Command
+from tests.cli.test_death import recorded_jobs
+from tests.cluster.conftest import Cluster
+
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=25)]
+
+KILLS = int(os.environ.get("MAWL_TEST_KILLS", "50"))
+SEED = int(os.environ.get("MAWL_TEST_SEED", "0"), 16) or random.SystemRandom().randrange(2**32)
+PATIENCE_SECONDS = 40.0
+"""Nodes stop their jobs once they have heard nothing for 15 s."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    (tmp_path / "cluster").mkdir()
+    made = Cluster(tmp_path / "cluster")
+    made.worker("node1")
+    made.wait("node1")
+    yield made
+    made.close()
+
+
+def kill(mawl: Command, seconds: float, *arguments: str) -> dict[Path, set[str]]:
+    """Start, kill after a time; the jobs that each run folder had recorded by then."""
+    process = mawl.start(*arguments)
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    folders = [facts.parent for facts in (mawl.directory / "runs").rglob(FACTS)]
+    return {folder: recorded_jobs(folder) for folder in folders if "nodes" not in folder.parts}
+
+
+def check(mawl: Command, recorded: dict[Path, set[str]], when: str) -> None:
+    """Nothing survives for long, every recorded job is there, one clean leaves nothing."""
+    ends = time.monotonic() + PATIENCE_SECONDS
+    own = tuple(json.loads((folder / FACTS).read_text())["run_id"] for folder in recorded)
+    while (alive := [one for one in live_runs() if one.startswith(own)]) and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert not alive, when
+    for folder, jobs in recorded.items():
+        run = package.open_run(folder)
+        assert run.facts.outcome in ("interrupted", "completed", "failed"), when
+        assert {record.job for record in run.job_records()} >= jobs, when
+    cleaned = mawl("clean")
+    assert cleaned.returncode == 0 and "Traceback" not in cleaned.stderr, when
+    assert mawl("clean").stdout == "nothing to clean\n", f"{when}; the first said {cleaned.stdout}"
+    assert mawl.leftovers() == [], when
+
+
+def moments(mawl: Command, *arguments: str) -> Iterator[tuple[float, str]]:
+    """When to kill, over the time that the whole takes here, and how to say so."""
+    began = time.monotonic()
+    assert mawl(*arguments).returncode == 0
+    whole = time.monotonic() - began
+    draw = random.Random(SEED)
+    for number in range(KILLS):
+        seconds = draw.uniform(0.0, whole)
+        yield (
+            seconds,
+            f"kill {number} of {' '.join(arguments)} after {seconds:.3f} s (MAWL_TEST_SEED={SEED:x})",
+        )
+
+
+def test_runs(mawl: Command) -> None:
+    for seconds, when in moments(mawl, "run", "nano"):
+        check(mawl, kill(mawl, seconds, "run", "nano"), when)
+    assert mawl("run", "nano").returncode == 0
+
+
+def test_inputs_that_are_being_made(mawl: Command) -> None:
+    arguments = ("generate", "--scale", "0.001", "--data", str(mawl.directory / "own"))
+    for seconds, when in moments(mawl, *arguments):
+        for part in (mawl.directory / "own").rglob("part-00000.arrow"):
+            part.unlink()  # so that there is something to make again
+        check(mawl, kill(mawl, seconds, *arguments), when)
+        assert not list((mawl.directory / "own").rglob(".*.tmp")), when
+    assert mawl(*arguments).returncode == 0
+    assert mawl("run", "nano", "--data", str(mawl.directory / "own")).returncode == 0
+
+
+def test_campaigns(mawl: Command) -> None:
+    campaign = ("run", "nano", "--repeat", "2")
+    for seconds, when in moments(mawl, *campaign):
+        check(mawl, kill(mawl, seconds, *campaign), when)
+        records = [record.parent for record in (mawl.directory / "runs").glob(f"*/{RECORD}")]
+        assert all(read_campaign(folder).slots for folder in records), when
+    newest = max(records, key=lambda folder: folder.stat().st_mtime_ns)
+    done = mawl("run", "--continue", str(newest))
+    assert done.returncode == 0 or "is finished" in done.stderr, done.stderr
+
+
+def test_runs_on_a_node(mawl: Command, cluster: Cluster) -> None:
+    arguments = ("run", "nano", "--cluster", cluster.address, "--node-timeout", "30")
+    for seconds, when in moments(mawl, *arguments):
+        check(mawl, kill(mawl, seconds, *arguments), when)
+    assert mawl(*arguments).returncode == 0

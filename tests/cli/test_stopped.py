@@ -1,0 +1,58 @@
+"""SIGSTOP of a job and of its keeper: said while the run waits, and the run ends well once they go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from mawl.launch.sweep import live_runs
+from tests.cli.conftest import Command
+
+pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+
+SLEEPER = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["sleep", "2.5"] }]]\n'
+LONGEST_SECONDS = 20.0
+
+
+def sleeper_of(run_id: str) -> int:
+    """The job's own process, once it runs."""
+    ends = time.monotonic() + LONGEST_SECONDS
+    while time.monotonic() < ends:
+        for pid in live_runs().get(run_id, []):
+            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\0"):
+                return pid
+        time.sleep(0.05)
+    pytest.fail("the job never ran")
+
+
+@pytest.mark.parametrize("whom", ["job", "keeper"])
+@pytest.mark.parametrize("then", ["continued", "interrupted"])
+def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
+    mawl: Command, whom: str, then: str
+) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER)
+    process = mawl.start("run", "one.toml")
+    ends = time.monotonic() + LONGEST_SECONDS
+    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
+        time.sleep(0.05)
+    sleeper = sleeper_of(folders[0].name)
+    chosen = sleeper if whom == "job" else int(Path(f"/proc/{sleeper}/stat").read_text().split()[3])
+    os.kill(chosen, signal.SIGSTOP)
+    try:
+        assert process.stderr is not None
+        said = ""
+        while f"process {chosen} was stopped by a signal" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        if then == "interrupted":
+            process.send_signal(signal.SIGTERM)
+    finally:
+        os.kill(chosen, signal.SIGCONT) if then == "continued" else None
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == (0 if then == "continued" else 130), output + errors
+    assert live_runs().get(folders[0].name) is None
