@@ -261,4 +261,5 @@ def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
     if mode != "bare":
         environment.update(dict.fromkeys(THREAD_VARIABLES, "1"))
         environment["OMP_WAIT_POLICY"] = "passive"
+        environment["OPENBLAS_THREAD_TIMEOUT"] = "4"  # its shortest: 2^4 looks for work, then sleep
     return environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -13,10 +14,14 @@ _found: list[ThreadpoolController] = []
 
 
 def limit_threads(cpucount: int) -> None:
-    """Let OpenBLAS, OpenMP and Arrow use ``cpucount`` threads, for the rest of this process."""
+    """Let OpenBLAS, OpenMP and Arrow use ``cpucount`` threads, for the rest of this process.
+
+    OpenBLAS and OpenMP get no more than there are processors for the job: their threads wait for each other
+    by looking, and one that has no processor to run on lets all others look.
+    """
     _found[:] = [ThreadpoolController()]
     # Kept for the life of the process: the object restores the old limits only when asked to.
-    _found[0].limit(limits=cpucount)
+    _found[0].limit(limits=min(cpucount, len(os.sched_getaffinity(0))))
     pa.set_cpu_count(cpucount)
     pa.set_io_thread_count(cpucount)
 

@@ -17,6 +17,7 @@ from mawl.plan.columns import LOGIT_UNIT, Linear, Logistic
 from mawl.plan.inputs.measurements import CLASSES, DEFECT_NAMES, DEFECTS, MEASURES, TABLE, YIELD
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
+from mawl.programs.limits import one_thread
 from mawl.programs.logistic import NewtonProducts, Recombined, chances, check_coefficients, fit
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
@@ -49,7 +50,9 @@ _MOST_START_TERMS = 12
 
 def run(context: JobContext) -> Answer:
     """Do all steps; selections are the same and coefficients agree to a relative 1e-6 at any threads."""
-    return _StepwiseSelection(context).run()
+    # Products of a few dozen columns: threads would wait for each other longer than they compute.
+    with one_thread():
+        return _StepwiseSelection(context).run()
 
 
 class _StepwiseSelection:

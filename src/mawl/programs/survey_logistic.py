@@ -18,6 +18,7 @@ from mawl.plan.inputs.respondents import AREAS, CLASSES, CLUSTER_ROWS, PERSONS, 
 from mawl.programs.clusters import ClusterTotals
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
+from mawl.programs.limits import one_thread
 from mawl.programs.logistic import Recombined, chances, check_coefficients
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
@@ -42,7 +43,9 @@ _EFFECT_SLACK = {"areas": 0.5, "persons": 0.25}
 
 def run(context: JobContext) -> Answer:
     """Do all steps; coefficients and design effects agree to a relative 1e-6 at any number of threads."""
-    return _SurveyLogistic(context).run()
+    # Products of a few dozen columns: threads would wait for each other longer than they compute.
+    with one_thread():
+        return _SurveyLogistic(context).run()
 
 
 class _SurveyLogistic:
