@@ -18,6 +18,8 @@ import mawl as package
 from mawl.launch.sweep import live_runs
 from mawl.store.campaign import RECORD, read_campaign
 from mawl.store.layout import FACTS
+from mawl.store.reading import runner_lives
+from mawl.volumes import leftovers_under
 from tests.cli.conftest import Command
 from tests.cli.test_death import recorded_jobs
 from tests.cluster.conftest import Cluster
@@ -50,13 +52,22 @@ def kill(mawl: Command, seconds: float, *arguments: str) -> dict[Path, set[str]]
     return {folder: recorded_jobs(folder) for folder in folders if "nodes" not in folder.parts}
 
 
+def _alive(mawl: Command, recorded: dict[Path, set[str]]) -> list[str]:
+    """Runs with a process left: of their jobs, of their own, or of a node that holds its directories."""
+    ids = tuple(json.loads((folder / FACTS).read_text())["run_id"] for folder in recorded)
+    found = [one for one in live_runs() if one.startswith(ids)] if ids else []
+    found += [folder.name for folder in recorded if runner_lives(folder)]
+    roles = {Path(place).parent for place in mawl.leftovers()}
+    free = {str(place) for role in roles for place in leftovers_under(role)}
+    return [*found, *(place for place in mawl.leftovers() if place not in free)]
+
+
 def check(mawl: Command, recorded: dict[Path, set[str]], when: str) -> None:
     """Nothing survives for long, every recorded job is there, one clean leaves nothing."""
     ends = time.monotonic() + PATIENCE_SECONDS
-    own = tuple(json.loads((folder / FACTS).read_text())["run_id"] for folder in recorded)
-    while (alive := [one for one in live_runs() if one.startswith(own)]) and time.monotonic() < ends:
+    while (alive := _alive(mawl, recorded)) and time.monotonic() < ends:
         time.sleep(0.1)
-    assert not alive, when
+    assert not alive, f"{alive} {when}"
     for folder, jobs in recorded.items():
         run = package.open_run(folder)
         assert run.facts.outcome in ("interrupted", "completed", "failed"), when

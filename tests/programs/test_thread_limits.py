@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pyarrow
 import pytest
 from threadpoolctl import ThreadpoolController
 
@@ -15,8 +16,8 @@ def test_no_library_that_waits_by_looking_has_more_threads_than_processors(
 ) -> None:
     before = ThreadpoolController()
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
-    monkeypatch.setattr(limits.pa, "set_cpu_count", lambda _count: None)
-    monkeypatch.setattr(limits.pa, "set_io_thread_count", lambda _count: None)
+    monkeypatch.setattr(pyarrow, "set_cpu_count", lambda _count: None)
+    monkeypatch.setattr(pyarrow, "set_io_thread_count", lambda _count: None)
     try:
         limits.limit_threads(7)
         assert {one["num_threads"] for one in ThreadpoolController().info()} == {1}
