@@ -23,7 +23,7 @@ LVM = ["fedora-root", "fedora-swap", "luks-5ec9b8a5-58f1-4e84-b5e8-2f6f2c1c5a6b"
         (["dev8-0", "dev8-1", "dev8-2", "dev8-16", "dev11-0"], ["dev8-0", "dev8-16"]),
         (["dev65-0", "dev65-17", "dev65-16"], ["dev65-0", "dev65-16"]),
         (["dev252-0", "dev252-16", "dev253-0"], ["dev252-0", "dev252-16"]),
-        (["dev252-0", "dev253-0", "dev253-1"], ["dev252-0"]),
+        (["dev252-0", "dev252-16", "dev252-17", "dev253-0"], ["dev252-0", "dev252-16"]),
         (["dev259-0", "dev259-1", "dev253-0"], ["dev259-0", "dev259-1"]),
         (["dev253-0"], ["dev253-0"]),
         (["hdisk0", "hdisk1", "cd0", "hdiskpower0"], ["hdisk0", "hdisk1"]),
@@ -47,6 +47,8 @@ def test_each_byte_is_counted_at_one_device(names: list[str], devices: list[str]
     [
         (["sda", "data01"], "data01 may lie on other devices"),
         (["dev252-0", "dev253-0"], "dev252-0, dev253-0 may lie on each other"),
+        (["dev252-0", "dev252-1", "dev253-0"], "may lie on each other"),
+        ([f"dev253-{minor}" for minor in range(20)], "may lie on each other"),
         (["dev253-0", "dev253-1", "dev253-2", "dev253-3"], "dev253-2 and 1 more may lie on each other"),
         (LVM, "may lie on each other"),
         (["md0", "dm-0"], "may lie on each other"),

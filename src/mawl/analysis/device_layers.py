@@ -130,24 +130,23 @@ def _is_upper(name: str) -> bool:
 
 
 def _virtio(given_out: Collection[str]) -> set[str]:
-    """Of devices with a number that was given out: those of a major whose every minor is a whole disk's.
+    """Of devices with a number that was given out: the disks of virtio, where their minors tell them.
 
-    One alone with minor 0 may be the first of device-mapper, too, and is not taken for a disk.
+    Virtio gives each disk 16 minors, of which the first is the disk's; device-mapper counts one by one.  So
+    two disks and more are told by their gaps.  One disk with partitions looks as several mapped devices do.
     """
-    by_major: dict[int, set[tuple[int, str]]] = {}
+    minors: dict[int, set[int]] = {}
     for name in given_out:
         number = _number(name)
         assert number is not None
-        by_major.setdefault(number[0], set()).add((number[1], name))
-    whole = {
-        major: {name for _, name in found}
-        for major, found in by_major.items()
-        if all(minor % _VIRTIO_MINORS == 0 for minor, _ in found)
-    }
-    sure = {major: found for major, found in whole.items() if len(found) > 1}
-    if not sure and len(whole) == 1 and len(by_major) > 1:
-        sure = whole  # the other major has minors of no whole disk
-    return set().union(*sure.values())
+        minors.setdefault(number[0], set()).add(number[1])
+    found: set[str] = set()
+    for major, own in minors.items():
+        first = {minor for minor in own if minor % _VIRTIO_MINORS == 0}
+        of_disks = all(minor - minor % _VIRTIO_MINORS in first for minor in own)
+        if len(first) > 1 and of_disks and own != set(range(len(own))):
+            found |= {f"dev{major}-{minor}" for minor in first}
+    return found
 
 
 def _number(name: str) -> tuple[int, int] | None:

@@ -1,0 +1,237 @@
+"""A host whose every byte and second of CPU is known, and the recordings that tools would make of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+BEGAN = 1_763_632_800.0  # 2025-11-20T10:00:00Z
+STEP = 10.0
+Rates = dict[str, tuple[int, int]]
+"""KiB per second read and written, by kernel name."""
+
+
+class Cpu(NamedTuple):
+    """Percent of all processors."""
+
+    user: int
+    system: int
+    iowait: int
+    idle: int
+
+
+class ModelHost(NamedTuple):
+    """Intervals of 10 s: what each device that was there moved, and what processors did.
+
+    ``disks`` are the devices whose bytes are nobody else's; ``names`` are those a recorder prints, by kernel
+    name.  ``names_tell`` says that these tell what lies on what.
+    """
+
+    cpus: int
+    disks: frozenset[str]
+    moved: tuple[Rates, ...]
+    cpu: tuple[Cpu, ...]
+    names: dict[str, str]
+    names_tell: bool
+
+    def bytes(self, way: int) -> int:
+        """Bytes read (0) or written (1): each once."""
+        every = (rates for interval in self.moved for name, rates in interval.items() if name in self.disks)
+        return sum(round(rates[way] * 1024 * STEP) for rates in every)
+
+    def busy_ratio(self) -> float:
+        """User and system time over all."""
+        return sum(cpu.user + cpu.system for cpu in self.cpu) / 100 / len(self.cpu)
+
+    def rows(self, number: int) -> list[tuple[str, int, int]]:
+        """Names and rates of the devices that a recorder lists in an interval."""
+        return [(self.names[name], *rates) for name, rates in self.moved[number].items()]
+
+
+def _at(number: int, form: str = "%H:%M:%S") -> str:
+    return datetime.fromtimestamp(BEGAN + number * STEP, UTC).strftime(form)
+
+
+def _banner(host: ModelHost, *, count: bool = True) -> str:
+    cpus = f"\t({host.cpus} CPU)" if count else ""
+    return f"Linux 6.1.0 (model1) \t2025-11-20 \t_x86_64_{cpus}\n\n"
+
+
+def _device_columns(sectors: bool) -> tuple[str, int]:
+    return ("tps rd_sec/s wr_sec/s avgrq-sz", 2) if sectors else ("tps rkB/s wkB/s areq-sz", 1)
+
+
+def sar(host: ModelHost, *, sectors: bool = False, count: bool = True) -> str:
+    """Text of ``sar -u ALL -d``, a table for each activity."""
+    columns, factor = _device_columns(sectors)
+    intervals = range(len(host.moved))
+    text = _banner(host, count=count) + f"{_at(0)}  CPU %usr %nice %sys %iowait %steal %irq %soft %idle\n"
+    for n in intervals:
+        text += f"{_at(n + 1)}  all {_cpu(host.cpu[n])}\n"
+    text += f"\n{_at(0)}  DEV {columns}\n"
+    for n in intervals:
+        for name, read, written in host.rows(n):
+            text += f"{_at(n + 1)}  {name} 1.00 {read * factor}.00 {written * factor}.00 8.00\n"
+    return text
+
+
+def _cpu(cpu: Cpu, separator: str = " ") -> str:
+    return separator.join(f"{part}.00" for part in (cpu.user, 0, cpu.system, cpu.iowait, 0, 0, 0, cpu.idle))
+
+
+def sadf_text(host: ModelHost, *, sectors: bool = False) -> str:
+    """``sadf -d -- -u ALL -d``: nothing counts the processors."""
+    columns, factor = _device_columns(sectors)
+    head = "# hostname;interval;timestamp;"
+    lines = [f"{head}CPU;%usr;%nice;%sys;%iowait;%steal;%irq;%soft;%idle"]
+    stamps = [f"model1;{STEP:.0f};{_at(n + 1, '%Y-%m-%d %H:%M:%S')} UTC" for n in range(len(host.moved))]
+    lines += [f"{stamp};-1;{_cpu(cpu, ';')}" for stamp, cpu in zip(stamps, host.cpu, strict=True)]
+    lines.append(f"{head}DEV;{columns.replace(' ', ';')}")
+    lines += [
+        f"{stamp};{name};1.00;{read * factor}.00;{written * factor}.00;8.00"
+        for n, stamp in enumerate(stamps)
+        for name, read, written in host.rows(n)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def sadf_json(host: ModelHost, *, every: str = "all") -> str:
+    """``sadf -j``; sysstat 12.0 calls all processors together -1."""
+    statistics = [
+        {
+            "timestamp": {
+                "date": _at(n + 1, "%Y-%m-%d"), "time": _at(n + 1), "utc": 1, "interval": int(STEP)
+            },
+            "cpu-load": [
+                {"cpu": every, "user": cpu.user, "nice": 0, "system": cpu.system, "iowait": cpu.iowait,
+                 "steal": 0, "idle": cpu.idle}
+            ],
+            "disk": [
+                {"disk-device": name, "tps": 1.0, "rkB": read, "wkB": written}
+                for name, read, written in host.rows(n)
+            ],
+        }
+        for n, cpu in enumerate(host.cpu)
+    ]  # fmt: skip
+    return _json(host, {"file-date": "2025-11-20", "file-utc-time": _at(0)}, statistics)
+
+
+def _json(host: ModelHost, head: dict[str, str], statistics: Sequence[object]) -> str:
+    machine = {"nodename": "model1", "sysname": "Linux", "release": "6.1.0", "machine": "x86_64"}
+    hosts = [{**machine, "number-of-cpus": host.cpus, **head, "statistics": statistics}]
+    return json.dumps({"sysstat": {"hosts": hosts}}, indent=1)
+
+
+_IOSTAT = {
+    "plain": ("Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn", "1.00 {r}.00 {w}.00 9 9", 1),
+    "extended": ("Device r/s w/s rkB/s wkB/s aqu-sz %util", "1.00 1.00 {r}.00 {w}.00 0.10 5.00", 1),
+    "sectors": ("Device: rrqm/s wrqm/s r/s w/s rsec/s wsec/s %util", "0 0 1 1 {r}.00 {w}.00 5.00", 2),
+}
+
+
+def iostat(host: ModelHost, *, layout: str = "plain", cpu: bool = True, timed: bool = True) -> str:
+    """Text of ``iostat``: its first report is of the time since the machine started."""
+    heading, row, factor = _IOSTAT[layout]
+    text = _banner(host)
+    for n in range(len(host.moved) + 1):
+        before = host.rows(n - 1) if n else [(name, 777, 777) for name, _, _ in host.rows(0)]
+        text += f"{_at(n, '%Y-%m-%dT%H:%M:%SZ')}\n" if timed else ""
+        if cpu:
+            own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
+            text += "avg-cpu: %user %nice %system %iowait %steal %idle\n"
+            text += f"   {own.user}.00 0.00 {own.system}.00 {own.iowait}.00 0.00 {own.idle}.00\n\n"
+        rows = (f"{name} {row.format(r=read * factor, w=written * factor)}" for name, read, written in before)
+        text += "\n".join((heading, *rows)) + "\n\n"
+    return text
+
+
+def iostat_json(host: ModelHost) -> str:
+    """``iostat -t -o JSON``."""
+    statistics = []
+    for n in range(len(host.moved) + 1):
+        own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
+        rows = host.rows(n - 1) if n else [(name, 777, 777) for name, _, _ in host.rows(0)]
+        statistics.append(
+            {
+                "timestamp": _at(n, "%Y-%m-%dT%H:%M:%SZ"),
+                "avg-cpu": {"user": own.user, "nice": 0, "system": own.system, "iowait": own.iowait,
+                            "steal": 0, "idle": own.idle},
+                "disk": [{"disk_device": name, "rkB/s": read, "wkB/s": wrote} for name, read, wrote in rows],
+            }
+        )  # fmt: skip
+    return _json(host, {"date": "2025-11-20"}, statistics)
+
+
+def nmon(host: ModelHost) -> str:
+    """``nmon -f``: kernel names, each device in each snapshot; the first is of a time that nobody tells."""
+    names = sorted({name for interval in host.moved for name in interval})
+    text = "AAA,progname,nmon\nAAA,host,model1\nAAA,OS,Linux,6.1.0,#1 SMP,x86_64\nAAA,date,20-NOV-2025\n"
+    text += f"AAA,interval,{STEP:.0f}\nAAA,cpus,{host.cpus}\n"
+    text += "CPU_ALL,CPU Total model1,User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs\n"
+    for section, title in (("DISKREAD", "Disk Read KB/s"), ("DISKWRITE", "Disk Write KB/s")):
+        text += f"{section},{title} model1,{','.join(names)}\n"
+    for n in range(len(host.moved) + 1):
+        moved = host.moved[n - 1] if n else dict.fromkeys(names, (777, 777))
+        own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
+        tag = f"T{n + 1:04d}"
+        text += f"ZZZZ,{tag},{_at(n)},20-NOV-2025\n"
+        text += f"CPU_ALL,{tag},{own.user}.0,{own.system}.0,{own.iowait}.0,{own.idle}.0,0.0,,{host.cpus}\n"
+        for way, section in enumerate(("DISKREAD", "DISKWRITE")):
+            values = (f"{moved.get(name, (0, 0))[way]}.0" for name in names)
+            text += f"{section},{tag},{','.join(values)}\n"
+    return text
+
+
+def mpstat(host: ModelHost, *, count: bool = True) -> str:
+    """Text of ``mpstat -P ALL``: processors alone, each with a row."""
+    text = _banner(host, count=count)
+    for n, cpu in enumerate(host.cpu):
+        text += f"{_at(n)}  CPU %usr %nice %sys %iowait %irq %soft %steal %idle\n"
+        values = " ".join(f"{part}.00" for part in (cpu.user, 0, cpu.system, cpu.iowait, 0, 0, 0, cpu.idle))
+        text += "".join(f"{_at(n + 1)}  {item} {values}\n" for item in ("all", *range(host.cpus))) + "\n"
+    return text
+
+
+def vmstat(host: ModelHost) -> str:
+    """``vmstat -t``: nothing counts the processors."""
+    text = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st UTC\n"
+    for n in range(len(host.cpu) + 1):
+        own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
+        text += f" 1 0 0 99 1 99 0 0 5 5 1 1 {own.user} {own.system} {own.idle} {own.iowait} 0 "
+        text += _at(n, "%Y-%m-%d %H:%M:%S") + "\n"
+    return text
+
+
+class Format(NamedTuple):
+    """How a recording is written, and what it can tell: devices, and the number of processors."""
+
+    kind: str
+    write: Callable[[ModelHost], str]
+    devices: bool = True
+    processors: bool = True
+    kernel_names: bool = False
+    untimed: bool = False
+
+
+FORMATS: dict[str, Format] = {
+    "sar": Format("sar", sar),
+    "sar of sectors": Format("sar", lambda host: sar(host, sectors=True)),
+    "sar without a count": Format("sar", lambda host: sar(host, count=False), processors=False),
+    "sadf -d": Format("sadf", sadf_text, processors=False),
+    "sadf -d of sectors": Format("sadf", lambda host: sadf_text(host, sectors=True), processors=False),
+    "sadf -j": Format("sadf", sadf_json),
+    "sadf -j of 12.0": Format("sadf", lambda host: sadf_json(host, every="-1")),
+    "iostat": Format("iostat", iostat),
+    "iostat -x": Format("iostat", lambda host: iostat(host, layout="extended")),
+    "iostat of sectors": Format("iostat", lambda host: iostat(host, layout="sectors")),
+    "iostat -d": Format("iostat", lambda host: iostat(host, cpu=False), processors=False),
+    "iostat without times": Format("iostat", lambda host: iostat(host, timed=False), untimed=True),
+    "iostat -o JSON": Format("iostat", iostat_json),
+    "nmon": Format("nmon", nmon, kernel_names=True),
+    "mpstat": Format("mpstat", mpstat, devices=False),
+    "mpstat without a count": Format("mpstat", lambda host: mpstat(host, count=False), devices=False),
+    "vmstat": Format("vmstat", vmstat, devices=False, processors=False),
+}
+"""Every format and layout that is read, by a name for messages."""
