@@ -20,6 +20,7 @@ ARITHMETIC = {
     "MANY_JOBS",
     "SEED",
     "jobs",
+    "stride",
     "ROUNDING_RATIO",
     "MOST_RUNS",
     "TINY",
