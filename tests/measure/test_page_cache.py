@@ -116,3 +116,18 @@ def test_the_whole_machine_only_where_that_is_allowed(tmp_path: Path) -> None:
     assert (tmp_path / "sys/vm/drop_caches").read_text() == "3\n"
     with pytest.raises(UnsuitableMachineError, match="run as root, or leave --drop-caches out"):
         drop_machine_wide(tmp_path / "elsewhere")
+
+
+def test_the_file_that_tries_the_cache_has_no_name_that_a_kill_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop, seen = page_cache.drop, []
+
+    def looked(files: list[Path]) -> list[str]:
+        seen.append(list(tmp_path.iterdir()))
+        return drop(files)
+
+    monkeypatch.setattr(page_cache, "drop", looked)
+    monkeypatch.setattr(page_cache, "mount_of", lambda *_: None)
+    page_cache.keeps(tmp_path)
+    assert seen == [[]]

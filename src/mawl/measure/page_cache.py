@@ -108,10 +108,11 @@ def keeps(directory: Path) -> str | None:
         return f"{mount.file_system} keeps all of its files in memory"
     if not os.access(directory, os.W_OK | os.X_OK):
         return None
-    with tempfile.NamedTemporaryFile(dir=directory, prefix=".mawl-cache-") as file:
+    # It has no name in the directory, so that a kill leaves none.
+    with tempfile.TemporaryFile(dir=directory) as file:
         file.write(bytes(READ_BYTES))
         file.flush()
-        path = Path(file.name)
+        path = Path(f"/proc/self/fd/{file.fileno()}")
         refused = drop([path])
         found = residency([path])
     if refused:
