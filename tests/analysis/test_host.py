@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS
+from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS, Samples
 from mawl.analysis.summary import summary_of
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.store.columns import to_table
 from tests.fakes.host_run import PARTS, host_facts
-from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.stored_run import facts, job
 
 SECONDS = 60
@@ -33,6 +34,14 @@ def test_shares_of_processor_time_add_up_and_steal_is_not_busy() -> None:
     kinds = ("busy", "iowait", "steal")
     assert sum(block[f"cpu_{kind}_ratio"] for kind in kinds) + 4.0 / whole == pytest.approx(1.0)
     assert block["cpu_busy_seconds"] == pytest.approx(4.6 * SECONDS)
+
+
+def test_a_node_that_tells_of_devices_only_takes_no_figure_of_the_machine_away() -> None:
+    devices = {name: rate for name, rate in PARTS.items() if name.startswith("device.")}
+    rows = [*sample_rows(SECONDS, IDLE | PARTS), *sample_rows(SECONDS, devices, node="bench2")]
+    known = Samples(to_table("samples", rows))
+    block = summary_of(host_facts(), four_jobs(SECONDS), samples=known)["host"]
+    assert devices and block is not None and block["cpu_busy_ratio"] is not None
 
 
 def test_busy_cores_are_over_the_physical_cores() -> None:

@@ -75,9 +75,12 @@ def _means(folder: Folder, course: Course) -> Figures:
 
 
 def _gained(folder: Folder, name: str, course: Course) -> float | None:
-    """What a counter gained between the first start and the last end, where samples reach."""
-    at = folder.counter(name, numpy.array([course.start, course.end]))
-    return None if at is None else float(at[1] - at[0])
+    """What a counter gained between the first start and the last end; samples must cover half of that."""
+    edges = numpy.array([course.start, course.end])
+    at = folder.counter(name, edges)
+    if at is None or folder.covered(name, edges)[0] < 0.5 * (course.end - course.start):
+        return None
+    return float(at[1] - at[0])
 
 
 def _processors(folder: Folder, course: Course) -> Figures:

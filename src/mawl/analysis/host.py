@@ -101,12 +101,12 @@ def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
 
 
 def _nodes(samples: Samples) -> list[str]:
-    """The nodes with samples of the host or of its devices."""
-    return [
-        node
-        for node in samples.nodes
-        if any(name.startswith(("host.", "device.")) for name in samples.names(node))
-    ]
+    """The nodes with samples of the host; where none has, as in recordings of devices alone, of devices."""
+    for kind in ("host.", "device."):
+        found = [node for node in samples.nodes if any(name.startswith(kind) for name in samples.names(node))]
+        if found:
+            return found
+    return []
 
 
 def _gain(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:
