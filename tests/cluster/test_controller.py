@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -29,6 +30,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.counting import leftover_counters
 from mawl.runner.interrupts import Interrupts
+from mawl.runner.restrict import CGROUPS, GROUP_PREFIX
 from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover
 from tests.fakes.local_nodes import LocalLink, Watcher
@@ -96,11 +98,22 @@ class Lab:
 
 
 @pytest.fixture(autouse=True)
-def counters_of_killed_nodes(tmp_path: Path) -> Iterator[None]:
-    """What a node that a test killed leaves in shared memory, as ``mawl clean`` would take it."""
+def leftovers_of_killed_nodes(tmp_path: Path) -> Iterator[None]:
+    """Remove the counters and control groups that a killed node leaves, as ``mawl clean`` does."""
     yield
     for directory in leftover_counters({RUN}, tmp_path):
         remove_leftover(directory)
+    deadline = time.monotonic() + 5
+    while (groups := own_groups()) and time.monotonic() < deadline:
+        for group in groups:
+            with contextlib.suppress(OSError):  # a process of it is still ending
+                group.rmdir()
+        time.sleep(0.05)
+
+
+def own_groups() -> list[Path]:
+    """Control groups of this process's nodes, whatever still runs in them."""
+    return list(CGROUPS.glob(f"**/{GROUP_PREFIX}{RUN}-node*"))
 
 
 @pytest.fixture
