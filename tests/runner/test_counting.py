@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import MOST_VOLUMES
 from mawl.measure.process import TreeSample
@@ -36,11 +38,21 @@ def shared(tmp_path: Path) -> Path:
     return place
 
 
-def counting(made: Library, roles: dict[Role, list[Path]], shared: Path, run_id: str = "r1") -> Counting:
+def counting(
+    made: Library, roles: dict[Role, list[Path]], shared: Path, run_id: str = "r1", *, uncached: bool = False
+) -> Counting:
     """The counting of a run that finds its library compiled."""
     assert made.path is not None
     environment = {**os.environ, "XDG_CACHE_HOME": str(made.path.parents[1])}
-    return Counting(run_id, roles, shared.parent, jobs=2, environment=environment, shared_memory=shared)
+    return Counting(
+        run_id,
+        roles,
+        shared.parent,
+        jobs=2,
+        uncached=uncached,
+        environment=environment,
+        shared_memory=shared,
+    )
 
 
 def write(found: Counting, counters: str | None, path: Path, blocks: int) -> None:
@@ -124,6 +136,40 @@ def test_without_a_library_there_is_a_reason_and_no_file(
     assert found.reason == "no C compiler"
     assert found.make("a") is None
     found.close()
+    with pytest.raises(UnsuitableMachineError, match="--cache none has no effect: no C compiler"):
+        Counting("r1", roles, tmp_path, jobs=1, uncached=True, environment=nothing)
+
+
+def test_a_job_without_a_counter_file_fails_where_the_page_cache_is_denied(
+    made: Library, roles: dict[Role, list[Path]], shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("mawl.runner.counting.create", full)
+    found = counting(made, roles, shared)
+    assert found.make("a") is None
+    found.close()
+    denied = counting(made, roles, shared, uncached=True)
+    with pytest.raises(
+        UnsuitableMachineError, match="--cache none has no effect: no counter file for a: .*No space"
+    ):
+        denied.make("a")
+    denied.close()
+
+
+def test_without_a_place_for_counters_the_page_cache_cannot_be_denied(
+    made: Library, roles: dict[Role, list[Path]], shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("mawl.runner.counting.claim_directory", refused)
+    assert "Permission denied" in (counting(made, roles, shared).reason or "")
+    with pytest.raises(
+        UnsuitableMachineError, match="--cache none has no effect: no counter files can be made"
+    ):
+        counting(made, roles, shared, uncached=True)
 
 
 def tree(cpu: float, delay: float) -> TreeSample:

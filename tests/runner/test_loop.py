@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.errors import UnsuitableMachineError
 from mawl.measure.process import ProcessSampler
 from mawl.model.messages import Release, Start, Stop
 from mawl.model.options import ROLES, OnFailure, Role, StartMode
@@ -253,6 +254,25 @@ def test_a_role_that_is_full_when_a_job_starts_costs_that_job_only(
     reason = records["a.2.wide_sort"].reason or ""
     assert "the util directory of the job cannot be made: no space left on device" in reason
     assert "--util" in reason
+
+
+def test_a_job_that_would_use_the_page_cache_fails_without_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path, FakeLauncher())
+
+    def counters(job: str) -> str | None:
+        if job == "a.2.wide_sort":
+            raise UnsuitableMachineError("--cache none has no effect", why="no counter file for it")
+        return None
+
+    monkeypatch.setattr(bench.loop.sampling.roles, "counters", counters)
+    records = bench.run()
+    assert {name: record.reason for name, record in records.items() if record.outcome != "finished"} == {
+        "a.2.wide_sort": "--cache none has no effect: no counter file for it"
+    }
+    started = [message.assignment.job for message in bench.launcher.sent if isinstance(message, Start)]
+    assert "a.2.wide_sort" not in started
 
 
 def test_a_step_of_the_wall_clock_changes_no_duration(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.errors import MawlError
 from mawl.model.messages import Assignment
 from mawl.model.options import Role
 from mawl.model.records import JobRecord
@@ -78,7 +79,9 @@ def _vanished(volumes: Volumes) -> tuple[Role, Path] | None:
     )
 
 
-def no_place(volumes: Volumes, error: OSError) -> str:
-    """The sentence for a job whose directories cannot be made."""
+def no_place(volumes: Volumes, error: OSError | MawlError) -> str:
+    """The sentence for a job whose directories or counters cannot be made."""
+    if isinstance(error, MawlError):
+        return str(error)
     role = (volumes.role_of(error.filename) if error.filename else None) or "work"
     return not_made_sentence(error, role)

@@ -13,7 +13,7 @@ from types import FrameType
 
 import msgspec
 
-from mawl.errors import MawlError, NotStartedError, UnsuitableMachineError
+from mawl.errors import MawlError, NotStartedError
 from mawl.launch.client import Launcher
 from mawl.launch.job import EXIT_NOT_STARTED
 from mawl.measure.processes import descendants, signal_all
@@ -60,10 +60,6 @@ def measure_command(
         counting = Counting(run_id, roles, folder, jobs=1, uncached=uncached)
         cleanup.callback(counting.close)
         counters = counting.make(JOB)
-        if uncached and counters is None:
-            raise UnsuitableMachineError(
-                "the page cache cannot be denied", why=counting.reason, cure="run without --cache none"
-            )
         launcher = Launcher(
             "bare", run_id=run_id, log=folder / "launcher.log", library=counting.library, stdio=stdio
         )

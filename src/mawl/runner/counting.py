@@ -84,7 +84,10 @@ class Counting:
         shared_memory: Path = SHARED_MEMORY,
     ) -> None:
         """``jobs`` is how many run at once at most, ``folder`` the run's own; with ``uncached`` the files of
-        the roles are kept out of the page cache."""
+        the roles are kept out of the page cache.
+
+        Raises :class:`~mawl.errors.UnsuitableMachineError` where ``uncached`` cannot hold.
+        """
         self.library: Library = library(environment)
         self.reason = self.library.reason
         self._roles = roles
@@ -94,16 +97,20 @@ class Counting:
         self._ledgers: dict[str, Ledger] = {}
         self._directory: Path | None = None
         self._lock = -1
-        if self.reason is not None:
-            return
-        place = shared_memory if _has_room(shared_memory, jobs + _SPARE_FILES) else folder
-        try:
-            self._directory, self._lock = claim_directory(place, run_id, "counters")
-        except (OSError, UnsuitableMachineError) as error:
-            self.reason = f"no counter files can be made: {error}"
+        if self.reason is None:
+            place = shared_memory if _has_room(shared_memory, jobs + _SPARE_FILES) else folder
+            try:
+                self._directory, self._lock = claim_directory(place, run_id, "counters")
+            except (OSError, UnsuitableMachineError) as error:
+                self.reason = f"no counter files can be made: {error}"
+        self._require_uncached()
 
     def make(self, job: str) -> str | None:
-        """A job's counter file, or None where it goes without."""
+        """A job's counter file, or None where it goes without.
+
+        Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot go without, since the counting
+        library keeps its files out of the page cache.
+        """
         if self._directory is None:
             return None
         path = self._directory / f"{job}.counters"
@@ -113,8 +120,18 @@ class Counting:
             self._ledgers[job] = Ledger(path)
         except (OSError, ValueError, UnsuitableMachineError) as error:
             self.reason = f"no counter file for {job}: {error}"
+            self._require_uncached()
             return None
         return str(path)
+
+    def _require_uncached(self) -> None:
+        """Where nothing is counted the page cache cannot be denied, either."""
+        if self._uncached and self.reason is not None:
+            raise UnsuitableMachineError(
+                "--cache none has no effect",
+                why=self.reason,
+                cure=f"free space in {SHARED_MEMORY}, or run without --cache none",
+            )
 
     def live(self) -> int:
         """Live sums of all jobs that have counters now, as one number (``CounterFile.live``)."""

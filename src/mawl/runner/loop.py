@@ -7,6 +7,7 @@ import selectors
 import time
 from collections.abc import Callable, Iterator
 
+from mawl.errors import MawlError
 from mawl.formats.saslog_write import job_log
 from mawl.launch.interface import JobLauncher
 from mawl.model.messages import (
@@ -260,8 +261,7 @@ class RunLoop:
         self.listener.job_ended(record)
 
     def _start(self, job: JobPlan) -> None:
-        program = self.request.catalogue[job.program]
-        run = self.jobs[job.job] = made_run(job, program, self.node)
+        run = self.jobs[job.job] = made_run(job, self.request.catalogue[job.program], self.node)
         self.progress.start(job.job)
         try:
             places = self.volumes.make_job(job.job)
@@ -270,7 +270,7 @@ class RunLoop:
             start = Start(gate=job.gate, assignment=told)
             if isinstance(run, CommandRun):
                 start = run.starts(told, self.volumes.directories["data"])
-        except OSError as error:
+        except (OSError, MawlError) as error:
             # A full or broken role costs the jobs that need it, and nothing else.
             self._job_ended(run, run.not_made(no_place(self.volumes, error), self.now()))
             return
