@@ -73,7 +73,10 @@ def test_processors_of_which_a_row_lacks_are_not_counted() -> None:
     rows = sar_row(10, "all", 25.0) + sar_row(10, "0", 25.0) + sar_row(10, "2", 25.0)
     read = Read("sar", SAR + rows)
     assert "host.cpu_user_seconds" not in read.series
-    assert "the number of processors of node1 is not told: their time is left out" in read.reasons()
+    assert (
+        "the recording does not give the number of processors of node1: their time is left out"
+        in read.reasons()
+    )
 
 
 def test_all_processors_are_minus_one_in_json_of_sysstat_12_0() -> None:

@@ -49,7 +49,7 @@ _VIRTIO_MINORS = 16
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """``devices`` to add up, sorted; empty with the ``reason`` where that cannot be told."""
+    """``devices`` to add up, sorted; empty, with the ``reason``, where names and numbers do not decide it."""
 
     devices: tuple[str, ...]
     reason: str | None = None
@@ -106,11 +106,11 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
 def _untold(names: Collection[str], why: str) -> Layer:
     some = sorted(names)
     shown = ", ".join(some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    return Layer((), f"the block devices {shown} {why}, and no name tells: {CURE}")
+    return Layer((), f"the block devices {shown} {why}, and their names do not show it: {CURE}")
 
 
 def _alike(names: Collection[str]) -> bool:
-    """Whether they are of one driver, such as several image files: those do not lie on each other."""
+    """Whether they are of one driver, such as several image files, which do not lie on each other."""
     return len({name.rstrip("0123456789") for name in names}) == 1
 
 

@@ -61,7 +61,7 @@ def recorded(facts: RunFacts, samples: Samples | None) -> Timeline | None:
 
 
 def disks(samples: Samples) -> Layer:
-    """Block devices whose bytes are nobody else's, of all nodes; none, and why, where it is not known.
+    """Block devices of all nodes that together count each byte once; empty, with the reason, where unknown.
 
     A device that counts on one node and lies on others on the next gives no sum over both.
     """

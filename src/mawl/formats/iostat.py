@@ -48,7 +48,7 @@ class _Reader:
         """One line."""
         if banner := banner_of(line):
             if self._reports:
-                self._untimed = None  # another recording, whose start nobody gave
+                self._untimed = None  # another recording: --start was given for the first
             self._banner, self._at, self._since, self._kind = banner, None, None, ""
             self._headings.clear()
             return

@@ -79,7 +79,7 @@ class _Chunks:
 
 
 class _Interval:
-    """Reports of one node and interval; the number of processors may be told by the last of them."""
+    """Reports of one node and interval; the last of them may hold the number of processors."""
 
     def __init__(self, node: str, since: float | None, at: float) -> None:
         self.node, self.since, self.at = node, since, at
@@ -94,7 +94,7 @@ class _Devices:
     def __init__(self) -> None:
         self._series: dict[str, tuple[str, ...]] = {}
         self._whole_since: float | None = None
-        """Since when every interval told all devices there were."""
+        """From this time on every interval lists all devices that were there."""
         self._at: float | None = None
 
     def absent(self, interval: _Interval, rates: Mapping[str, Figures]) -> Figures:
@@ -182,7 +182,8 @@ class _Hosts:
         """The hosts, once all reports were read."""
         for node in sorted(self._without_cpus):
             self._context.skip(
-                None, f"the number of processors of {node} is not told: their time is left out"
+                None,
+                f"the recording does not give the number of processors of {node}: their time is left out",
             )
         for node, facts in self.nodes.items():
             yield msgspec.structs.replace(facts, logical_cpus=facts.logical_cpus or self._cpus.get(node))

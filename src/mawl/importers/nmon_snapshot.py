@@ -50,7 +50,7 @@ class Snapshot:
         self._host: dict[str, Figures] = {}
 
     def take(self, columns: Columns, values: Sequence[float | None]) -> None:
-        """One line; its values are as many as the columns."""
+        """One line; it has a value for each column."""
         base, names, series, factor, beside, _ = columns
         if base in HOST_SECTIONS:
             self._host[base] = {n: v for n, v in zip(names, values, strict=True) if v is not None}

@@ -53,9 +53,9 @@ def assignment(
 
 
 def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
-    """Remove the directories of a job that ended; its record, whose reason tells where one was gone before.
+    """Remove the directories of a job that ended; returns its record, which names one that was gone before.
 
-    A program whose files vanish fails in one of many ways, and what it says of it misleads.
+    A program whose files vanish fails in one of many ways, and its own message misleads.
     """
     gone = None
     if record.outcome == "failed" and (record.exit_code is not None or record.signal is not None):

@@ -1,4 +1,4 @@
-"""What jobs print, held to a bound while they run: one that prints for ever must not fill the run folder."""
+"""A bound for what a job prints, kept while it runs, so that endless output cannot fill the run folder."""
 
 from __future__ import annotations
 

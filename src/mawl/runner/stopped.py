@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mawl.measure.processes import descendants, is_stopped
 
 STOPPED_SECONDS = 5.0
-"""So long may a process be stopped before it is told: whoever attaches a debugger stops it for less."""
+"""A process may be stopped for so long before a message names it; a debugger that attaches needs less."""
 
 
 class StoppedJobs:

@@ -39,7 +39,7 @@ first pages are small, and one that was opened as the run began would stay empty
 
 MOST_GROWING = 8
 FORGET_SECONDS = 600.0
-"""A run that nobody asked for so long is forgotten; who asks again waits until its journal is read anew."""
+"""After so long without a request a run is forgotten.  The next request reads its journal again."""
 
 
 class RunEndedError(Exception):
@@ -224,7 +224,7 @@ class GrowingRuns:
         return answer
 
     def _forget_later(self, folder: Path) -> None:
-        """Forget the run when nobody has asked for it for long."""
+        """Forget the run after a long time without a request."""
         if folder in self._forgetting:
             self._forgetting[folder].cancel()
         later = asyncio.get_running_loop().call_later(FORGET_SECONDS, self._forget, folder)

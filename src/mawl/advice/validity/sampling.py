@@ -17,7 +17,7 @@ CURE = "leave the runner a processor (--cores), and keep the run folder off the 
 def check(reading: Reading) -> list[Finding]:
     """Gaps of more than 3 s that together make more than 2 % of the run.
 
-    Where one of several samples was kept, gaps as long as as many steps of 3 s.
+    Where the reader keeps only every n-th sample, a gap counts from n times 3 s on.
     """
     elapsed = reading.summary["time"]["elapsed_seconds"]
     if reading.samples is None or reading.windows is None or not elapsed:
