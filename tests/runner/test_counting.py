@@ -151,9 +151,7 @@ def test_a_job_without_a_counter_file_fails_where_the_page_cache_is_denied(
     assert found.make("a") is None
     found.close()
     denied = counting(made, roles, shared, uncached=True)
-    with pytest.raises(
-        UnsuitableMachineError, match=r"no effect: no counter file for a: .*No space"
-    ):
+    with pytest.raises(UnsuitableMachineError, match=r"no effect: no counter file for a: .*No space"):
         denied.make("a")
     denied.close()
 
