@@ -8,6 +8,8 @@ import msgspec
 
 from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
+from mawl.model.role_io import Waits
+from mawl.reporters.roles import waits
 from mawl.reporters.tables import lacking
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts
@@ -38,3 +40,62 @@ def test_a_job_without_real_time_is_counted_out_loud() -> None:
     assert "1 of the 4 jobs" in found["missing"]["cpu_real_ratio.of_sums"]
     text = " ".join(" ".join(lacking(found)).split())
     assert "no sum, real time: 1 of the 4 jobs that count has no such figure" in text
+
+
+def waiting(*found: Waits) -> dict[str, Any]:
+    """Four jobs of 20 s with these waits."""
+    jobs = zip(four_jobs(20.5), found, strict=True)
+    return summary_of(facts(), [msgspec.structs.replace(job, waits=own) for job, own in jobs])
+
+
+WHOLE = Waits(
+    on_cpu_seconds=5.0,
+    run_queue_seconds=1.0,
+    blocked_data_seconds=10.0,
+    blocked_work_seconds=2.0,
+    blocked_util_seconds=0.0,
+    blocked_other_seconds=2.0,
+)
+
+
+def test_waits_of_some_jobs_are_given_with_how_many_they_are() -> None:
+    found = waiting(WHOLE, WHOLE, WHOLE, Waits())
+    block = found["wait"]
+    assert block["on_cpu_seconds"] is None and set(block["blocked_seconds"].values()) == {None}
+    assert found["missing"]["wait.on_cpu_seconds"] == "1 of the 4 jobs that count has no such figure"
+    assert block["known"] == {
+        "jobs": 3,
+        "on_cpu_seconds": 15.0,
+        "run_queue_seconds": 3.0,
+        "blocked_seconds": {"data": 30.0, "work": 6.0, "util": 0.0, "other": 6.0},
+    }
+    line = " ".join(" ".join(waits(found)).split())
+    assert (
+        line.startswith("waits of 3 of 4 jobs: on CPU 15.0 s (25%)")
+        and "blocked in data 30.0 s (50%)" in line
+    )
+
+
+def test_waits_of_all_jobs_need_no_such_words() -> None:
+    found = waiting(WHOLE, WHOLE, WHOLE, WHOLE)
+    assert found["wait"]["known"] == {"jobs": 4} | {
+        name: found["wait"][name] for name in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds")
+    }
+    assert not any("jobs:" in line for line in waits(found))
+
+
+def test_waits_longer_than_their_job_are_no_waits_of_jobs() -> None:
+    found = waiting(WHOLE, WHOLE, WHOLE, msgspec.structs.replace(WHOLE, on_cpu_seconds=15.0))
+    assert found["wait"]["known"] is None and found["wait"]["run_queue_seconds"] is None
+    why = (
+        "1 of the 4 jobs that count has waits longer than the job: older formats add up the waits of threads"
+    )
+    for path in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds.work", "known"):
+        assert found["missing"][f"wait.{path}"] == why
+
+
+def test_a_run_whose_jobs_lack_every_role_has_no_known_waits() -> None:
+    apart = Waits(on_cpu_seconds=5.0, run_queue_seconds=1.0)
+    found = waiting(apart, apart, apart, apart)
+    assert found["wait"]["on_cpu_seconds"] == 20.0 and found["wait"]["known"] is None
+    assert found["missing"]["wait.known"] == "no job that counts has its whole time by state"

@@ -117,12 +117,12 @@ def test_waits_are_sums_and_their_shares_are_shown() -> None:
         ),
     )
     summary = summary_of(facts(), some)
-    assert summary["wait"] == {
-        "blocked_at_most_seconds": 11.0,
+    sums = {
         "on_cpu_seconds": 8.0,
         "run_queue_seconds": 4.0,
         "blocked_seconds": {"data": 6.0, "work": 0.0, "util": 1.0, "other": 1.0},
     }
+    assert summary["wait"] == {"blocked_at_most_seconds": 11.0, **sums, "known": {"jobs": 2, **sums}}
     assert summary["cpu_real_ratio"]["without_run_queue"] == pytest.approx(15.0 / (30.0 - 4.0))
     text = " ".join(waits(summary))
     assert "waiting for a CPU 4.00 s (20%), blocked in data 6.00 s (30%)" in text

@@ -9,28 +9,49 @@ from mawl.analysis.states import FITS_RATIO
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
 
-OF_THREADS = (
-    "the run's format adds up the waits of threads, and some jobs had several at work: not those of jobs"
-)
-
 
 def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
     """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
-    has any (a run of an older mawl)."""
+    has any (a run of an older mawl).  ``known`` holds the sums over the jobs that lack none."""
     if all(job.waits == Waits() for job in jobs):
         return None
-    if any(of_threads(job) for job in jobs):
-        for name in ("on_cpu_seconds", "run_queue_seconds"):
-            missing[f"wait.{name}"] = OF_THREADS
-        missing |= {f"wait.blocked_seconds.{role}": OF_THREADS for role in FILE_ROLES}
+    most = blocked_at_most(jobs, missing)
+    too_long = sum_of_threads(jobs)
+    if too_long is not None:
+        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
+        missing |= {f"wait.{path}": too_long for path in [*paths, "known"]}
+        nothing = {"on_cpu_seconds": None, "run_queue_seconds": None}
         return {
-            "blocked_at_most_seconds": blocked_at_most(jobs, missing),
-            "on_cpu_seconds": None,
-            "run_queue_seconds": None,
+            **nothing,
             "blocked_seconds": dict.fromkeys(FILE_ROLES),
+            "blocked_at_most_seconds": most,
+            "known": None,
         }
+    complete = [job for job in jobs if None not in _states(job)]
+    if not complete:
+        missing["wait.known"] = "no job that counts has its whole time by state"
     return {
-        "blocked_at_most_seconds": blocked_at_most(jobs, missing),
+        **_sums(jobs, missing),
+        "blocked_at_most_seconds": most,
+        "known": {"jobs": len(complete), **_sums(complete, {})} if complete else None,
+    }
+
+
+def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
+    """Why the waits of these jobs cannot be those of jobs; None where they can be."""
+    beyond = sum(of_threads(job) for job in jobs)
+    if not beyond:
+        return None
+    jobs_have = f"{beyond} of the {len(jobs)} jobs that count {'has' if beyond == 1 else 'have'}"
+    return f"{jobs_have} waits longer than the job: older formats add up the waits of threads"
+
+
+def _states(job: JobRecord) -> list[float | None]:
+    return [getattr(job.waits, name) for name in WAIT_FIELDS]
+
+
+def _sums(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+    return {
         "on_cpu_seconds": _sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         "run_queue_seconds": _sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         "blocked_seconds": {
@@ -42,9 +63,8 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
 
 def of_threads(job: JobRecord) -> bool:
     """Whether a record holds sums over threads, as earlier formats do: more than the job lasted."""
-    states = [getattr(job.waits, name) for name in WAIT_FIELDS]
     lasted = job.usage.real_time_seconds
-    return lasted is not None and sum(value or 0.0 for value in states) > FITS_RATIO * lasted
+    return lasted is not None and sum(value or 0.0 for value in _states(job)) > FITS_RATIO * lasted
 
 
 def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
@@ -64,11 +84,12 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
     """Summed CPU time over summed real time less the time that jobs waited for a CPU."""
     path = "cpu_real_ratio.without_run_queue"
     cpu = real = 0.0
+    too_long = sum_of_threads(jobs)
+    if too_long is not None:
+        missing[path] = too_long
+        return None
     for job in jobs:
         used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
-        if of_threads(job):
-            missing[path] = OF_THREADS
-            return None
         if used is None or lasted is None or queued is None:
             missing[path] = "the time that jobs waited for a CPU was not measured"
             return None

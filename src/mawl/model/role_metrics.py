@@ -17,6 +17,7 @@ CALLS = f"{ROLE_PAGE}, Which calls count"
 SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
 LATENCY = f"{ROLE_PAGE}, Latency and sizes"
 WAITS = "docs/design/waits.md"
+BLOCKED = {"data": "I/O of data", "work": "I/O of work", "util": "I/O of util", "other": "anything else"}
 UNCACHED = "docs/design/cache-none.md"
 DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"
@@ -186,12 +187,17 @@ ROLE_METRICS: tuple[Metric, ...] = (
     seconds_metric("wait.run_queue_seconds", "Waiting for a CPU.", WAITS),
     *(
         Metric(f"wait.blocked_seconds.{role}", "seconds", "float", f"Blocked in {words}.", WAITS)
-        for role, words in (
-            ("data", "I/O of data"),
-            ("work", "I/O of work"),
-            ("util", "I/O of util"),
-            ("other", "anything else"),
-        )
+        for role, words in BLOCKED.items()
+    ),
+    object_metric(
+        "wait.known", "The sums over the jobs that count and whose whole time is known by state.", WAITS
+    ),
+    count_metric("wait.known.jobs", "The jobs that these sums hold.", WAITS),
+    seconds_metric("wait.known.on_cpu_seconds", "On a CPU, of these jobs.", WAITS),
+    seconds_metric("wait.known.run_queue_seconds", "Waiting for a CPU, of these jobs.", WAITS),
+    *(
+        seconds_metric(f"wait.known.blocked_seconds.{role}", f"Blocked in {words}, of these jobs.", WAITS)
+        for role, words in BLOCKED.items()
     ),
 )
 

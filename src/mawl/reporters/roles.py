@@ -107,9 +107,19 @@ def bounded_waits(wait: Block) -> str:
     return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
 
 
+def known_waits(summary: Block) -> tuple[Block | None, str]:
+    """The waits of all jobs that count, else of those of which they are known; and words for how many."""
+    block: Block | None = summary["wait"]
+    if block is None or None not in (block["run_queue_seconds"], *block["blocked_seconds"].values()):
+        return block, ""
+    if block["known"] is None:
+        return block, ""
+    return block["known"], f"of {block['known']['jobs']} of {summary['jobs']['counted']} jobs: "
+
+
 def waits(summary: Block) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
-    block = summary["wait"]
+    block, of_jobs = known_waits(summary)
     if block is None:
         return []
     if block["run_queue_seconds"] is None:
@@ -128,7 +138,7 @@ def waits(summary: Block) -> list[str]:
         + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
         for name, seconds in parts
     ]
-    text = f"waits     {', '.join(shown)}"
+    text = f"waits     {of_jobs}{', '.join(shown)}"
     queue = summary["cpu_real_ratio"]["without_run_queue"]
     if queue is not None:
         text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"

@@ -26,7 +26,7 @@ from mawl.reporters.head import (
     workload_text,
 )
 from mawl.reporters.judgement import headlines
-from mawl.reporters.roles import bounded_waits, roles
+from mawl.reporters.roles import bounded_waits, known_waits, roles
 from mawl.reporters.screen_tables import course_lines, programs, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
 from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
@@ -149,7 +149,7 @@ def _plain(name: str, text: str, style: Style) -> list[str]:
 
 def _waits(summary: Block, style: Style) -> list[str]:
     """Shares of the jobs' time, in one line; nothing where waits were not measured."""
-    wait = summary["wait"]
+    wait, of_jobs = known_waits(summary)
     if wait is None:
         return []
     if wait["run_queue_seconds"] is None:
@@ -165,7 +165,7 @@ def _waits(summary: Block, style: Style) -> list[str]:
         for name, value in seconds
     )
     without = figure(summary["cpu_real_ratio"]["without_run_queue"], format_ratio)
-    text = f"{shares} of the jobs' time; CPU/real without run queue {without}"
+    text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
     return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
 
 
