@@ -8,7 +8,6 @@ what is watched while it runs wants :class:`subprocess.Popen`.
 from __future__ import annotations
 
 import array
-import atexit
 import contextlib
 import importlib
 import json
@@ -17,11 +16,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 STREAMS = ("stdout", "stderr")
 PRELOADED = ("bokeh.embed", "mawl.reporters.html.report", "numpy", "pyarrow.parquet")
@@ -127,8 +125,8 @@ def _attend(request: tuple[list[str], str, dict[str, str]], answer: int, output:
     os._exit(0)
 
 
-def _become(request: tuple[list[str], str, dict[str, str]], output: int, errors: int) -> None:
-    """Be the command; its exit is that of this process."""
+def _become(request: tuple[list[str], str, dict[str, str]], output: int, errors: int) -> NoReturn:
+    """Be the command, which ends this process."""
     import mawl
     from mawl.commands.main import entry
 
@@ -141,21 +139,7 @@ def _become(request: tuple[list[str], str, dict[str, str]], output: int, errors:
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = [str(Path(mawl.__file__).with_name("__main__.py")), *arguments]
-    status = 1
-    try:
-        entry()
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-        # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
-        os._exit(status)
+    entry()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.commands.terminal import printing
 from mawl.errors import LIMITS, MawlError, UsageError, meant
+from mawl.exits import end_with
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
 
@@ -148,4 +149,4 @@ def entry() -> NoReturn:
     """The console script; SIGTERM ends a verb as Ctrl-C does."""
     _open_standard_streams()
     signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(main())
+    end_with(main)

@@ -7,10 +7,8 @@ ends it, with status 0.
 from __future__ import annotations
 
 import argparse
-import os
 import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -78,12 +76,6 @@ def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket
     with suppress(KeyboardInterrupt):
         print(address, flush=True)
         serve([listener])
-    if threading.active_count() > 1:
-        # A page that nobody will see is being made: it writes nothing, so there is nothing to wait for,
-        # and Arrow must not find the interpreter gone beneath it.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
 
 
 def _say_failure(error: Exception, *, debug: bool) -> None:
