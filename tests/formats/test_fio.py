@@ -127,7 +127,7 @@ def test_a_job_becomes_a_test() -> None:
     ],
 )
 def test_options_as_people_write_them(options: dict[str, str], expected: tuple[object, ...]) -> None:
-    (report,) = parse_fio(json.dumps(document(**{"job options": options})))
+    (report,) = parse_fio(json.dumps(document(**{"job options": options, "job_runtime": 10000})))
     test = probe_test(report.jobs)
     assert not isinstance(test, str)
     found = (test.pattern, test.direction, test.request_bytes, test.streams, test.read_share_ratio)
@@ -201,3 +201,35 @@ def test_a_text_that_was_cut_or_garbled_is_refused_or_whole(cut: int, noise: str
         test = probe_test([job])
         assert job.read is None or (job.read.bytes > 0 and job.read.bytes_per_second >= 0)
         assert isinstance(test, str) or test.request_bytes > 0
+
+
+GROUP = {"rw": "randread", "bs": "4k", "numjobs": "16", "iodepth": "10", "ioengine": "libaio"}
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "streams"),
+    [
+        ([160000] * 16, 2560),  # sixteen clients, each a group of sixteen
+        ([10010] * 16, 160),  # sixteen processes, each with an entry
+        ([160000], 160),
+        ([120000], 160),  # some ended early
+        ([320000], 320),  # two sections of sixteen in one group
+        ([161000], 160),
+        ([10000], 10),
+        ([None] * 3, 160),  # of fio 2
+        ([None] * 20, 200),
+    ],
+)
+def test_the_summed_run_time_tells_how_many_ran_at_once(milliseconds: list[int | None], streams: int) -> None:
+    entry = document(**{"job options": GROUP})["jobs"][0]
+    entries = [{**entry, "job_runtime": value} for value in milliseconds]
+    (report,) = parse_fio(json.dumps({"fio version": "fio-3.33", "client_stats": entries}))
+    test = probe_test(report.jobs)
+    assert not isinstance(test, str) and test.streams == streams
+
+
+@pytest.mark.parametrize("before", ["> ", ">", "fio: pid=1, ", "warning> \n> ", "> fio job.ini\n>\t"])
+def test_text_may_stand_before_a_document(before: str) -> None:
+    whole = json.dumps(document(), indent=1)
+    reports = parse_fio(f"{before}{whole}\n{before}{whole}\n")
+    assert [report.version for report in reports] == ["fio-3.33"] * 2

@@ -28,7 +28,12 @@ ALL_CLIENTS = "All clients"
 SYNCHRONOUS = ("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap")
 """Engines that keep one request under way, whatever ``iodepth`` says; psync is the default on Linux."""
 
-_START = re.compile(r'^\{\s*"fio version"', re.MULTILINE)
+_START = re.compile(r'^[^{}"\n]{0,99}(?=\{\s{0,99}"fio version")', re.MULTILINE)
+"""What may stand before a document on its line, as the ``>`` of a shell or ``fio: ...``."""
+_NO_GROUP_RATIO = 1.5
+"""Summed run time over run time below which an entry is of one process or thread."""
+_ROUNDING_RATIO = 1.05
+"""By how much the summed run time may exceed that of ``numjobs`` before it is of more of them."""
 _NAN = re.compile(r"(:\s*)-?(?:nan|inf)\b", re.IGNORECASE)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _SIZE = re.compile(r"\s*(\d{1,18})\s*(?:([kmgtp])(i)?b?)?\s*", re.IGNORECASE)
@@ -67,6 +72,8 @@ class FioJob(msgspec.Struct, frozen=True, kw_only=True):
     write: ProbeFigures | None
     cpu_seconds: float | None
     """User and system CPU of its processes or threads; None of fio 2, which does not give their run time."""
+    job_seconds: float | None
+    """The run times of its processes or threads, added up; None of fio 2, which does not give them."""
     steady: bool | None
     """Whether the steady state that was asked for was reached; None where none was."""
 
@@ -79,13 +86,18 @@ class FioReport(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[FioJob]
 
 
+def document_starts(text: str) -> list[int]:
+    """Where the documents of a text begin: at a brace that begins its line or follows a few words on it."""
+    return [match.end() for match in _START.finditer(text)]
+
+
 def parse_fio(text: str) -> list[FioReport]:
     """All documents in a text, in order.
 
     Raises :class:`~mawl.errors.InvalidFileError` (without ``where``, which the caller knows) for a text
     without a document, a document that is cut short or garbled, and one that is not fio's.
     """
-    starts = [match.start() for match in _START.finditer(text)]
+    starts = document_starts(text)
     if not starts:
         raise InvalidFileError(
             "holds no fio results",
@@ -134,7 +146,7 @@ def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest
         pattern=pattern,
         direction=direction,
         request_bytes=request,
-        streams=_streams(options, len(jobs)),
+        streams=_streams(options, jobs),
         direct=options.get("direct", "0") not in ("0", "", "false") or options.get("buffered") == "0",
         content=_content(options),
         read_share_ratio=share,
@@ -184,6 +196,7 @@ def _job(entry: Mapping[str, Any], shared: Mapping[str, object] | None) -> FioJo
         read=read,
         write=write,
         cpu_seconds=_cpu_seconds(entry),
+        job_seconds=None if entry.get("job_runtime") is None else float(entry["job_runtime"]) / 1000,
         steady=bool(steady["attained"]) if steady else None,
     )
 
@@ -282,11 +295,28 @@ def _read_percent(options: Mapping[str, str]) -> float:
     return min(max(percent, 0.0), 100.0)
 
 
-def _streams(options: Mapping[str, str], entries: int) -> int:
+def _streams(options: Mapping[str, str], jobs: Sequence[FioJob]) -> int:
     """Requests that may be under way at once: processes or threads times their depth."""
     waits = options.get("ioengine", SYNCHRONOUS[0]) in SYNCHRONOUS
     depth = 1 if waits else int(_number(options, "iodepth", 1))
-    return max(int(_number(options, "numjobs", 1)), entries) * max(depth, 1)
+    wanted = max(int(_number(options, "numjobs", 1)), 1)
+    running = [_running(job, wanted) for job in jobs]
+    known = [count for count in running if count is not None]
+    every = sum(known) if len(known) == len(jobs) else max(wanted, len(jobs))
+    return every * max(depth, 1)
+
+
+def _running(job: FioJob, wanted: int) -> int | None:
+    """Processes or threads of one entry: one, a group of ``wanted``, or more where sections are one group.
+
+    The summed run time over the entry's own tells which; of a group some may have ended early.
+    """
+    if not job.job_seconds or not job.elapsed_seconds:
+        return None
+    ratio = job.job_seconds / job.elapsed_seconds
+    if ratio < _NO_GROUP_RATIO:
+        return 1
+    return wanted if ratio <= wanted * _ROUNDING_RATIO else min(round(ratio), int(LARGEST_OPTION))
 
 
 def _content(options: Mapping[str, str]) -> Content:

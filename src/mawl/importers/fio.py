@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from mawl.errors import InvalidFileError
 from mawl.formats.decoding import byte_chunks, text_of
-from mawl.formats.fio import FioJob, FioReport, parse_fio, probe_test
+from mawl.formats.fio import FioJob, FioReport, document_starts, parse_fio, probe_test
 from mawl.importers.interface import Context, Item
 from mawl.importers.nmon_sections import name_of
 from mawl.model.probe import Probe, ProbeTarget, ProbeTest
@@ -20,7 +20,6 @@ LARGEST_FILE_BYTES = 16 * 2**20
 """Of fio's output with all its histograms a document is some megabytes."""
 
 UNKNOWN = "unknown"
-_DOCUMENT = re.compile(r'(?m)^\{\s{0,99}"fio version"')
 _RECOGNISED = re.compile(rb'\{\s{0,99}"fio version"')
 
 
@@ -50,9 +49,9 @@ class FioResults:
 
 def _reports(text: str, context: Context) -> Iterator[FioReport]:
     """The documents that are whole; a report that goes on in the next one (--status-interval) is left out."""
-    starts = [match.start() for match in _DOCUMENT.finditer(text)]
+    starts = document_starts(text)
     if not starts:
-        context.skip(None, "no document of fio begins on a line of its own")
+        context.skip(None, "no document of fio begins a line")
         return
     last: FioReport | None = None
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
