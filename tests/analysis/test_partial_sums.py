@@ -9,8 +9,11 @@ import msgspec
 from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
+from mawl.reporters import markdown, screen, text
+from mawl.reporters.html.figures import Figures
 from mawl.reporters.roles import waits
 from mawl.reporters.tables import lacking
+from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts
 
@@ -39,7 +42,37 @@ def test_a_job_without_real_time_is_counted_out_loud() -> None:
     assert found["missing"]["time.real_time_seconds"] == "1 of the 4 jobs that count has no such figure"
     assert "1 of the 4 jobs" in found["missing"]["cpu_real_ratio.of_sums"]
     text = " ".join(" ".join(lacking(found)).split())
-    assert "no sum, real time: 1 of the 4 jobs that count has no such figure" in text
+    assert "not of all jobs, real time: 1 of the 4 jobs that count has no such figure" in text
+
+
+def test_the_sum_of_the_jobs_that_have_it_is_given_with_their_number() -> None:
+    found = with_one(real_time_seconds=None)
+    others = [job.usage for job in four_jobs(20.0)[1:]]
+    real = sum(own.real_time_seconds or 0.0 for own in others)
+    used = sum(own.cpu_seconds or 0.0 for own in others)
+    assert found["time"]["known"]["real_time_seconds"] == real > 0
+    assert found["time"]["known"]["jobs"]["real_time"] == 3 and found["time"]["known"]["jobs"]["cpu"] == 4
+    assert found["cpu_real_ratio"]["of_sums"] is None and found["cpu_real_ratio"]["known"]["jobs"] == 3
+    assert found["cpu_real_ratio"]["known"]["of_sums"] == used / real
+    for shown in (screen.render(found), text.render(found), markdown.render(found)):
+        words = " ".join(shown.replace("|", " ").split())
+        assert f"{format_seconds(real)} (3 of 4 jobs)" in words
+        assert f"{format_ratio(used / real)} (3 of 4 jobs)" in words
+    page = Figures(found)
+    assert f"{real}</span> (3 of 4 jobs)" in page.show(str, "time", "real_time_seconds")
+    assert "(3 of 4 jobs)" in page.show(str, "cpu_real_ratio", "of_sums")
+    assert "of 4 jobs" not in page.show(str, "time", "cpu_seconds")
+
+
+def test_a_figure_that_no_job_has_stays_null() -> None:
+    jobs = [
+        msgspec.structs.replace(job, usage=msgspec.structs.replace(job.usage, memory_bytes=None))
+        for job in four_jobs(20.0)
+    ]
+    found = summary_of(facts(kind="imported"), jobs)
+    assert found["time"]["known"]["memory_bytes"] is None
+    assert found["missing"]["time.known.memory_bytes"] == "no job that counts has this figure"
+    assert "memory -" in " ".join(screen.render(found).split())
 
 
 def waiting(*found: Waits) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
 
 CPU_FIELDS = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
+SUMMED = (*("real_time_seconds", "cpu_seconds", "user_cpu_seconds", "system_cpu_seconds"),
+          *("memory_bytes", "os_memory_bytes"))  # fmt: skip
+"""Figures of which the sums over the jobs stand in the block ``time``."""
 NO_TIMES = "no job has both a start and an end"
+NONE_HAS_IT = "no job that counts has this figure"
 
 
 def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
@@ -62,36 +66,42 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
     tail_known = line is not None and line.tail_unknown is None
     if line is not None and line.tail_unknown is not None:
         missing.update({f"time.{name}": line.tail_unknown for name in ("active_seconds", "tail_seconds")})
-    sums = {
-        field: total(jobs, field, f"time.{field}", missing)
-        for field in (
-            "real_time_seconds",
-            "cpu_seconds",
-            "user_cpu_seconds",
-            "system_cpu_seconds",
-            "memory_bytes",
-            "os_memory_bytes",
-        )
-    }
+    sums = {field: total(jobs, field, f"time.{field}", missing) for field in SUMMED}
     return {
         "elapsed_seconds": line.elapsed_seconds if line else None,
         "active_seconds": line.active_seconds if line and tail_known else None,
         "tail_seconds": line.tail_seconds if line and tail_known else None,
         "startup_seconds": facts.phases.startup_seconds,
         **sums,
+        "known": _known_sums(jobs, missing),
         "adjusted_cpu_seconds": adjusted_cpu_block(facts, jobs, missing),
+    }
+
+
+def _known_sums(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+    """Of each figure the sum over the jobs that have it, and by its name in ``jobs`` how many these are."""
+    columns = {
+        field: [value for job in jobs if (value := getattr(job.usage, field)) is not None] for field in SUMMED
+    }
+    missing |= {f"time.known.{field}": NONE_HAS_IT for field, values in columns.items() if not values}
+    return {
+        **{field: sum(values) if values else None for field, values in columns.items()},
+        "jobs": {field.rpartition("_")[0]: len(values) for field, values in columns.items()},
     }
 
 
 def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> Block:
     """CPU over real time: of the sums, and mean, sample standard deviation and range of the jobs'."""
-    ratios = [
-        job.usage.cpu_seconds / job.usage.real_time_seconds
+    times = [
+        (job.usage.cpu_seconds, job.usage.real_time_seconds)
         for job in jobs
-        if job.usage.cpu_seconds is not None and job.usage.real_time_seconds
+        if job.usage.cpu_seconds is not None and job.usage.real_time_seconds is not None
     ]
+    ratios = [used / lasted for used, lasted in times if lasted]
     if not ratios:
-        missing.update({f"cpu_real_ratio.{name}": "no job has both times" for name in ("mean", "range")})
+        missing |= {
+            f"cpu_real_ratio.{name}": "no job has both times" for name in ("mean", "range", "known.of_sums")
+        }
     if len(ratios) < 2:
         missing["cpu_real_ratio.stddev"] = "fewer than two jobs have both times"
     of_sums = ratio(time["cpu_seconds"], time["real_time_seconds"], "cpu_real_ratio.of_sums", missing)
@@ -104,6 +114,12 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
         missing["cpu_real_ratio.of_sums"] += f"; {lack}, and mean, deviation and range are of the others"
     return {
         "of_sums": of_sums,
+        "known": {
+            "of_sums": sum(used for used, _ in times) / sum(lasted for _, lasted in times)
+            if ratios
+            else None,
+            "jobs": len(times),
+        },
         "mean": statistics.fmean(ratios) if ratios else None,
         "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
         "range": max(ratios) - min(ratios) if ratios else None,

@@ -32,6 +32,25 @@ from mawl.model.metric import (
 from mawl.model.options import ROLES
 from mawl.model.signature import SIGNATURE
 
+SUMMED = (
+    (seconds_metric, "real_time_seconds", "real time"),
+    (seconds_metric, "cpu_seconds", "CPU time"),
+    (seconds_metric, "user_cpu_seconds", "user CPU time"),
+    (seconds_metric, "system_cpu_seconds", "system CPU time"),
+    (bytes_metric, "memory_bytes", "memory"),
+    (bytes_metric, "os_memory_bytes", "peak resident size"),
+)
+KNOWN_SUMS: tuple[Metric, ...] = (
+    *(
+        metric(f"time.known.{name}", f"Sum of {what} over the jobs that count and have it.", COUNTED)
+        for metric, name, what in SUMMED
+    ),
+    *(
+        count_metric(f"time.known.jobs.{name.rpartition('_')[0]}", f"Jobs that count and have {what}.")
+        for _, name, what in SUMMED
+    ),
+)
+
 JOB_METRICS: tuple[Metric, ...] = (
     count_metric(
         "recorded.jobs", "Rows of jobs; for a killed run's planned job without one a reader adds it.", TABLES
@@ -98,7 +117,10 @@ JOB_METRICS: tuple[Metric, ...] = (
     ),
     bytes_metric("time.memory_bytes", "Sum of the jobs' memory.", MEMORY),
     bytes_metric("time.os_memory_bytes", "Sum of the jobs' peak resident sizes.", MEMORY),
+    *KNOWN_SUMS,
     ratio_metric("cpu_real_ratio.of_sums", "Summed CPU time over summed real time.", RATIO),
+    ratio_metric("cpu_real_ratio.known.of_sums", "The same over the jobs that count and have both.", RATIO),
+    count_metric("cpu_real_ratio.known.jobs", "How many jobs these are.", RATIO),
     ratio_metric("cpu_real_ratio.mean", "Mean of the jobs' own ratios.", RATIO),
     ratio_metric("cpu_real_ratio.stddev", "Sample standard deviation of the jobs' own ratios.", RATIO),
     ratio_metric("cpu_real_ratio.range", "Largest less smallest of the jobs' own ratios.", RATIO),

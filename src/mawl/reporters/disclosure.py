@@ -12,10 +12,11 @@ from typing import Any
 
 from mawl.advice.validity.status import RULES
 from mawl.model.run import RunFacts
-from mawl.reporters.figure import ABSENT, Form, figure, format_plain
+from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.sums import ratio_text, sum_text
 from mawl.store import Run
 from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
@@ -81,11 +82,14 @@ def _result(summary: Block) -> Iterator[tuple[str, object]]:
     yield "started", summary["started_at"]
     yield "outcome", outcome_text(summary)
     yield from headlines(summary)
+    yield (
+        "workload response time (sum of real times)",
+        sum_text(summary, "real_time_seconds", format_seconds),
+    )
+    for label, field in cpu_parts(time):
+        yield label, sum_text(summary, field, format_seconds)
+    yield "CPU/real of the sums", ratio_text(summary)
     given: tuple[tuple[str, object, Form], ...] = (
-        ("workload response time (sum of real times)", time["real_time_seconds"], format_seconds),
-        ("user CPU", time["user_cpu_seconds"], format_seconds),
-        ("system CPU", time["system_cpu_seconds"], format_seconds),
-        ("CPU/real of the sums", summary["cpu_real_ratio"]["of_sums"], format_ratio),
         ("elapsed", time["elapsed_seconds"], format_seconds),
         ("active phase", time["active_seconds"], format_seconds),
         ("device, read (whoever asked)", io["device"]["read_bytes"], format_bytes),

@@ -33,8 +33,9 @@ def format_plain(value: float) -> str:
     return text
 
 
-def cpu_parts(block: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Label and field of the CPU times of a block: user and system, or both in one where that is all."""
-    if block["user_cpu_seconds"] is None and block["cpu_seconds"] is not None:
+def cpu_parts(time: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Label and field of the CPU sums: user and system, or both in one where more jobs have that."""
+    jobs = time["known"]["jobs"]
+    if jobs["user_cpu"] < jobs["cpu"]:
         return (("CPU", "cpu_seconds"),)
     return (("user CPU", "user_cpu_seconds"), ("system CPU", "system_cpu_seconds"))

@@ -7,10 +7,11 @@ from typing import Any
 from mawl.model.probe import Probe
 from mawl.reporters import demand, probe, threads
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, figures, format_count
+from mawl.reporters.figure import ABSENT, cpu_parts, figure, figures, format_count
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.sums import ratio_text, sum_text
 from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
@@ -44,24 +45,23 @@ def render(summary: Block, probed: Probe | None = None) -> str:
 
 
 def _times(summary: Block) -> list[tuple[str, str]]:
-    time, ratio, jobs = summary["time"], summary["cpu_real_ratio"], summary["jobs"]
-    given: tuple[tuple[str, object, Form], ...] = (
-        ("elapsed", time["elapsed_seconds"], format_seconds),
-        ("active phase", time["active_seconds"], format_seconds),
-        ("real time, sum over jobs", time["real_time_seconds"], format_seconds),
-        *((label, time[field], format_seconds) for label, field in cpu_parts(time)),
-        ("CPU/real of the sums", ratio["of_sums"], format_ratio),
-        ("memory, sum over jobs", time["memory_bytes"], format_memory),
-        ("jobs that count", jobs["counted"], format_count),
-        ("most jobs at once", jobs["peak_concurrent"], format_count),
+    time, jobs = summary["time"], summary["jobs"]
+    given = (
+        ("elapsed", figure(time["elapsed_seconds"], format_seconds)),
+        ("active phase", figure(time["active_seconds"], format_seconds)),
+        ("real time, sum over jobs", sum_text(summary, "real_time_seconds", format_seconds)),
+        *((label, sum_text(summary, field, format_seconds)) for label, field in cpu_parts(time)),
+        ("CPU/real of the sums", ratio_text(summary)),
+        ("memory, sum over jobs", sum_text(summary, "memory_bytes", format_memory)),
+        ("jobs that count", figure(jobs["counted"], format_count)),
+        ("most jobs at once", figure(jobs["peak_concurrent"], format_count)),
     )
     words = (
         ("CPU adjusted for AIX's scaled accounting", threads.adjusted_cpu(summary)),
         ("busy cores", threads.busy_cores(summary)),
         *(("hardware threads", text) for text in threads.modes(summary)),
     )
-    rows = [(name, figure(value, form)) for name, value, form in given]
-    return [*rows, *((name, escaped(text)) for name, text in words if text)]
+    return [*given, *((name, escaped(text)) for name, text in words if text)]
 
 
 def _throughput(io: Block, *, imported: bool) -> list[str]:

@@ -29,6 +29,7 @@ from mawl.reporters.judgement import headlines
 from mawl.reporters.roles import bounded_waits, known_waits, roles
 from mawl.reporters.screen_tables import course_lines, programs, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
+from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 
 MOST_LINES = 45
@@ -105,17 +106,16 @@ def _headline(name: str, text: str, style: Style) -> list[str]:
 
 
 def _head(summary: Block, style: Style) -> list[str]:
-    jobs, time, ratio = summary["jobs"], summary["time"], summary["cpu_real_ratio"]
+    jobs, time = summary["jobs"], summary["time"]
     nodes = [node_text(node) for node in summary["nodes"][:1]]
     if len(summary["nodes"]) > 1:
         nodes[0] += f"; and {counted_noun(len(summary['nodes']) - 1, 'more node')}"
     peak, mean = figures((jobs["peak_concurrent"], format_count), (jobs["mean_concurrent"], format_ratio))
-    sums = figures(
-        (time["real_time_seconds"], format_seconds),
-        (ratio["of_sums"], format_ratio),
-        (time["memory_bytes"], format_memory),
+    real, memory = (
+        sum_text(summary, field, form)
+        for field, form in (("real_time_seconds", format_seconds), ("memory_bytes", format_memory))
     )
-    cpu = ", ".join(f"{label} {figure(time[field], format_seconds)}" for label, field in cpu_parts(time))
+    cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
     phases = figures(*((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail")))
     lines = [
         ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
@@ -128,7 +128,7 @@ def _head(summary: Block, style: Style) -> list[str]:
         ("elapsed", "{} = {} active + {} tail".format(*phases)),
         (
             counted_noun(jobs["counted"], "job"),
-            f"real time {sums[0]} in sum, {cpu}, CPU/real {sums[1]}, memory {sums[2]}",
+            f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",
         ),
     ]
     if summary["kind"] == "imported" and not jobs["total"]:  # recordings alone

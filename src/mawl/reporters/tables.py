@@ -10,6 +10,7 @@ from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
+from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
@@ -33,11 +34,9 @@ def times(summary: Block) -> list[str]:
             ("", "real time", *(label for label, _ in cpu), "memory"),
             (
                 f"sum over {counted_noun(jobs['counted'], 'job')}",
-                *figures(
-                    (time["real_time_seconds"], format_seconds),
-                    *((time[field], format_seconds) for _, field in cpu),
-                    (time["memory_bytes"], format_memory),
-                ),
+                sum_text(summary, "real_time_seconds", format_seconds),
+                *(sum_text(summary, field, format_seconds) for _, field in cpu),
+                sum_text(summary, "memory_bytes", format_memory),
             ),
         ]
     )
@@ -45,19 +44,21 @@ def times(summary: Block) -> list[str]:
     left_out = [f"{number} {name.replace('_', ' ')}" for name, number in jobs["left_out"].items() if number]
     if left_out:
         lines.append(f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}")
-    ratios = figures(*((ratio[name], format_ratio) for name in ("of_sums", "mean", "stddev", "range")))
+    ratios = figures(*((ratio[name], format_ratio) for name in ("mean", "stddev", "range")))
     phases = figures(
         *((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail", "startup"))
     )
     lines.append(
-        "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(*ratios)
+        "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(
+            ratio_text(summary), *ratios
+        )
     )
     lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
     return lines
 
 
 def lacking(summary: Block) -> list[str]:
-    """Which sums over the jobs are missing because some of these lack the figure, and how many do."""
+    """Which sums are not over all jobs that count because some of these lack the figure, and how many do."""
     reasons = {
         name: summary["missing"].get(path, "")
         for name, path in (
@@ -67,7 +68,7 @@ def lacking(summary: Block) -> list[str]:
             ("user and system CPU in the CPU account", "cpu_account.jobs.user_cpu_seconds"),
         )
     }
-    told = [f"no sum, {name}: {why}" for name, why in reasons.items() if " of the " in why]
+    told = [f"not of all jobs, {name}: {why}" for name, why in reasons.items() if " of the " in why]
     return [line for text in told for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
 
 

@@ -107,7 +107,11 @@ def _ends(summary: Block) -> list[str]:
         jobs = counted_noun(more, "more job")
         sentences.append(f"and {jobs} that did not finish (--format json lists all)")
     sentences += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
-    figures = [path for path in summary["missing"] if not {path, path.split(".")[0]} & {*NO_FIGURES}]
+    figures = [
+        path
+        for path in summary["missing"]
+        if not {path, path.split(".")[0]} & {*NO_FIGURES} and ".known." not in path
+    ]
     if figures:
         names = ", ".join(_grouped(figures))
         sentences.append(f"null, reasons with --format json: {names}")

@@ -14,9 +14,13 @@ from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.reporters.figure import ABSENT, Form
 from mawl.reporters.html.templating import fill
+from mawl.reporters.sums import of_some
 
 Block = dict[str, Any]
 Cell = str | Markup
+
+SUMS = ("time", "cpu_real_ratio")
+"""Blocks with sums over the jobs that have a figure beside those over all jobs."""
 
 Path = Sequence[str | int]
 Named = TypeVar("Named")
@@ -84,8 +88,24 @@ class Figures(Terms):
             return told, Markup()
         return told, paragraph(f"Not known (imported): {'; '.join(absent)}.", "quiet")
 
+    def known(self, *path: str | int) -> tuple[str | int, ...]:
+        """The path of a sum over all jobs, or of that over the jobs that have the figure where it is null."""
+        if path[0] in SUMS and self.value(*path) is None:
+            some = (path[0], "known", *path[1:])
+            if len(path) == 2 and path[1] in self.summary[path[0]]["known"] and self.value(*some) is not None:
+                return some
+        return path
+
     def show(self, form: Form, *path: str | int) -> Markup:
-        """A figure in a form for people; ``-`` with the reason where it is missing."""
+        """A figure in a form for people; ``-`` with the reason where it is missing.
+
+        A sum that is null because some jobs lack the figure is that of the others, with their number.
+        """
+        known = self.known(*path)
+        if known != path:
+            jobs = self.value(path[0], "known", "jobs")
+            jobs = jobs if isinstance(jobs, int) else jobs[str(path[1]).rpartition("_")[0]]
+            return self.show(form, *known) + f" ({of_some(self.summary, jobs)})"
         value = self.value(*path)
         return fill(
             "figure.html",

@@ -80,7 +80,7 @@ def performance(figures: Figures) -> Markup:
 
 def _table(figures: Figures, caption: str, rows: dict[str, Row]) -> Markup:
     """A row per figure; of an import those that its files tell, the others named below."""
-    known, unknown = figures.told(rows, lambda row: [figures.value(*row[2])])
+    known, unknown = figures.told(rows, lambda row: [figures.value(*figures.known(*row[2]))])
     cells = [
         (figures.term(label, name), figures.show(form, *path)) for label, name, path, form in known.values()
     ]
