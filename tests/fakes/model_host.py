@@ -35,11 +35,19 @@ class ModelHost(NamedTuple):
     cpu: tuple[Cpu, ...]
     names: dict[str, str]
     names_tell: bool
+    links: dict[str, tuple[int, int]]
+    """KiB per second that each interface received and sent, the whole time long."""
+    own_links: frozenset[str]
+    """The interfaces whose bytes are nobody else's."""
 
     def bytes(self, way: int) -> int:
         """Bytes read (0) or written (1): each once."""
         every = (rates for interval in self.moved for name, rates in interval.items() if name in self.disks)
         return sum(round(rates[way] * 1024 * STEP) for rates in every)
+
+    def network_rate(self, way: int) -> int:
+        """Bytes a second received (0) or sent (1): each once."""
+        return sum(rates[way] for name, rates in self.links.items() if name in self.own_links) * 1024
 
     def busy_ratio(self) -> float:
         """User and system time over all."""
@@ -74,6 +82,10 @@ def sar(host: ModelHost, *, sectors: bool = False, count: bool = True) -> str:
     for n in intervals:
         for name, read, written in host.rows(n):
             text += f"{_at(n + 1)}  {name} 1.00 {read * factor}.00 {written * factor}.00 8.00\n"
+    text += f"\n{_at(0)}  IFACE rxpck/s txpck/s rxkB/s txkB/s\n"
+    for n in intervals:
+        for name, (received, sent) in host.links.items():
+            text += f"{_at(n + 1)}  {name} 1.00 1.00 {received}.00 {sent}.00\n"
     return text
 
 
@@ -94,6 +106,12 @@ def sadf_text(host: ModelHost, *, sectors: bool = False) -> str:
         for n, stamp in enumerate(stamps)
         for name, read, written in host.rows(n)
     ]
+    lines.append(f"{head}IFACE;rxpck/s;txpck/s;rxkB/s;txkB/s")
+    lines += [
+        f"{stamp};{name};1.00;1.00;{received}.00;{sent}.00"
+        for stamp in stamps
+        for name, (received, sent) in host.links.items()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -112,6 +130,12 @@ def sadf_json(host: ModelHost, *, every: str = "all") -> str:
                 {"disk-device": name, "tps": 1.0, "rkB": read, "wkB": written}
                 for name, read, written in host.rows(n)
             ],
+            "network": {
+                "net-dev": [
+                    {"iface": name, "rxpck": 1.0, "txpck": 1.0, "rxkB": received, "txkB": sent}
+                    for name, (received, sent) in host.links.items()
+                ]
+            },
         }
         for n, cpu in enumerate(host.cpu)
     ]  # fmt: skip
@@ -172,6 +196,8 @@ def nmon(host: ModelHost) -> str:
     text += "CPU_ALL,CPU Total model1,User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs\n"
     for section, title in (("DISKREAD", "Disk Read KB/s"), ("DISKWRITE", "Disk Write KB/s")):
         text += f"{section},{title} model1,{','.join(names)}\n"
+    columns = [f"{name}-{way}-KB/s" for way in ("read", "write") for name in host.links]
+    text += f"NET,Network I/O model1,{','.join(columns)}\n"
     for n in range(len(host.moved) + 1):
         moved = host.moved[n - 1] if n else dict.fromkeys(names, (777, 777))
         own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
@@ -181,6 +207,8 @@ def nmon(host: ModelHost) -> str:
         for way, section in enumerate(("DISKREAD", "DISKWRITE")):
             values = (f"{moved.get(name, (0, 0))[way]}.0" for name in names)
             text += f"{section},{tag},{','.join(values)}\n"
+        carried = (f"{rates[way]}.0" for way in (0, 1) for rates in host.links.values())
+        text += f"NET,{tag},{','.join(carried)}\n"
     return text
 
 
@@ -211,25 +239,28 @@ class Format(NamedTuple):
     write: Callable[[ModelHost], str]
     devices: bool = True
     processors: bool = True
+    network: bool = False
     kernel_names: bool = False
     untimed: bool = False
 
 
 FORMATS: dict[str, Format] = {
-    "sar": Format("sar", sar),
-    "sar of sectors": Format("sar", lambda host: sar(host, sectors=True)),
-    "sar without a count": Format("sar", lambda host: sar(host, count=False), processors=False),
-    "sadf -d": Format("sadf", sadf_text, processors=False),
-    "sadf -d of sectors": Format("sadf", lambda host: sadf_text(host, sectors=True), processors=False),
-    "sadf -j": Format("sadf", sadf_json),
-    "sadf -j of 12.0": Format("sadf", lambda host: sadf_json(host, every="-1")),
+    "sar": Format("sar", sar, network=True),
+    "sar of sectors": Format("sar", lambda host: sar(host, sectors=True), network=True),
+    "sar without a count": Format("sar", lambda host: sar(host, count=False), processors=False, network=True),
+    "sadf -d": Format("sadf", sadf_text, processors=False, network=True),
+    "sadf -d of sectors": Format(
+        "sadf", lambda host: sadf_text(host, sectors=True), processors=False, network=True
+    ),
+    "sadf -j": Format("sadf", sadf_json, network=True),
+    "sadf -j of 12.0": Format("sadf", lambda host: sadf_json(host, every="-1"), network=True),
     "iostat": Format("iostat", iostat),
     "iostat -x": Format("iostat", lambda host: iostat(host, layout="extended")),
     "iostat of sectors": Format("iostat", lambda host: iostat(host, layout="sectors")),
     "iostat -d": Format("iostat", lambda host: iostat(host, cpu=False), processors=False),
     "iostat without times": Format("iostat", lambda host: iostat(host, timed=False), untimed=True),
     "iostat -o JSON": Format("iostat", iostat_json),
-    "nmon": Format("nmon", nmon, kernel_names=True),
+    "nmon": Format("nmon", nmon, network=True, kernel_names=True),
     "mpstat": Format("mpstat", mpstat, devices=False),
     "mpstat without a count": Format("mpstat", lambda host: mpstat(host, count=False), devices=False),
     "vmstat": Format("vmstat", vmstat, devices=False, processors=False),

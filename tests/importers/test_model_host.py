@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.analysis.course import Course, course
+from mawl.analysis.series import Samples
 from mawl.analysis.summary import summarise
 from mawl.formats.sysstat import Untimed
 from tests.fakes.model_host import BEGAN, FORMATS, STEP, Cpu, ModelHost, Rates
@@ -100,6 +102,7 @@ def hosts(draw: st.DrawFn, *, kernel_names: bool) -> ModelHost:
         for number in set(range(count)) - set(range(first, end)):
             gone[number] |= {name, *stack.parts.get(name, ())}
     moved = tuple(stack.moved(own) for own in gone)
+    links, own_links = draw(_networks())
     style = "kernel" if kernel_names else draw(st.sampled_from(("kernel", "number", "pretty")))
     place = {"number": 0, "pretty": 1}.get(style)
     return ModelHost(
@@ -109,7 +112,25 @@ def hosts(draw: st.DrawFn, *, kernel_names: bool) -> ModelHost:
         cpu=tuple(draw(_cpus()) for _ in range(count)),
         names={name: name if place is None else own[place] for name, own in stack.names.items()},
         names_tell=style != "number" or driver == "sd",
+        links=links,
+        own_links=own_links,
     )
+
+
+@st.composite
+def _networks(draw: st.DrawFn) -> tuple[Rates, frozenset[str]]:
+    """Interfaces, perhaps under a bond with a VLAN, with a bridge and containers, and the loopback one."""
+    own = {
+        f"{draw(st.sampled_from(('eth', 'ens')))}{number}": draw(BOTH)
+        for number in range(draw(st.integers(1, 3)))
+    }
+    found: Rates = {"lo": draw(BOTH), **own}
+    if len(own) > 1 and draw(st.booleans()):
+        found["bond0"] = sum(r for r, _ in own.values()), sum(s for _, s in own.values())
+        found["bond0.100"] = found["bond0"]
+    if draw(st.booleans()):
+        found |= {"docker0": draw(BOTH), "veth1c2d3e4": draw(BOTH)}
+    return found, frozenset(own)
 
 
 @st.composite
@@ -118,20 +139,26 @@ def _cpus(draw: st.DrawFn) -> Cpu:
     return Cpu(cuts[0], cuts[1] - cuts[0], cuts[2] - cuts[1], 100 - cuts[2])
 
 
-def summary_of(host: ModelHost, form: str) -> dict[str, Any]:
-    """The summary of a run that is the recording of a host alone."""
+def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], Course]:
+    """The summary and the course of a run that is the recording of a host alone."""
     own = FORMATS[form]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model1.txt"
         path.write_text(own.write(host))
         untimed = Untimed(BEGAN, 0.0, STEP) if own.untimed else None
         _, run = imported(Path(folder), path, untimed=untimed)
-        return summarise(run)
+        span = (BEGAN + STEP, BEGAN + len(host.moved) * STEP)
+        return summarise(run), course(run.facts, Samples(run.samples), span)
 
 
 def check(host: ModelHost, form: str) -> None:
     own = FORMATS[form]
-    summary = summary_of(host, form)
+    summary, over_time = recorded(host, form)
+    for way, name in enumerate(("received", "sent")):
+        rates = over_time.columns.get(f"network_{name}_bytes_per_second")
+        assert (rates is not None) == own.network
+        if rates is not None:
+            assert rates == pytest.approx(host.network_rate(way), rel=1e-6, abs=1)
     missing = summary["missing"]
     device = summary["io"]["device"]
     for way, name in enumerate(("read_bytes", "written_bytes")):

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from mawl.analysis.host_parts import part_names
+from mawl.analysis.interfaces import network_series
+from mawl.analysis.ports import WAYS as NETWORK_WAYS
+from mawl.analysis.ports import bonds
 from mawl.analysis.series import Floats, Samples, averaged, gained, wrap_of
 from mawl.analysis.states import states
 from mawl.analysis.throughput import device_counters
@@ -74,7 +76,7 @@ def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) 
         **_jobs(steps),
         **_memory(steps),
         "memory_limit_bytes": _limit(facts, len(edges) - 1),
-        **_network(steps, samples),
+        **_network(steps, samples, facts),
         **{
             f"pressure_{kind}_some_ratio": steps.rate([f"host.pressure_{kind}_some_seconds"], mean=True)
             for kind in ("cpu", "io", "memory")
@@ -120,13 +122,14 @@ class _Steps:
 
 def _edges(samples: Samples | None, span: tuple[float, float]) -> Floats:
     """The looks at the node with most of them, from just before the span to just after it."""
-    looks = [
-        np.unique(np.concatenate([series.times for name in names if (series := samples.series(node, name))]))
-        for node in (samples.nodes if samples else ())
-        if samples and (names := [name for name in LOOKED_AT if name in samples.names(node)])
-    ]
-    if not looks:
+    if samples is None or not samples.nodes:
         return np.empty(0)
+    looks = []
+    for node in samples.nodes:
+        every = samples.names(node)
+        names = [name for name in LOOKED_AT if name in every] or every
+        found = [series.times for name in names if (series := samples.series(node, name)) is not None]
+        looks.append(np.unique(np.concatenate(found)))
     times = max(looks, key=len)
     first = max(int(np.searchsorted(times, span[0], side="right")) - 1, 0)
     last = int(np.searchsorted(times, span[1], side="left")) + 1
@@ -136,7 +139,8 @@ def _edges(samples: Samples | None, span: tuple[float, float]) -> Floats:
 
 
 LOOKED_AT = ("jobs_running", "host.cpu_user_seconds")
-"""Series that are there whenever somebody looked: at jobs, and at the host."""
+"""Series with a value at every look at the jobs and at the host.  A recording of devices alone has neither:
+there all series are read."""
 
 
 def _roles(steps: _Steps) -> dict[str, Floats | None]:
@@ -215,16 +219,8 @@ def _limit(facts: RunFacts, steps: int) -> Floats | None:
     return np.full(steps, float(sum(limit or 0 for limit in limits)))
 
 
-def _network(steps: _Steps, samples: Samples) -> dict[str, Floats | None]:
-    """All networks but the loopback one, and fabrics."""
-    parts = {
-        f"{kind}.{name}"
-        for node in samples.nodes
-        for kind in ("network", "fabric")
-        for name in part_names(samples, node, kind)
-        if (kind, name) != ("network", "lo")
-    }
+def _network(steps: _Steps, samples: Samples, facts: RunFacts) -> dict[str, Floats | None]:
     return {
-        f"network_{way}_bytes_per_second": steps.rate([f"{part}.{way}_bytes" for part in sorted(parts)])
-        for way in ("received", "sent")
+        f"network_{way}_bytes_per_second": steps.rate(network_series(samples, bonds(facts), [way]))
+        for way in NETWORK_WAYS
     }

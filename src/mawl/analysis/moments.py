@@ -13,8 +13,9 @@ import msgspec
 
 from mawl.analysis.blocks import Block
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
+from mawl.analysis.interfaces import network_series
 from mawl.analysis.links import LinkWindow, link_windows
-from mawl.analysis.ports import bonds, port_windows
+from mawl.analysis.ports import WAYS, bonds, port_windows
 from mawl.analysis.series import Samples
 from mawl.analysis.states import states
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
@@ -97,7 +98,7 @@ def moments(
     busy, swap, network, throttled = (
         _busy(samples, edges),
         rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
-        rates(samples, _network(samples, facts), edges),
+        rates(samples, network_series(samples, bonds(facts) if facts else (), WAYS), edges),
         rates(samples, ["group.cpu_throttled_seconds"], edges),
     )
     return [
@@ -232,18 +233,3 @@ def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
     """Share of all processors' time that was busy, by the definition of ``host.cpu_busy_ratio``."""
     parts = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
     return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]
-
-
-def _network(samples: Samples, facts: RunFacts | None) -> list[str]:
-    """Counters of bytes of all networks but the loopback one, and of fabrics; a bond is its members."""
-    left_out = ("network.lo.", *(f"network.{name}." for _, name in (bonds(facts) if facts else ())))
-    return sorted(
-        {
-            name
-            for node in samples.nodes
-            for name in samples.names(node)
-            if name.startswith(("network.", "fabric."))
-            and name.endswith(("received_bytes", "sent_bytes"))
-            and not name.startswith(left_out)
-        }
-    )

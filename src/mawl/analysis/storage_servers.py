@@ -6,14 +6,13 @@ import statistics
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing
-from mawl.analysis.host_parts import part_names
+from mawl.analysis.interfaces import network_parts
 from mawl.analysis.recordings import whole_devices
 from mawl.analysis.series import Change, Samples, quotients
 from mawl.analysis.windows import Rates, Windows, added
 from mawl.model.cluster import StorageRun
 from mawl.model.run import RunFacts
 
-LOOPBACK = "lo"
 WAYS = ("read", "write")
 BYTES = {"read": "read_bytes", "write": "written_bytes"}
 NO_WINDOWS = "no job has both a start and an end, or the run holds no samples"
@@ -21,12 +20,11 @@ NOT_COVERED = "the samples of the storage server do not cover half of it, or it 
 
 
 def network_rates(samples: Samples, node: str, way: str, edges: Sequence[float]) -> Rates:
-    """Bytes a second ``received`` or ``sent`` over all networks and fabrics of a node but the loopback.
+    """Bytes a second ``received`` or ``sent`` over the networks and fabrics of a node, each byte once.
 
     Of what is known: an interface that came or went leaves a gap; None where none is.
     """
-    names = [f"network.{name}" for name in part_names(samples, node, "network") if name != LOOPBACK]
-    names += [f"fabric.{name}" for name in part_names(samples, node, "fabric")]
+    names = network_parts(samples, node)
     rows = zip(*(samples.changes(node, f"{name}.{way}_bytes", edges) for name in names), strict=True)
     known = [[change.per_second for change in row if change is not None] for row in rows]
     return [sum(row) if row else None for row in known] if names else [None] * (len(edges) - 1)

@@ -48,7 +48,7 @@ STORAGE_METRICS: tuple[Metric, ...] = (
     *(
         rate_metric(
             f"cluster.storage.*.{way}_bytes_per_second.{figure}",
-            f"What its networks and fabrics {way}, the loopback left out, {words}.",
+            f"What its networks and fabrics {way}, each byte once, {words}.",
             REPORTED,
         )
         for way in ("received", "sent")
@@ -77,7 +77,7 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
     ),
     rate_metric(
         "cluster.network_bytes_per_second",
-        "Sum over the nodes of what their networks and fabrics received and sent, the loopback left out.",
+        "Sum over the nodes of what their networks and fabrics received and sent, each byte once (no loopback, bonds or bridges).",
         REPORTED,
     ),
     rate_metric("cluster.network_received_bytes_per_second", "What of it they received.", REPORTED),
@@ -102,7 +102,7 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
                 "nodes.*",
                 "Sum over its jobs that count",
                 "From the first opening to its last job's end.",
-                "Received and sent by its networks and fabrics while its jobs ran, the loopback left out; "
+                "Received and sent by its networks and fabrics while its jobs ran, each byte once; "
                 "null where another node of the same machine tells of them.",
             ),
             (
