@@ -77,7 +77,7 @@ CLUSTER_METRICS: tuple[Metric, ...] = (
     ),
     rate_metric(
         "cluster.network_bytes_per_second",
-        "Sum over the nodes of what their networks and fabrics received and sent, each byte once (no loopback, bonds or bridges).",
+        "Sum over the nodes of what their networks and fabrics received and sent, each byte once.",
         REPORTED,
     ),
     rate_metric("cluster.network_received_bytes_per_second", "What of it they received.", REPORTED),
