@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import subprocess
 import sys
 
 import pytest
 
-from mawl.commands.main import main
+from mawl.commands.main import VERBS, build_parser, main
 
 
 def test_a_mistyped_verb_is_told_the_one_that_is_like_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,3 +29,44 @@ def test_a_process_that_is_done_ends_without_the_destructors_of_libraries() -> N
     ends = "import sys; sys.argv = ['mawl', '--version']; from mawl.commands.main import entry; entry()"
     done = subprocess.run([sys.executable, "-c", f"{aborts}; {ends}"], capture_output=True, text=True)
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "mawl", "")
+
+
+MOST_LINES = 60
+"""Of a screen."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_is_no_longer_than_a_screen(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    assert 5 < capsys.readouterr().out.count("\n") <= MOST_LINES
+
+
+def test_options_that_help_leaves_out_are_in_help_all_and_are_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    brief = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["run", "--help-all"])
+    every = capsys.readouterr().out
+    assert "--node-timeout" not in brief and "nodes:" in brief and "--help-all" in brief
+    assert "--node-timeout SECONDS" in every and "other options:" in every
+    assert (
+        build_parser(["run"], everything=False).parse_args(["run", "--node-timeout", "9"]).node_timeout == 9
+    )
+
+
+def test_every_option_that_help_groups_is_one_of_the_verb() -> None:
+    for verb in ("run", "probe"):
+        groups = importlib.import_module(f"mawl.commands.{verb}").GROUPS
+        parser = build_parser([verb])
+        page = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction)).choices[
+            verb
+        ]
+        known = {flag for one in page._actions for flag in (*one.option_strings, one.metavar)}
+        assert {name for names in groups.values() for name in names} <= known

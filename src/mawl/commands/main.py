@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from mawl import __version__
 from mawl.commands.extras import installing, missing_package
+from mawl.commands.help_pages import VerbParser
 from mawl.commands.terminal import printing
 from mawl.errors import LIMITS, MawlError, UsageError, meant
 from mawl.exits import end_with
@@ -47,8 +48,11 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
 
-def build_parser(wanted: Sequence[str] = VERBS) -> argparse.ArgumentParser:
-    """The command line of the verbs ``wanted``, by default the whole of it; only their modules are loaded."""
+def build_parser(wanted: Sequence[str] = VERBS, *, everything: bool = True) -> argparse.ArgumentParser:
+    """The command line of the verbs ``wanted``, by default the whole of it; only their modules are loaded.
+
+    Without ``everything`` the help of a verb with many options shows those of its ``GROUPS``.
+    """
     parser = argparse.ArgumentParser(
         prog="mawl",
         description="Mixed Analytics WorkLoad: can this system carry an analytics shop's mixed load, "
@@ -57,7 +61,7 @@ def build_parser(wanted: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mawl {__version__}")
     parser.add_argument("--debug", action="store_true", help="show a traceback with an error")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
     for verb in wanted:
         try:
             with importing():
@@ -67,7 +71,14 @@ def build_parser(wanted: Sequence[str] = VERBS) -> argparse.ArgumentParser:
             _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)
             continue
         epilog = getattr(module, "EXIT_CODES", EXIT_CODES)
-        sub = verbs.add_parser(module.NAME, help=module.HELP, description=module.__doc__, epilog=epilog)
+        sub = verbs.add_parser(
+            module.NAME,
+            help=module.HELP,
+            description=module.__doc__,
+            epilog=epilog,
+            groups=getattr(module, "GROUPS", None),
+            everything=everything,
+        )
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         module.add_arguments(sub)
         sub.set_defaults(run_verb=module.run)
@@ -100,7 +111,8 @@ def _run(argv: Sequence[str] | None) -> int:
                 f"no verb is called {first!r}", cure=f"{meant(first, VERBS)}choose one of {', '.join(VERBS)}"
             )
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
-        build_parser((first,) if first in VERBS else VERBS).parse_args(words, arguments)
+        wanted = (first,) if first in VERBS else VERBS
+        build_parser(wanted, everything="--help-all" in words).parse_args(words, arguments)
         arrow_alone()
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()

@@ -17,6 +17,7 @@ import msgspec
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
 from mawl.config.settings import Settings
@@ -49,6 +50,27 @@ from mawl.volumes import PROBE_PREFIX
 
 NAME = "probe"
 HELP = "what the storage itself can do (fio), and the guideline of SAS per core"
+
+GROUPS: Groups = {
+    "places": {
+        "DIR": None,
+        "--data": "input tables and results (default: ./mawl-data)",
+        "--work": "temporary tables (default: ./mawl-work)",
+        "--util": "sort and spill files (default: ./mawl-util)",
+    },
+    "tests": {
+        "--full": "all patterns and request sizes, with 1, 2, 4 and so on up to twice the cores",
+        "--patterns": None,
+        "--sizes": None,
+        "--streams": None,
+        "--seconds": None,
+        "--file-size": None,
+        "--direct": None,
+        "--fill": None,
+        "--steady": None,
+    },
+    "result": {"--output": None, "--run": None, "--system": None, "--json": None},
+}
 
 MOST_STREAMS = 4096
 

@@ -9,11 +9,51 @@ from mawl.commands.arguments import add_role_arguments, add_volume_order_argumen
 from mawl.commands.campaign_arguments import add_campaign_arguments, kind_of
 from mawl.commands.cluster import run_on_nodes
 from mawl.commands.cluster_arguments import add_cluster_arguments, on_nodes
+from mawl.commands.help_pages import Groups
 from mawl.commands.run_profile import add_profile_argument, apply_profile
 from mawl.imports import importing
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
+
+GROUPS: Groups = {
+    "workload": {
+        "WORKLOAD": None,
+        "--sessions": None,
+        "--scale": None,
+        "--seed": None,
+        "--option": "an option of the programs, such as memsize=512M or cpucount=2; may be repeated",
+    },
+    "places": {
+        "--data": "input tables and results (default: ./mawl-data)",
+        "--work": "temporary tables (default: ./mawl-work)",
+        "--util": "sort and spill files (default: ./mawl-util)",
+        "--runs": None,
+        "--output": None,
+    },
+    "limits": {
+        "--cores": None,
+        "--memory-limit": "memory for jobs and page cache together",
+        "--timeout": None,
+        "--cache": "what the page cache holds of the files; none: the storage serves every request",
+    },
+    "start": {
+        "--solo": "first time each program alone in three runs, to say what the mix costs",
+        "--dry-run": None,
+        "--probe": None,
+    },
+    "campaign": {
+        "--repeat": "the same run N times, with median, range and interval",
+        "--ab": "A against B in the order A B B A, then compared",
+        "--find-sessions": "the largest number of sessions that is carried",
+        "--continue": "go on with a campaign that was cut short",
+    },
+    "nodes": {
+        "--ssh": "run on these hosts, which are started over ssh",
+        "--cluster": "run on every worker of a Dask cluster",
+        "--scaling": "a campaign: the run on the first 1, 2, 4 nodes, say",
+    },
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
