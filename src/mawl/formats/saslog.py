@@ -17,7 +17,9 @@ from mawl.formats.saslog_block import (
     MAINFRAME,
     RESOURCES,
     OpenBlock,
+    is_time,
     names_figure,
+    note_of_one_line,
     unreadable_value,
     value_is_whole,
 )
@@ -40,7 +42,6 @@ from mawl.formats.saslog_records import (
     page_instant,
 )
 from mawl.formats.saslog_whole import whole_note, whole_rows
-from mawl.model.usage import Usage
 
 MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""
@@ -51,8 +52,9 @@ UNIX = ("Linux", "AIX", "SunOS", "Solaris", "HP-UX", "OSF1")
 """Platforms whose notes of FULLSTIMER have counts below the Timestamp."""
 
 _NOTE = b"NOTE:"
-_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ")
+_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ")
 """What all lines that matter outside a block contain; a log is searched for them, not split into lines."""
+_TIMES = (b"real time ", b" cpu ")
 
 Skip = Callable[[int, str, str], None]
 
@@ -71,6 +73,7 @@ class LogReader:
         self._joined: list[str] = []
         self._joined_line = 0
         self._suspect: tuple[int, str] | None = None
+        self._stray = 0
         self._line = 1
         self._unix = False
         self._followed: set[str] = set()
@@ -140,7 +143,11 @@ class LogReader:
                     found = content.find(needle, at)
                     places[index] = length if found < 0 else found
             places[0] = min(places[1:])
-        return places[0] if note < 0 else min(note, places[0])
+        nearest = places[0] if note < 0 else min(note, places[0])
+        for needle in _TIMES:
+            found = content.find(needle, at, nearest)
+            nearest = nearest if found < 0 else found
+        return nearest
 
     def _take(self, line: str) -> Iterator[Entry]:
         """One line."""
@@ -156,12 +163,15 @@ class LogReader:
                 self._page = True
                 yield from self._fact(line)
                 return
-            self._give_up(line)
+            yield from self._give_up(line)
         if self._suspect is not None:
             number, text = self._suspect
             self._suspect = None
             if like_a_figure(line):
                 self._skip(number, look_alike(text), text)
+                self._stray = self._line - 1
+                if is_time(line):
+                    yield LogFact(number, "unread", "")
         text = line[1:] if line.startswith((" NOTE:", " ERROR", " PASS")) else line
         if text.startswith("NOTE:"):
             if self._blank:
@@ -173,11 +183,13 @@ class LogReader:
         if self._block is None:
             yield from self._outside(text)
 
-    def _give_up(self, below: str) -> None:
+    def _give_up(self, below: str) -> Iterator[LogFact]:
         """A note that did not become whole: what it would have told is not known, and that is said."""
         text, self._joined = " ".join(self._joined), []
         if " used" in text and names_figure(below):
             self._skip(self._joined_line, "a performance note whose heading cannot be read", text)
+            yield LogFact(self._joined_line, "unread", "")
+            self._stray = self._line - 1
         elif fields := damaged_rows(text):
             self._skip(self._joined_line, "a note on rows that cannot be read: their number is unknown", text)
             for field in fields:
@@ -208,8 +220,18 @@ class LogReader:
     def _outside(self, text: str) -> Iterator[Entry]:
         if "NOTE: " in text and HEADING.search(text):
             self._skip(self._line, "quotes a performance note: it does not begin its line", text.strip())
+        elif is_time(text):
+            yield from self._without_heading()
         else:
             yield from self._fact(text)
+
+    def _without_heading(self) -> Iterator[LogFact]:
+        """A figure of a step that is not known: it is not the next step's, nor are the rows above it."""
+        self._rows = {}
+        if self._line > self._stray + 1:
+            self._skip(self._line, "figures without a heading: of which step is not known", "")
+            yield LogFact(self._line, "unread", "")
+        self._stray = self._line
 
     def _fact(self, text: str) -> Iterator[Entry]:
         text = text[1:] if text.startswith((" ERROR", " PASS")) else text
@@ -236,18 +258,8 @@ class LogReader:
             self._open(line, heading)
         elif found := MAINFRAME.fullmatch(text):
             yield from self._close()
-            block = OpenBlock(line, found, self._rows)
+            yield note_of_one_line(line, found, self._rows)
             self._rows = {}
-            usage = Usage(
-                unsplit_cpu_seconds=float(found["cpu"]),
-                memory_bytes=None if found["memory"] is None else int(found["memory"]) * 1024,
-            )
-            block.figures = {
-                name: value
-                for name in ("unsplit_cpu_seconds", "memory_bytes")
-                if (value := getattr(usage, name)) is not None
-            }
-            yield block.note()
         elif counts := row_counts(text):
             for field, count in counts.items():
                 add_rows(self._rows, field, count)
@@ -265,7 +277,7 @@ class LogReader:
         self._block = OpenBlock(line, heading, self._rows)  # type: ignore[arg-type]
         self._rows, self._between, self._blank, self._page = {}, 0, False, False
 
-    def _close(self, *, cut: bool = False) -> Iterator[PerformanceNote]:
+    def _close(self, *, cut: bool = False) -> Iterator[Entry]:
         """End the open block, if any; a heading without a figure is no note, nor is a mixture of several."""
         block, self._block = self._block, None
         if block is None:
@@ -274,6 +286,7 @@ class LogReader:
             self._skip(block.line, "a heading without figures: cut off, or no performance note", "")
         elif block.mixed:
             self._skip(block.line, "two values for one figure: lines of several notes are mixed", "")
+            yield LogFact(block.line, "unread", "")
         else:
             if cut:
                 self._skip(block.line, "the file ends within this note: what is absent is not known", "")
@@ -295,7 +308,7 @@ class LogReader:
 
     def _end(self) -> Iterator[Entry]:
         if self._joined:
-            self._give_up("")
+            yield from self._give_up("")
         block = self._block
         if block is None:
             return

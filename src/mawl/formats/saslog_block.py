@@ -170,10 +170,24 @@ class OpenBlock:
         return PerformanceNote(usage=Usage(**self.figures), cut=cut, **self.more)  # type: ignore[arg-type]
 
 
+def note_of_one_line(line: int, heading: re.Match[str], rows: Rows) -> PerformanceNote:
+    """The note of z/OS whose heading (a match of :data:`MAINFRAME`) has its figures."""
+    block = OpenBlock(line, heading, rows)
+    block.figures["unsplit_cpu_seconds"] = float(heading["cpu"])
+    if heading["memory"] is not None:
+        block.figures["memory_bytes"] = int(heading["memory"]) * 1024
+    return block.note()
+
+
 def names_figure(line: str) -> bool:
     """Whether a line is one of a note's, whatever its value."""
     patterns = (_NAMES, _COLUMNS, _OPERATIONS, _MAINFRAME_LINES)
     return any(pattern.fullmatch(line) for pattern in patterns)
+
+
+def is_time(line: str) -> bool:
+    """Whether a line is one of a note's that gives a time, in any layout."""
+    return any(pattern.fullmatch(line) for pattern in (_TIMES, _COLUMNS, _MAINFRAME_LINES))
 
 
 def value_is_whole(line: str) -> bool:

@@ -36,6 +36,10 @@ _FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
     ("platform", re.compile(r"NOTE: This session is executing on the (.*?) platform\.\s*")),
     ("identity", re.compile(r"NOTE: This is (job .*); all times are UTC\.\s*")),
     ("place", re.compile(r"(NOTE: It is stage .*)")),
+    (
+        "remote",
+        re.compile(r"NOTE: Remote ((?:signon to|submit to|signoff from) \S+ (?:commencing|complete))\b.*"),
+    ),
 )
 _ERROR = re.compile(r"ERROR(?: [0-9]{1,4}-[0-9]{1,4})?: ?(.*)")
 _HEADER = re.compile(r"PASS HEADER ([a-z0-9]{1,10}=\S.*?)\s*")
@@ -53,12 +57,15 @@ OPENINGS = (
     "NOTE: The DATA ",
     "NOTE: This session is executing",
     "NOTE: This is job ",
+    "NOTE: Remote ",
 )
 """Notes of which a part may stand on the next line, where the lines of a log are short."""
 
 _FIGURE_BELOW = re.compile(
-    r"\s{2,}\S[^0-9]{0,40}?(?:\s{2,}|\s:\s)[0-9][0-9.,:]{0,20}(?:\s?[^\s0-9]{1,12})?\s*"
+    r"\s{2,}[^\s0-9][^0-9:]{0,40}?(?:\s{2,}|\s:\s+)"
+    r"[0-9]{1,9}[.,:][0-9][0-9.,:]{0,20}(?:\s?[^\s0-9]{1,12})?\s*"
 )
+"""A time, with which performance notes begin; ``Levels:  2`` below a libref is none."""
 _COLONS = (":", "：", "£º")
 """Also the wide colon of Chinese and Japanese logs, and its bytes read as cp1252."""
 

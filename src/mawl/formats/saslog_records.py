@@ -41,7 +41,9 @@ class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cut: bool = False
 
 
-FactName = Literal["begins", "software", "platform", "identity", "place", "error", "page", "header"]
+FactName = Literal[
+    "begins", "software", "platform", "identity", "place", "error", "page", "header", "remote", "unread"
+]
 
 
 class LogFact(NamedTuple):
@@ -50,7 +52,8 @@ class LogFact(NamedTuple):
     ``begins``: the first line of a banner; ``software`` and ``platform``: the release and what it runs
     on; ``identity``: mawl's own line of job, program, session and outcome, ``place`` the one after it;
     ``error``: an ERROR line; ``page``: the time in a page header, when the session began to the minute;
-    ``header``: a line of %PASSINFO (``host=...``).
+    ``header``: a line of %PASSINFO (``host=...``); ``remote``: SAS/CONNECT goes to a session or comes back
+    (``submit to TSK1 commencing``); ``unread``: figures of a step that are no note, told to ``skip``.
     """
 
     line: int

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mawl import __version__
 from mawl.formats.lines import one_line
 from mawl.importers.collected import Collected
 from mawl.importers.device_roles import volumes_by_pattern
+from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
@@ -23,6 +25,8 @@ NO_RUN_QUEUE = "a SAS log does not tell how long its job waited for a CPU"
 NO_BLOCKED = "a SAS log tells neither run queue nor I/O by role (wait.blocked_at_most_seconds bounds the sum)"
 NO_LAUNCHER = "an imported run had no launcher of mawl"
 NO_END = "fio tells when it wrote its results, not when its tests began and ended"
+NO_TIME = "no file names a time"
+NO_JOB_END = "the logs have page headers and no timestamps or session totals: starts, and no ends"
 MISSING: dict[str, str] = {
     "start_mode": "an imported run was not started by mawl",
     "on_failure": "an imported run was not started by mawl",
@@ -85,8 +89,8 @@ def facts_of(
     remarks = [*_remarks(collected, jobs, sources, refused), *_probed(collected)]
     if scaled := _scaled(collected):
         remarks.append(f"CPU times of {', '.join(scaled[:5])} are AIX's, scaled by PURR: raw, not adjusted")
-    tested_at = _tested_at(collected, sources) if span is None else None
-    if span is None and tested_at is None:
+    started_at = _started_at(collected, sources)
+    if started_at is None:
         remarks.append("no file names a time: the run's start is when it was imported")
     return RunFacts(
         run_id=run_id,
@@ -100,7 +104,7 @@ def facts_of(
         ),
         outcome="failed" if bad else "completed",
         outcome_reason=f"{bad} of {len(jobs)} imported jobs did not finish well" if bad else None,
-        started_at=span[0] if span else time.time() if tested_at is None else tested_at,
+        started_at=time.time() if started_at is None else started_at,
         ended_at=None if span is None else span[1],
         command=list(command),
         nodes=_nodes(collected, jobs),
@@ -112,7 +116,7 @@ def facts_of(
         missing={
             **MISSING,
             **({} if jobs else dict.fromkeys(("io.by_role", "io.coverage_ratio"), NO_ROLES_OF_HOST)),
-            **({} if span else {"ended_at": "no file names a time" if tested_at is None else NO_END}),
+            **({} if span else {"ended_at": _no_end(collected, started_at)}),
         },
         remarks=remarks,
     )
@@ -149,6 +153,21 @@ def _tested_at(collected: Collected, sources: Sequence[SourceFacts]) -> float | 
     return collected.probe.created_at if collected.probe is not None and told else None
 
 
+def _started_at(collected: Collected, sources: Sequence[SourceFacts]) -> float | None:
+    """When the first job or recording began, else when fio wrote; None where no file has a time."""
+    starts = [job.started_at for job, _ in collected.jobs if job.started_at is not None]
+    if span := collected.job_span() or collected.host_span():
+        starts.append(span[0])
+    return min(starts) if starts else _tested_at(collected, sources)
+
+
+def _no_end(collected: Collected, started_at: float | None) -> str:
+    """Why the end of a run is not known whose start may be."""
+    if started_at is None:
+        return NO_TIME
+    return NO_JOB_END if any(job.started_at is not None for job, _ in collected.jobs) else NO_END
+
+
 def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     """Nodes with recordings, and those that only jobs name, by name."""
     platforms = {job.node: job.platform for job, _ in collected.jobs if job.node and job.platform}
@@ -174,11 +193,12 @@ def _remarks(
 ) -> list[str]:
     """What a reader of the run must know of how its figures came about."""
     imported = [job for job, _ in collected.jobs]
+    sums = Counter(job.missing.get("usage") for job in imported)
     told = [
-        (
-            sum("usage" in job.missing for job in imported),
-            "have no session total: their figures are sums of steps",
-        ),
+        (sums[WITH_STARTUP] + sums[NO_STARTUP], "have no session total: their figures are sums of steps"),
+        (sums[WITH_STARTUP], "have a sum that includes SAS's initialization, as session totals do"),
+        (sums[NO_STARTUP], "have a sum without SAS's initialization: their logs have no note of it"),
+        (sums[STEP_UNREAD], "have no session total and a step that cannot be read: no sum is known"),
         (sum("exact" in job.missing for job in imported), "start at the minute of their page header"),
         (sum(job.started_at is None for job in imported), "have no timestamps and so no place in time"),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO, get_args
 
@@ -11,82 +11,30 @@ import msgspec
 
 from mawl.formats.decoding import encoding_of
 from mawl.formats.saslog import read_log
-from mawl.formats.saslog_records import LogFact, PerformanceNote, page_instant
+from mawl.formats.saslog_records import LogFact, PerformanceNote
 from mawl.formats.saslog_steps import step_of
-from mawl.formats.saslog_write import PLACE
 from mawl.importers.interface import Context, ImportedJob, Item
-from mawl.importers.sums import StepSums
+from mawl.importers.sas_sessions import Session, Sessions
 from mawl.model.records import JobOutcome, ProgramClass, StepRecord
+from mawl.model.usage import Usage
 from mawl.store.plain import in_calendar
 from mawl.units import parse_instant
 
-_IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
 _NUMBERS_AT_END = re.compile(r"(?:[._-][0-9]{1,17}){1,9}$")
 DIGITS_OF_A_DATE = 6
-_FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 _HEADINGS = re.compile(
     rb"NOTE: (?:The )?(?:DATA statement|PROCEDURE \S+|SAS initialization|SAS System|SAS session|View \S+)"
     rb"\s+used"
 )
 _MARKS = (b"SAS (r) Proprietary Software", b"by SAS Institute Inc.", b"in the layout of a SAS log")
 
+WITH_STARTUP = "the log has no session total: the sum of its initialization and steps"
+NO_STARTUP = "the log has neither session total nor initialization: the sum of its steps"
+STEP_UNREAD = "the log has no session total and a step that cannot be read: their sum is not known"
 LONGEST_SECONDS = 366 * 86400.0
 TOO_LONG = "a real time of more than a year is doubtful: no start or end is told from it"
 OWN_ERROR = "the log has an ERROR: "
 LOST = "the log ends within a note and has no session total: the session was killed, or the file cut short"
-
-
-class _Session:
-    """What is known of one session so far."""
-
-    def __init__(self) -> None:
-        self.software: str | None = None
-        self.platform: str | None = None
-        self.host: str | None = None
-        self.identity: tuple[str, str, str, JobOutcome] | None = None
-        self.place: re.Match[str] | None = None
-        self.error: str | None = None
-        self.page: float | None = None
-        self.next_page: LogFact | None = None
-        self.job: str | None = None
-        self.steps = 0
-        self.notes = 0
-        self.sums = StepSums()
-        self.total: PerformanceNote | None = None
-        self.first_at: float | None = None
-        self.last_at: float | None = None
-        self.cut = False
-
-    def tell(self, fact: LogFact) -> None:
-        """Take what a line tells."""
-        if fact.name == "software":
-            self.software = self.software or fact.text
-        elif fact.name == "platform":
-            self.platform = self.platform or fact.text
-        elif fact.name == "error":
-            self.error = self.error or fact.text
-        elif fact.name == "header":
-            key, _, value = fact.text.partition("=")
-            if key == "host":
-                self.host = self.host or value
-        elif fact.name == "identity" and (match := _IDENTITY.fullmatch(fact.text)):
-            if match[4] in get_args(JobOutcome):
-                self.identity = (match[1], match[2], match[3], match[4])  # type: ignore[assignment]
-        elif fact.name == "place" and self.identity and (match := PLACE.fullmatch(fact.text.rstrip())):
-            self.place = match
-        elif fact.name == "page" and not self.notes:
-            self.page = page_instant(fact.text)
-        elif fact.name == "page":
-            self.next_page = fact
-
-    def after(self, total: PerformanceNote) -> _Session:
-        """The session that follows in the same log; a first page below the total is its."""
-        following = _Session()
-        page = self.next_page
-        if page is not None and page.line > total.line and _FIRST_PAGE.match(page.text):
-            at = page_instant(page.text)
-            following.page = None if at == self.page else at
-        return following
 
 
 class SasLogs:
@@ -109,56 +57,49 @@ class SasLogs:
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Steps, and the job of each session after its own."""
-        session = _Session()
-        jobs = 0
+        sessions = Sessions()
         for entry in read_log(stream, context.skip):
             if isinstance(entry, LogFact):
-                if entry.name == "begins" and session.notes:
-                    yield self._job(session, context)
-                    jobs, session = jobs + 1, _Session()
-                session.tell(entry)
+                yield from self._jobs(sessions.tell(entry), context)
                 continue
             context.blocks += 1
-            if entry.kind == "initialization" and session.notes:
-                yield self._job(session, context)
-                jobs, session = jobs + 1, _Session()
-            session.notes += 1
-            session.cut = session.cut or entry.cut
+            yield from self._jobs(sessions.note(entry), context)
             if entry.kind == "session":
-                session.total = entry
-                yield self._job(session, context)
-                jobs, session = jobs + 1, session.after(entry)
+                sessions.current.total = entry
+                yield from self._jobs([sessions.close()], context)
             else:
-                yield self._step(session, entry, context)
-        if session.notes:
-            yield self._job(session, context)
-            jobs += 1
-        if not jobs:
+                yield self._step(sessions.current, entry, context)
+        yield from self._jobs(sessions.rest(), context)
+        if not context.blocks:
             context.skip(None, "no performance note in it (options NOSTIMER, or a log of another kind)")
 
-    def _step(self, session: _Session, note: PerformanceNote, context: Context) -> StepRecord:
+    def _jobs(self, ended: Iterable[Session], context: Context) -> Iterator[ImportedJob]:
+        return (self._job(session, context) for session in ended)
+
+    def _step(self, session: Session, note: PerformanceNote, context: Context) -> StepRecord:
         if session.job is None:
             session.job = context.job_name(self._wanted(session, context))
         session.steps += 1
         started_at, ended_at = _span(session, note, context)
         if note.kind in ("data", "procedure"):
             session.sums.add(note.usage)
+        elif note.kind == "initialization":
+            session.startup = note.usage
         if ended_at is not None:
             session.last_at = ended_at
             if session.first_at is None:
                 session.first_at = started_at
         return step_of(note, session.job, session.steps, started_at, ended_at)
 
-    def _wanted(self, session: _Session, context: Context) -> str:
+    def _wanted(self, session: Session, context: Context) -> str:
         return session.identity[0] if session.identity else PurePath(stem(context.file)).name
 
-    def _job(self, session: _Session, context: Context) -> ImportedJob:
+    def _job(self, session: Session, context: Context) -> ImportedJob:
         job = session.job or context.job_name(self._wanted(session, context))
         outcome, reason = _end(session)
         started_at, ended_at, missing = _times(session, context)
         if session.total is None:
-            usage = session.sums.usage()
-            missing["usage"] = "the log has no session total: the sum of its steps"
+            usage, missing["usage"] = _summed(session)
         else:
             usage = session.total.usage
         own = session.identity
@@ -178,6 +119,14 @@ class SasLogs:
             missing=missing,
         )
         return found if session.place is None else _placed(found, session.place, context)
+
+
+def _summed(session: Session) -> tuple[Usage, str]:
+    """The figures of a job whose log has no session total, and what they are."""
+    if session.unread is not None:
+        return Usage(), STEP_UNREAD
+    usage = session.sums.usage(session.startup)
+    return usage, NO_STARTUP if session.startup is None else WITH_STARTUP
 
 
 def _placed(job: ImportedJob, place: re.Match[str], context: Context) -> ImportedJob:
@@ -208,7 +157,7 @@ def _instant(text: str) -> float | None:
     return at if in_calendar(at) else None
 
 
-def _span(session: _Session, note: PerformanceNote, context: Context) -> tuple[float | None, float | None]:
+def _span(session: Session, note: PerformanceNote, context: Context) -> tuple[float | None, float | None]:
     """Start and end of a note's step: the timestamp is that of the end, to the second."""
     if note.ended_at is None:
         return None, None
@@ -223,7 +172,7 @@ def _span(session: _Session, note: PerformanceNote, context: Context) -> tuple[f
     return started_at, ended_at
 
 
-def _times(session: _Session, context: Context) -> tuple[float | None, float | None, dict[str, str]]:
+def _times(session: Session, context: Context) -> tuple[float | None, float | None, dict[str, str]]:
     """Start and end of a job, and why one is not known or not exact."""
     started_at = ended_at = None
     if session.total is not None:
@@ -246,7 +195,7 @@ def _times(session: _Session, context: Context) -> tuple[float | None, float | N
     return started_at, started_at + real, missing
 
 
-def _end(session: _Session) -> tuple[JobOutcome, str | None]:
+def _end(session: Session) -> tuple[JobOutcome, str | None]:
     """How the job ended: as mawl's own log says, else failed with an ERROR, lost where the log is cut."""
     error = None if session.error is None else OWN_ERROR + session.error[:200]
     if session.identity:

@@ -55,9 +55,18 @@ class StepSums:
         else:
             self._cpu = self._sums["user_cpu_seconds"] + self._sums["system_cpu_seconds"]
 
-    def usage(self) -> Usage:
-        """The sums; of CPU time only the whole where some steps do not tell user and system apart."""
+    def usage(self, startup: Usage | None = None) -> Usage:
+        """The sums; of CPU time only the whole where some steps do not tell user and system apart.
+
+        ``startup`` is SAS's initialization, which session totals include.  Releases that write no memory of
+        it leave the peak to the steps.
+        """
         self._fold()
+        if startup is not None:
+            known = (PEAKS & self._sums.keys()) - self._lacking
+            self.add(startup)
+            self._fold()
+            self._lacking -= known
         whole = {name: value for name, value in self._sums.items() if name not in self._lacking}
         if not {"user_cpu_seconds", "system_cpu_seconds"} <= set(whole):
             whole.pop("user_cpu_seconds", None)

@@ -1,0 +1,171 @@
+"""Which session of a SAS log a line is of: they follow one another, lie within one another or are remote."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+from mawl.formats.saslog_records import LogFact, PerformanceNote, page_instant
+from mawl.formats.saslog_write import PLACE
+from mawl.importers.sums import StepSums
+from mawl.model.records import JobOutcome
+from mawl.model.usage import Usage
+
+MOST_REMOTE = 1000
+"""Remote sessions of one log that are told apart; the steps of any more are those of the log's own."""
+
+_IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
+_FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
+
+
+class Session:
+    """What is known of one session so far; ``remote`` where SAS/CONNECT brought its log into another's."""
+
+    def __init__(self, *, remote: bool = False) -> None:
+        self.remote = remote
+        self.software: str | None = None
+        self.platform: str | None = None
+        self.host: str | None = None
+        self.identity: tuple[str, str, str, JobOutcome] | None = None
+        self.place: re.Match[str] | None = None
+        self.error: str | None = None
+        self.page: float | None = None
+        self.next_page: LogFact | None = None
+        self.unread: int | None = None
+        self.job: str | None = None
+        self.steps = 0
+        self.notes = 0
+        self.last_line = 0
+        self.startup: Usage | None = None
+        self.sums = StepSums()
+        self.total: PerformanceNote | None = None
+        self.first_at: float | None = None
+        self.last_at: float | None = None
+        self.cut = False
+
+    def tell(self, fact: LogFact) -> None:
+        """Take what a line tells."""
+        if fact.name == "software":
+            self.software = self.software or fact.text
+        elif fact.name == "platform":
+            self.platform = self.platform or fact.text
+        elif fact.name == "error":
+            self.error = self.error or fact.text
+        elif fact.name == "unread":
+            self.unread = self.unread or fact.line
+        elif fact.name == "header":
+            key, _, value = fact.text.partition("=")
+            if key == "host":
+                self.host = self.host or value
+        elif fact.name == "identity" and (match := _IDENTITY.fullmatch(fact.text)):
+            if match[4] in get_args(JobOutcome):
+                self.identity = (match[1], match[2], match[3], match[4])  # type: ignore[assignment]
+        elif fact.name == "place" and self.identity and (match := PLACE.fullmatch(fact.text.rstrip())):
+            self.place = match
+        elif fact.name == "page" and not self.remote:
+            self._page(fact)
+
+    def _page(self, fact: LogFact) -> None:
+        """The head of a page has its session's start; below notes a first page may be of the next one."""
+        first = _FIRST_PAGE.match(fact.text) is not None
+        if not self.notes or (self.page is None and not first):
+            self.page = page_instant(fact.text)
+        if self.notes:
+            self.next_page = fact
+
+    def following(self) -> Session:
+        """The session that follows in the same log; a first page below the last note is its."""
+        following = Session(remote=self.remote)
+        page = self.next_page
+        if page is not None and page.line > self.last_line and _FIRST_PAGE.match(page.text):
+            at = page_instant(page.text)
+            following.page = None if at == self.page else at
+        return following
+
+
+class Sessions:
+    """The open sessions of one log: ``current`` is the one that the next line is of.
+
+    A session that begins below notes without a total may stand within the one before it (Enterprise Miner):
+    what follows its own total without a banner is of the one around it.
+    """
+
+    def __init__(self) -> None:
+        self.current = Session()
+        self._around: Session | None = None
+        self._resumed: tuple[int, Session] | None = None
+        self._local: Session | None = None
+        self._remote: dict[str, Session] = {}
+
+    def tell(self, fact: LogFact) -> list[Session]:
+        """Take what a line tells; the sessions that end with it."""
+        ended: list[Session] = []
+        if fact.name == "remote":
+            return self._connect(*fact.text.split())
+        if fact.name == "begins" and self.current.notes:
+            ended = self._begin()
+        self.current.tell(fact)
+        if fact.name == "error" and fact.text.startswith("Remote submit to ") and self._local is not None:
+            self.current, self._local = self._local, None
+        return ended
+
+    def note(self, note: PerformanceNote) -> list[Session]:
+        """Take that a note is of the current session; the sessions that end above it."""
+        begins = note.kind == "initialization" and self.current.notes
+        ended = self._begin() if begins else []
+        self.current.notes += 1
+        self.current.last_line = note.line
+        self.current.cut = self.current.cut or note.cut
+        return ended
+
+    def close(self) -> Session:
+        """End the current session with its total, and give it."""
+        ended = self.current
+        if self._local is not None:
+            self._remote = {name: one for name, one in self._remote.items() if one is not ended}
+            self.current, self._local = self._local, None
+        elif self._around is not None:
+            self.current, self._around = self._around, None
+            self.current.next_page = None
+            self._resumed = self.current.notes, ended.following()
+        else:
+            self.current = ended.following()
+        return ended
+
+    def rest(self) -> list[Session]:
+        """The sessions without an end that had a note, at the end of the log."""
+        every = [self._around, self._local, *self._remote.values(), self.current]
+        found = {id(one): one for one in every if one is not None and one.notes}
+        return list(found.values())
+
+    def _begin(self) -> list[Session]:
+        """A session begins below notes of the current one, which ended without a total or goes on later."""
+        before = self.current
+        self.current = before.following()
+        if self._local is not None:
+            self._remote = {
+                name: self.current if one is before else one for name, one in self._remote.items()
+            }
+            return [before]
+        if self._resumed is not None and self._resumed[0] == before.notes:
+            # Nothing came below the total of the session within: the one before it had ended without one.
+            self.current.page = self.current.page or self._resumed[1].page
+            self._resumed = None
+            return [before]
+        ended = [] if self._around is None else [self._around]
+        self._around, self._resumed = before, None
+        return ended
+
+    def _connect(self, verb: str, _: str, name: str, state: str) -> list[Session]:
+        """``submit to TSK1 commencing``: lines are of that session until it says ``complete``."""
+        if self._local is not None:
+            self.current, self._local = self._local, None
+        ended: list[Session] = []
+        if state == "complete":
+            return ended
+        if verb == "signon" and name in self._remote and self._remote[name].notes:
+            ended = [self._remote.pop(name)]
+        if name in self._remote or len(self._remote) < MOST_REMOTE:
+            self._local = self.current
+            self.current = self._remote.setdefault(name, Session(remote=True))
+        return ended
