@@ -290,12 +290,15 @@ def test_data_names_the_volumes_in_turn(mawl: Command) -> None:
         ('["mkfifo", "{work}/l"]', "not a regular file"),
         ('["ln", "-s", "/etc/hostname", "{work}/l"]', "a symbolic link"),
         ('["mkdir", "{work}/l"]', "not a regular file"),
+        ('["ln", "-s", "/etc", "{work}/d"]', "a symbolic link"),
+        ('["ln", "-s", "/etc", "{util}/d"]', "a symbolic link"),
     ],
 )
 def test_a_log_that_is_no_file_of_the_command_holds_nobody_and_is_not_copied(
     mawl: Command, command: str, said: str
 ) -> None:
-    done = run(mawl, f'command = {command}, log = "{{work}}/l", log_format = "sas"')
+    log = command.split('"')[-2].replace("/d", "/d/hostname")
+    done = run(mawl, f'command = {command}, log = "{log}", log_format = "sas"')
     assert done.returncode == 0, done.stderr
     (job,) = jobs(mawl)
     assert job["outcome"] == "finished" and said in job["reason"]

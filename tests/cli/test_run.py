@@ -191,12 +191,16 @@ def wait_for_event(mawl: Command, name: str) -> None:
     raise AssertionError(f"no {name} within a minute")
 
 
-@pytest.mark.parametrize("role", ["work", "util"])
-def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(mawl: Command, role: str) -> None:
+@pytest.mark.parametrize(
+    ("role", "then"), [("work", "cat {work}/none"), ("util", "cat {util}/none"), ("util", "true")]
+)
+def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(
+    mawl: Command, role: str, then: str
+) -> None:
     place = mawl.directory / role
     (mawl.directory / "vanish.toml").write_text(
         'name = "vanish"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [['
-        f'{{ command = ["sh", "-c", "rm -rf {place}; cat {{{role}}}/none"] }}], ["wide_sort"]]\n'
+        f'{{ command = ["sh", "-c", "rm -rf {place}; {then}"] }}], ["wide_sort"]]\n'
     )
     done = mawl("run", "vanish.toml")
     assert done.returncode == 1 and "Traceback" not in done.stderr

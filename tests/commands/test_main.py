@@ -6,6 +6,7 @@ import argparse
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,38 @@ def test_every_option_that_help_groups_is_one_of_the_verb() -> None:
         ]
         known = {flag for one in page._actions for flag in (*one.option_strings, one.metavar)}
         assert {name for names in groups.values() for name in names} <= known
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["run", "--runs", ""], "--runs"),
+        (["run", "--output="], "--output"),
+        (["probe", ""], "an argument"),
+        (["report", ""], "an argument"),
+        (["import", "a.log", ""], "an argument"),
+        (["serve", "--runs", ""], "--runs"),
+        (["clean", "--work", "w", ""], "--work"),
+    ],
+)
+def test_an_empty_name_is_refused(words: list[str], what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"mawl {words[0]}: {what} is empty: a shell variable that is not set reads like that"
+    )
+
+
+def test_without_proc_the_sentence_says_how_to_mount_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(_: argparse.Namespace) -> int:
+        raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "stat"))
+
+    monkeypatch.setattr("mawl.commands.main.PROC", tmp_path)
+    monkeypatch.setattr("mawl.commands.doctor.run", run)
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().err
+    assert (
+        said.endswith(f"mount -t proc proc {tmp_path}\n") and "no such file or directory; mawl reads" in said
+    )

@@ -23,6 +23,7 @@ def test_a_log_that_grew_beyond_the_bound_is_cut_and_its_writer_goes_on(tmp_path
     assert b"[mawl: this output passed 4 MiB; here a part of it was left out]" in content
     assert content.endswith(b"the last line\n")
     assert quiet.read_text() == "done\n"
+    assert logs.remarks() == ["a part was left out of logs that passed 4 MiB: a.1.loud.log"]
 
 
 def test_what_is_no_file_of_a_job_is_left_alone(tmp_path: Path) -> None:
@@ -32,6 +33,8 @@ def test_what_is_no_file_of_a_job_is_left_alone(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "linked.log").symlink_to(outside)
     os.mkfifo(folder / "pipe.log")
-    JobLogs(folder, largest_bytes=10).look()
+    logs = JobLogs(folder, largest_bytes=10)
+    logs.look()
+    assert logs.remarks() == []
     JobLogs(tmp_path / "gone", largest_bytes=10).look()
     assert outside.stat().st_size == 100

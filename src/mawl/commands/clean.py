@@ -8,6 +8,7 @@ leads only to what carries its own run's id.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -61,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
     abandoned = {run_of(directory) for directory in leftovers} - {""}
     done = Doing(arguments.dry_run)
+    looked = [place for role in ROLES for place in named.directories[role]]
+    for place in dict.fromkeys([*looked, *(Path(place).absolute() for place in arguments.directories)]):
+        done.look_into(place)
     alive = live_runs()
     ended_now = sorted(abandoned & alive.keys())
     for run_id in ended_now:
@@ -107,6 +111,16 @@ class Doing:
         """Something was found, and is gone unless this is a dry run."""
         self.found = True
         print(f"{self._verb} {what}")
+
+    def look_into(self, place: Path) -> None:
+        """Say of a directory that is there, and cannot be read, that nobody looked into it."""
+        try:
+            os.scandir(place).close()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.found = self.failed = True
+            print(f"could not look into {place}: {(error.strerror or str(error)).lower()}")
 
     def remove(self, what: str, removal: Callable[[], int]) -> None:
         """Remove it; ``removal`` returns the bytes that it held."""

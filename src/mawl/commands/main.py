@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -44,6 +45,7 @@ VERBS = (
 )
 """Each is a module of this package; one that is a word of Python has ``_`` after it."""
 
+PROC = Path("/proc")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
@@ -113,6 +115,7 @@ def _run(argv: Sequence[str] | None) -> int:
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
         wanted = (first,) if first in VERBS else VERBS
         build_parser(wanted, everything="--help-all" in words).parse_args(words, arguments)
+        _refuse_empty(arguments, words)
         arrow_alone()
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()
@@ -133,9 +136,28 @@ def _run(argv: Sequence[str] | None) -> int:
         # Streams do not know their file; a print that fails for want of room has none to name.
         unnamed = "what it prints cannot be written: " if error.errno in NO_ROOM else ""
         where = f"{error.filename}: " if error.filename else unnamed
-        limit = LIMITS.get(error.errno or 0)
-        cure = f"; {limit}" if limit and error.errno not in (errno.ENOENT, errno.EACCES) else ""
-        return _say(arguments, where + (error.strerror or str(error)).lower() + cure, 1)
+        return _say(arguments, where + (error.strerror or str(error)).lower() + _cure_of(error), 1)
+
+
+def _refuse_empty(arguments: argparse.Namespace, words: Sequence[str]) -> None:
+    """Refuse an option or argument without a character: the command of ``measure`` alone may have some."""
+    for name, value in vars(arguments).items():
+        if name != "command" and "" in (value if isinstance(value, list) else [value]):
+            option = f"--{name.replace('_', '-')}"
+            given = any(word.partition("=")[0] == option for word in words)
+            raise UsageError(
+                f"{option if given else 'an argument'} is empty",
+                why="a shell variable that is not set reads like that",
+                cure="give it a value, or leave it out",
+            )
+
+
+def _cure_of(error: OSError) -> str:
+    """What to do about an error of the operating system, after a semicolon; nothing where that is clear."""
+    if str(error.filename).startswith(f"{PROC}/") and not (PROC / "self").exists():
+        return f"; mawl reads the kernel's figures there: mount -t proc proc {PROC}"
+    limit = LIMITS.get(error.errno or 0)
+    return f"; {limit}" if limit and error.errno not in (errno.ENOENT, errno.EACCES) else ""
 
 
 def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:

@@ -55,10 +55,11 @@ def assignment(
 def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
     """Remove the directories of a job that ended; returns its record, which names one that was gone before.
 
-    A program whose files vanish fails in one of many ways, and its own message misleads.
+    A program whose files vanish fails in one of many ways, and its own message misleads.  One that ends
+    well has not used the storage that the run is to measure: it failed, too.
     """
     gone = None
-    if record.outcome == "failed" and (record.exit_code is not None or record.signal is not None):
+    if record.outcome in ("finished", "failed") and (record.exit_code, record.signal) != (None, None):
         gone = _vanished(volumes)
     volumes.remove_job(record.job)
     if gone is None:
@@ -68,7 +69,7 @@ def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
         f"{place}: this {role} directory of the run vanished while the job ran; "
         "leave it in place until the run has ended"
     )
-    return msgspec.structs.replace(record, reason=reason)
+    return msgspec.structs.replace(record, outcome="failed", reason=reason)
 
 
 def _vanished(volumes: Volumes) -> tuple[Role, Path] | None:

@@ -190,12 +190,19 @@ class CommandRun(JobRun):
             with os.fdopen(descriptor, "wb") as copy:
                 shutil.copyfileobj(content, copy)
 
+    def _home_of_log(self) -> Path:
+        """The directory below which no part of the log's path may be a link: one of the job's own, where the
+        command makes what it likes; else the log's."""
+        assert self._assignment is not None
+        own = (self._assignment.work[0], self._assignment.util[0], self._assignment.results)
+        return next((Path(place) for place in own if self._log.is_relative_to(place)), self._log.parent)
+
     def _steps_of_log(self, made: JobRecord) -> tuple[list[StepRecord], str | None]:
         """Steps out of a SAS log, or a remark that says why there are none."""
         where = self.plan.command.log if self.plan.command is not None else None
         try:
             # The command made it: a pipe there would hold the run, a link lead to a file of somebody else.
-            with open_regular(self._log, inside=self._log.parent) as content:
+            with open_regular(self._log, inside=self._home_of_log()) as content:
                 if os.fstat(content.fileno()).st_size > LARGEST_LOG_BYTES:
                     most = f"{LARGEST_LOG_BYTES // MIB} MiB"
                     return [], f"its SAS log has more than {most} and was not read for steps"

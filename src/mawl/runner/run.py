@@ -112,6 +112,7 @@ def carry_out(
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
+                remarks=[*facts.remarks, *logs.remarks()],
             )
             writer.finish(facts)
         except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -27,12 +26,16 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file, and the key that is wrong.
     """
     path = folder / FACTS
-    if not os.path.lexists(path):
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
         raise UnreadableRunError(
             f"is not a run folder: it has no {FACTS}",
             where=str(folder),
             cure="name the folder of a run, its id, or latest",
-        )
+        ) from None
+    except OSError:
+        pass  # of a folder that may not be searched the reader below says why
     cure = "check its permissions, or copy the run to where you may read it"
     return _decode(path, read_bounded(path, cure, inside=folder))
 

@@ -140,9 +140,8 @@ def open_run(
 def locate(run: str | os.PathLike[str], runs: Path) -> Path:
     """The folder that a user means by a path, an id or ``latest``."""
     text = os.fspath(run)
-    newest = newest_first(runs)
     if text == LATEST and not (runs / LATEST).is_dir():
-        if newest:
+        if newest := newest_first(runs):
             return newest[0].resolve()
         raise UsageError(
             "there is no run here yet",
@@ -152,7 +151,7 @@ def locate(run: str | os.PathLike[str], runs: Path) -> Path:
     for candidate in [runs / LATEST] if text == LATEST else [Path(text), runs / text]:
         if candidate.is_dir():
             return candidate.resolve()
-    known = [folder.name for folder in newest[:MOST_NAMED]]
+    known = [folder.name for folder in newest_first(runs)[:MOST_NAMED]]
     raise UsageError(
         "no such run",
         where=text,
