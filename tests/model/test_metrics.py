@@ -82,9 +82,12 @@ def test_no_entry_is_about_nothing() -> None:
     nothing = summary_of(facts(outside_cpu=None), uncounted)
     apart = summary_of(apart_facts(), jobs(), samples=samples(60, IDLE))
     several = summary_of(*on_nodes())
+    first, *others = jobs()
+    earlier = msgspec.structs.replace(first, started_at=1e9, ended_at=1e9 + 60)
+    nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, unseen, apart, several)
+        for summary in (whole, few, nothing, unseen, apart, several, nights)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

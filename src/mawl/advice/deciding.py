@@ -23,6 +23,7 @@ def deciding(summary: dict[str, Any], bounds: Bounds) -> list[dict[str, Any]]:
         groups += ["limit.links"] if any("their links" in line for line in sentences) else []
     groups += [f"validity.{finding['rule']}" for finding in summary["validity"]["findings"]]
     groups += ["smt"] if summary["smt"] and summary["smt"]["findings"] else []
+    groups += ["imported"] if summary["time"]["periods"] else []
     asked = bounds.by_threshold()
     return [_plain(one, asked.get(one.name, one.value)) for one in thresholds_of(groups)]
 

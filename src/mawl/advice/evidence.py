@@ -10,6 +10,7 @@ import msgspec
 from mawl.analysis.missing import NO_FOLDER
 from mawl.analysis.moments import Moment
 from mawl.analysis.series import Samples
+from mawl.analysis.timeline import Timeline
 from mawl.analysis.windows import Windows
 from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
@@ -22,7 +23,8 @@ Severity = Literal["invalid", "preliminary", "remark"]
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """A stored run, read once; ``windows`` and ``samples`` are None where it has none.
 
-    ``stride`` is that of its :class:`~mawl.store.Run`: how many samples stand behind each.
+    ``line`` says when its jobs ran.  ``stride`` is that of its :class:`~mawl.store.Run`: how many samples
+    stand behind each.
     """
 
     facts: RunFacts
@@ -30,6 +32,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     summary: dict[str, Any]
     samples: Samples | None = None
     windows: Windows | None = None
+    line: Timeline | None = None
     moments: list[Moment] = []
     stride: int = 1
 

@@ -67,6 +67,7 @@ def judge(
         summary=summary,
         samples=samples,
         windows=windows,
+        line=line,
         moments=moments(samples, windows, device_counters(facts, samples), facts)
         if samples and windows
         else [],

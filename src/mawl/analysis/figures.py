@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Block, Missing, counted, ratio, total
+from mawl.analysis.periods import why_not_one
 from mawl.analysis.threads import adjusted_cpu_block
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.waits import without_run_queue
@@ -30,6 +31,8 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         missing.update(
             {f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
         )
+    if line is not None and (apart := why_not_one(line)) is not None:
+        missing["jobs.mean_concurrent"] = apart
     return {
         "total": len(jobs),
         "finished": outcomes.count("finished"),
@@ -63,12 +66,16 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         missing.update(
             {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
         )
-    tail_known = line is not None and line.tail_unknown is None
-    if line is not None and line.tail_unknown is not None:
-        missing.update({f"time.{name}": line.tail_unknown for name in ("active_seconds", "tail_seconds")})
+    apart = why_not_one(line) if line else None
+    if line is not None and (why := apart or line.tail_unknown) is not None:
+        missing |= {f"time.{name}": why for name in ("active_seconds", "tail_seconds")}
+    if apart is not None:
+        missing["time.elapsed_seconds"] = apart
+    elapsed_known = line is not None and apart is None
+    tail_known = line is not None and apart is None and line.tail_unknown is None
     sums = {field: total(jobs, field, f"time.{field}", missing) for field in SUMMED}
     return {
-        "elapsed_seconds": line.elapsed_seconds if line else None,
+        "elapsed_seconds": line.elapsed_seconds if line and elapsed_known else None,
         "active_seconds": line.active_seconds if line and tail_known else None,
         "tail_seconds": line.tail_seconds if line and tail_known else None,
         "startup_seconds": facts.phases.startup_seconds,

@@ -81,7 +81,7 @@ COLLECTIONS = ("programs", "nodes", "failures", "signature", "windows", "volumes
 NESTED = {("limit", "evidence"), ("validity", "findings"), ("validity", "unmeasured"), ("io", "by_role"),
           ("cluster", "nodes"), ("cluster", "storage"), ("smt", "nodes"), ("storage", "by_role"),
           ("compressibility", "estimates"), ("compressibility", "role_estimates"),
-          ("compressibility", "volumes")}  # fmt: skip
+          ("compressibility", "volumes"), ("time", "periods")}  # fmt: skip
 BY_JOB = ("capacity", "slowdown", "by_job")
 HOST_COLLECTIONS = ("device", "network", "fabric", "mount")
 

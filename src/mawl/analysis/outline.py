@@ -19,7 +19,8 @@ SHORTEST_PART_SECONDS = 1.0
 
 
 class Outline(msgspec.Struct, frozen=True, kw_only=True):
-    """Means of equal parts of a run, first start to last end; None where no sample covers a part.
+    """Means of equal parts of a run, first start to last end (of an import that recordings cover in part,
+    of that part: then it is not ``whole``); None where no sample covers a part.
 
     ``application`` and ``device`` are bytes per second in total, ``jobs`` the jobs that ran.
     """
@@ -28,6 +29,7 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
     application: Rates
     device: Rates
     jobs: Rates
+    whole: bool = True
 
 
 def outline(
@@ -40,12 +42,14 @@ def outline(
     line = line_of(facts, jobs, events, samples)
     if samples is None or line is None or line.elapsed_seconds <= 0:
         return None
-    parts = min(max(int(line.elapsed_seconds / SHORTEST_PART_SECONDS), 1), MOST_PARTS)
-    seconds = line.elapsed_seconds / parts
-    edges = [line.started_at + number * seconds for number in range(parts)] + [line.ended_at]
+    start, end = line.span
+    parts = min(max(int((end - start) / SHORTEST_PART_SECONDS), 1), MOST_PARTS)
+    seconds = (end - start) / parts
+    edges = [start + number * seconds for number in range(parts)] + [end]
     return Outline(
         part_seconds=seconds,
         application=APPLICATION.flow(samples, edges)["total"],
         device=device_counters(facts, samples).flow(samples, edges)["total"],
         jobs=gauges(samples, "jobs_running", edges),
+        whole=line.observed is None,
     )

@@ -24,6 +24,7 @@ from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import as_plain, busy_cores, moments, with_peaks
+from mawl.analysis.periods import observed_remark, times_of_import
 from mawl.analysis.role_devices import devices_by_role
 from mawl.analysis.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.analysis.series import Samples
@@ -109,6 +110,7 @@ def summary_of(
     time = time_block(facts, good, line, found)
     windows = windows_of(line) if line else None
     device = device_counters(facts, samples)
+    time |= times_of_import(line, jobs, samples, device, found)
     course = moments(samples, windows, device, facts) if samples and windows else []
     in_time = {
         name: side_in_time(f"io.{name}", counters, facts, jobs, windows, samples, found)
@@ -157,6 +159,7 @@ def summary_of(
     busy = busy_cores(samples, windows) if samples and windows else None
     if compressed := compressed_roles(facts):
         summary["remarks"].append(f"{COMPRESSED.format(' and '.join(compressed))}; own bytes are missing")
+    summary["remarks"] += observed_remark(line)
     if windows is not None:
         summary["remarks"] += partial_remark(summary["host"], windows.edges[-1] - windows.edges[0])
     summary["signature"] = signature_block(facts, summary, found, busy_cores=busy)

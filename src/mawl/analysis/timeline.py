@@ -45,6 +45,17 @@ class Unended(msgspec.Struct, frozen=True, kw_only=True):
     unknown: str | None = None
 
 
+class Observed(NamedTuple):
+    """The part of an import that figures over time are of, and when the active phase in it ends.
+
+    ``recorded`` is whether recordings of the host cover it."""
+
+    start: float
+    turn: float
+    end: float
+    recorded: bool
+
+
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """The run as its jobs saw it: from the first start to the last end.
 
@@ -63,11 +74,25 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     tail_unknown: str | None = None
     sampled_every_seconds: float = 0.0
     """Of imported recordings: no window is shorter.  Measured runs are sampled every second."""
+    observed: Observed | None = None
+    """None where figures over time are of the whole run."""
+    periods: tuple[tuple[float, float], ...] = ()
+    """First start and last end of each period of an import that is not one run."""
 
     @property
     def elapsed_seconds(self) -> float:
         """First start to last end."""
         return self.ended_at - self.started_at
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The time that figures over time are of."""
+        return (self.observed.start, self.observed.end) if self.observed else (self.started_at, self.ended_at)
+
+    @property
+    def period(self) -> tuple[float, float] | None:
+        """Of an import that is not one run the period that figures over time are of."""
+        return next((one for one in self.periods if self.observed and one[1] >= self.observed.end), None)
 
     @property
     def tail_seconds(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from mawl.analysis.periods import placed
 from mawl.analysis.recordings import interval_seconds, recorded
 from mawl.analysis.series import Samples
 from mawl.analysis.timeline import Span, Timeline, Unended, timeline
@@ -31,6 +32,8 @@ def line_of(
     line = timeline(jobs, facts.workload.sessions, unended(facts, jobs, events, samples))
     if line is None and not jobs:
         line = recorded(facts, samples)
+    if line is not None and facts.kind == "imported":
+        line = placed(line, facts, jobs, samples)
     apart = interval_seconds(facts, samples)
     return msgspec.structs.replace(line, sampled_every_seconds=apart) if line and apart else line
 

@@ -48,16 +48,17 @@ def window_seconds(active_seconds: float, sampled_every_seconds: float = 0.0) ->
 
 
 def windows_of(line: Timeline) -> Windows:
-    """The windows that tile a run from its first start to its last end.
+    """The windows that tile a run from its first start to its last end, or the observed part of an import.
 
     The last window of a phase is shorter where at least half of one is left over, and else longer;
     a phase shorter than a window is one by itself.
     """
-    seconds = window_seconds(line.active_seconds, line.sampled_every_seconds)
-    turn = line.started_at + line.active_seconds
-    active = _tiles(line.started_at, turn, seconds)
-    tail = _tiles(turn, line.ended_at, seconds) if line.ended_at - turn > INSTANT_SECONDS else []
-    return Windows(seconds=seconds, edges=(line.started_at, *active, *tail), active=len(active))
+    start, end = line.span
+    turn = line.observed.turn if line.observed else start + line.active_seconds
+    seconds = window_seconds(turn - start, line.sampled_every_seconds)
+    tail = _tiles(turn, end, seconds) if end - turn > INSTANT_SECONDS else []
+    active = _tiles(start, turn, seconds) if turn > start or not tail else []
+    return Windows(seconds=seconds, edges=(start, *active, *tail), active=len(active))
 
 
 def initial_edges(jobs: Sequence[JobRecord], windows: Windows) -> tuple[float, float] | str:

@@ -10,6 +10,7 @@ from mawl.model.metric import (
     CPU_ACCOUNT,
     FACTS,
     HOST,
+    IMPORTED_TIMES,
     MEMORY,
     PHASES,
     PLAN,
@@ -17,6 +18,7 @@ from mawl.model.metric import (
     REAL,
     SIGNATURE_PAGE,
     TABLES,
+    THROUGHPUT,
     WAITS,
     WINDOWS,
     Metric,
@@ -48,6 +50,36 @@ KNOWN_SUMS: tuple[Metric, ...] = (
     *(
         count_metric(f"time.known.jobs.{name.rpartition('_')[0]}", f"Jobs that count and have {what}.")
         for _, name, what in SUMMED
+    ),
+)
+
+PERIODS: tuple[Metric, ...] = (
+    object_metric("time.observed", "The part of an import that figures over time are of.", IMPORTED_TIMES),
+    text_metric("time.observed.started_at", "Start of that part.", IMPORTED_TIMES),
+    text_metric("time.observed.ended_at", "End of that part.", IMPORTED_TIMES),
+    seconds_metric("time.observed.length_seconds", "Its length.", IMPORTED_TIMES),
+    Metric(
+        "time.periods",
+        "-",
+        "list",
+        "Of an import that is not one run its periods, at least imported.least_gap_seconds apart.",
+        IMPORTED_TIMES,
+    ),
+    text_metric(
+        "time.periods.*.started_at", "First start of a job in a period of an import.", IMPORTED_TIMES
+    ),
+    seconds_metric("time.periods.*.length_seconds", "First start to last end in it.", IMPORTED_TIMES),
+    count_metric("time.periods.*.jobs", "Jobs that started in it.", IMPORTED_TIMES),
+    count_metric("time.periods.*.peak_concurrent", "Most jobs that ran at once in it.", AT_ONCE),
+    seconds_metric(
+        "time.periods.*.real_time_seconds", "Sum over its jobs that count and have a real time.", REAL
+    ),
+    seconds_metric("time.periods.*.recorded_seconds", "Time of it that recordings cover.", IMPORTED_TIMES),
+    ratio_metric("time.periods.*.cpu_busy_ratio", "host.cpu_busy_ratio over what is recorded of it.", HOST),
+    ratio_metric("time.periods.*.cpu_iowait_ratio", "host.cpu_iowait_ratio over the same.", HOST),
+    rate_metric("time.periods.*.device_read_bytes_per_second", "Read at devices over the same.", THROUGHPUT),
+    rate_metric(
+        "time.periods.*.device_write_bytes_per_second", "Written at devices over the same.", THROUGHPUT
     ),
 )
 
@@ -118,6 +150,7 @@ JOB_METRICS: tuple[Metric, ...] = (
     bytes_metric("time.memory_bytes", "Sum of the jobs' memory.", MEMORY),
     bytes_metric("time.os_memory_bytes", "Sum of the jobs' peak resident sizes.", MEMORY),
     *KNOWN_SUMS,
+    *PERIODS,
     ratio_metric("cpu_real_ratio.of_sums", "Summed CPU time over summed real time.", RATIO),
     ratio_metric("cpu_real_ratio.known.of_sums", "The same over the jobs that count and have both.", RATIO),
     count_metric("cpu_real_ratio.known.jobs", "How many jobs these are.", RATIO),
@@ -183,7 +216,11 @@ JOB_METRICS: tuple[Metric, ...] = (
 )
 
 WINDOW_METRICS: tuple[Metric, ...] = (
-    seconds_metric("windows.*.start_seconds", "Start of the window, from the first start of a job.", WINDOWS),
+    seconds_metric(
+        "windows.*.start_seconds",
+        "Start of the window, from the first start of a job, or of time.observed.",
+        WINDOWS,
+    ),
     seconds_metric("windows.*.length_seconds", "Its length.", WINDOWS),
     text_metric("windows.*.phase", "active or tail.", WINDOWS),
     *(

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mawl.model.capacity_thresholds import CAPACITY, COMPARISON
+from mawl.model.imported_thresholds import IMPORTED
 from mawl.model.limit_thresholds import LIMIT, PLACEMENT
 from mawl.model.threshold import Threshold
 from mawl.model.validity_thresholds import VALIDITY
 
 THRESHOLDS: dict[str, Threshold] = {
-    one.name: one for one in (*CAPACITY, *LIMIT, *VALIDITY, *COMPARISON, *PLACEMENT)
+    one.name: one for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *PLACEMENT)
 }
 """Every threshold by its name, in the order of the reference page."""
 

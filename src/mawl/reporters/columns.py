@@ -10,7 +10,9 @@ LINE_WIDTH = 110
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines with the first column to the left and all others to the right, two blanks between."""
-    widths = [max((len(row[index]) for row in rows), default=0) for index in range(max(map(len, rows)))]
+    widths = [
+        max((len(row[index]) for row in rows), default=0) for index in range(max(map(len, rows), default=0))
+    ]
     return [
         "  ".join(
             cell.ljust(width) if index == 0 else cell.rjust(width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mawl.model.probe import Probe
@@ -11,6 +12,7 @@ from mawl.reporters.figure import ABSENT, cpu_parts, figure, figures, format_cou
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.periods import period_rows, periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
@@ -32,6 +34,7 @@ def render(summary: Block, probed: Probe | None = None) -> str:
         ["; ".join([f"Run {code(summary['run_id'])}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),
+        table(*_periods(summary)),
         _throughput(summary["io"], imported=summary["kind"] == "imported"),
         _roles(summary["io"]["by_role"] or {}),
         _demand(summary),
@@ -47,7 +50,7 @@ def render(summary: Block, probed: Probe | None = None) -> str:
 def _times(summary: Block) -> list[tuple[str, str]]:
     time, jobs = summary["time"], summary["jobs"]
     given = (
-        ("elapsed", figure(time["elapsed_seconds"], format_seconds)),
+        ("elapsed", periods_text(summary) or figure(time["elapsed_seconds"], format_seconds)),
         ("active phase", figure(time["active_seconds"], format_seconds)),
         ("real time, sum over jobs", sum_text(summary, "real_time_seconds", format_seconds)),
         *((label, sum_text(summary, field, format_seconds)) for label, field in cpu_parts(time)),
@@ -62,6 +65,12 @@ def _times(summary: Block) -> list[tuple[str, str]]:
         *(("hardware threads", text) for text in threads.modes(summary)),
     )
     return [*given, *((name, escaped(text)) for name, text in words if text)]
+
+
+def _periods(summary: Block) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Head and rows of the periods of an import that is not one run."""
+    rows = period_rows(summary)
+    return (rows[0], rows[1:]) if rows else ((), [])
 
 
 def _throughput(io: Block, *, imported: bool) -> list[str]:

@@ -14,7 +14,7 @@ from mawl.analysis.outline import Outline
 from mawl.analysis.summary import DAMAGED
 from mawl.formats.lines import one_line
 from mawl.reporters.cluster import notes
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import cpu_parts, figure, figures, format_count
 from mawl.reporters.head import (
     LABEL_WIDTH,
@@ -26,17 +26,19 @@ from mawl.reporters.head import (
     workload_text,
 )
 from mawl.reporters.judgement import headlines
+from mawl.reporters.periods import period_rows, periods_text
 from mawl.reporters.roles import bounded_waits, known_waits, roles
 from mawl.reporters.screen_tables import course_lines, programs, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
+from mawl.units import counted_noun, format_memory, format_percent, format_rate, format_ratio, format_seconds
 
 MOST_LINES = 45
 MOST_HEADLINES = 3
 """Lines of a headline."""
 MOST_ROLES = 7
 MOST_PROGRAMS = 5
+MOST_PERIODS = 5
 LEAST_NEXT_STEPS = 4
 """Lines that failures and findings get before programs do, the empty one included."""
 MOST_FINDINGS = 5
@@ -76,6 +78,7 @@ def render(
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(summary, style),
+        _periods(summary),
         course_lines(course, style),
         throughput(summary["io"], imported=summary["kind"] == "imported"),
         roles(summary)[:MOST_ROLES],
@@ -125,20 +128,54 @@ def _head(summary: Block, style: Style) -> list[str]:
         *(("system", text) for text in nodes),
         *([("nodes", notes(summary)[0])] if summary["cluster"] else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
-        ("elapsed", "{} = {} active + {} tail".format(*phases)),
+        ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
         (
             counted_noun(jobs["counted"], "job"),
             f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",
         ),
     ]
     if summary["kind"] == "imported" and not jobs["total"]:  # recordings alone
-        lines[-3:] = [] if time["elapsed_seconds"] is None else [("recorded", f"{phases[0]} of the host")]
+        lines[-3:] = recorded_host(summary)
+    elif summary["kind"] == "imported":
+        lines += recorded_host(summary)[1:]
     head = [
         line
         for name, text in lines
         for line in (_headline(name, text, style) if name == "outcome" else _plain(name, text, style))
     ]
     return [*head, *_waits(summary, style)]
+
+
+def _periods(summary: Block) -> list[str]:
+    """The first periods of an import that is not one run."""
+    more = len(summary["time"]["periods"]) - MOST_PERIODS
+    lines = aligned(period_rows(summary, MOST_PERIODS))
+    return lines + ([f"and {counted_noun(more, 'more period')}"] if more > 0 else [])
+
+
+def recorded_host(summary: Block) -> list[tuple[str, str]]:
+    """How long the host was recorded, how busy its processors were, and what its devices moved."""
+    elapsed, block = summary["time"]["elapsed_seconds"], summary["host"]
+    long = periods_text(summary) or (None if elapsed is None else f"{format_seconds(elapsed)} of the host")
+    lines = [("recorded", long or "the files do not say how long")]
+    if block is None:
+        return lines
+    busy, iowait, steal = figures(
+        *((block[f"cpu_{kind}_ratio"], format_percent) for kind in ("busy", "iowait", "steal"))
+    )
+    read, written = figures(
+        *(
+            (summary["io"]["device"]["run_mean"][f"{way}_bytes_per_second"], format_rate)
+            for way in ("read", "write")
+        )
+    )
+    text = f"processors {busy} busy, {iowait} iowait, {steal} steal; devices read {read}, wrote {written}"
+    observed = summary["time"]["observed"]
+    when = "on average"
+    if observed is not None:
+        first, last = (observed[f"{name}_at"][:16].replace("T", " ") for name in ("started", "ended"))
+        when = f"from {first} to {last} UTC"
+    return [*lines, ("host", f"{text}, {when}")]
 
 
 def _plain(name: str, text: str, style: Style) -> list[str]:

@@ -39,7 +39,8 @@ def course_lines(course: Outline | None, style: Style) -> list[str]:
     columns = min(len(course.device), SPARK_WIDTH)
     seconds = format_seconds(course.part_seconds * len(course.device) / columns)
     part = "" if columns == len(course.device) else f", its highest {format_seconds(course.part_seconds)}"
-    return [f"over the run, {seconds} a column{part}", *lines]
+    over = "the run" if course.whole else "the part of the run that recordings cover"
+    return [f"over {over}, {seconds} a column{part}", *lines]
 
 
 def throughput(io: Block, *, imported: bool = False) -> list[str]:

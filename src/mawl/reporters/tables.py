@@ -10,6 +10,7 @@ from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
+from mawl.reporters.periods import period_rows, periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
@@ -53,6 +54,8 @@ def times(summary: Block) -> list[str]:
             ratio_text(summary), *ratios
         )
     )
+    if (apart := periods_text(summary)) is not None:
+        return [*lines, *wrap(f"elapsed   {apart}", LINE_WIDTH), "", *aligned(period_rows(summary))]
     lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
     return lines
 

@@ -45,6 +45,7 @@ NO_FIGURES = (
     "windows",
     "smt",
     "inputs.mode",
+    "time.observed",
     "inputs.reason",
 )
 """Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""

@@ -164,6 +164,8 @@ def _entry_of(folder: Path, facts: RunFacts) -> Entry:
         kind=facts.kind,
         outcome=facts.outcome,
         started_at=facts.started_at,
-        elapsed_seconds=None if facts.outcome in CUT else elapsed_seconds(folder),
+        elapsed_seconds=None
+        if facts.outcome in CUT
+        else elapsed_seconds(folder, imported=facts.kind == "imported"),
         nodes=tuple(node.name for node in facts.nodes),
     )

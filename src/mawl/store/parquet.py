@@ -16,6 +16,7 @@ from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
 from mawl.foreign import open_regular
+from mawl.model.periods import periods_of
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.layout import LARGEST_TABLE_BYTES, LEAST_EXPANDED_BYTES, MOST_EXPANDED_RATIO, MOST_ROWS
 from mawl.store.upgrades import Upgrade
@@ -110,10 +111,11 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
     return conform(name, table, path)
 
 
-def elapsed_seconds(folder: Path) -> float | None:
+def elapsed_seconds(folder: Path, *, imported: bool = False) -> float | None:
     """The first start of a job to the last end, from these two columns of a finished run alone.
 
-    None where no job has both, or its table cannot be read: who opens the run is told why.
+    None where no job has both, or its table cannot be read: who opens the run is told why.  None, too,
+    where the jobs of an import are not one run (:func:`mawl.model.periods.periods_of`).
     """
     from pyarrow import parquet
 
@@ -124,6 +126,10 @@ def elapsed_seconds(folder: Path) -> float | None:
             table = parquet.ParquetFile(opened, metadata=metadata).read(["started_at", "ended_at"])
         both = table.drop_null()
         first, last = (compute.min(both["started_at"]).as_py(), compute.max(both["ended_at"]).as_py())
+        starts, ends = (
+            [at.timestamp() for at in both[name].to_pylist()] for name in ("started_at", "ended_at")
+        )
     except (pa.ArrowException, OSError, ValueError, MemoryError, KeyError):
         return None
-    return None if first is None else max(0.0, (last - first).total_seconds())
+    apart = imported and len(periods_of(zip(starts, ends, strict=True))) > 1
+    return None if first is None or apart else max(0.0, (last - first).total_seconds())

@@ -68,6 +68,9 @@ def _jobs(reading: Reading) -> Said:
 
 
 def _duration(reading: Reading) -> Said:
+    if reading.line is not None and reading.line.periods:
+        reason = "the files are not of one run: import each period by itself"
+        return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
     if reading.summary["time"]["active_seconds"] is None:
         reason = "no file names the times of jobs or of a host"
         return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
@@ -89,7 +92,8 @@ def _sampling(reading: Reading) -> Said:
         sentence = "the import has no recording of a host over time: nothing is known of what it did"
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
         return [_finding(sampling.NAME, "preliminary", sentence, cure)]
-    start, end = reading.windows.edges[0], reading.windows.edges[-1]
+    spans = _spans(reading)
+    start, end = spans[0][0], spans[-1][1]
     if apart := _apart(reading.samples, start, end):
         return [_finding(sampling.NAME, "preliminary", apart, APART_CURE)]
     longest_step = max(
@@ -98,12 +102,14 @@ def _sampling(reading: Reading) -> Said:
     )
     missed, longest, nodes = 0.0, 0.0, 0
     for node in reading.samples.nodes:
-        times = _times(reading, node, start, end)
         nodes += 1
-        steps = [after - before for before, after in pairwise([start, *times, end])]
-        longest = max(longest, *steps)
-        missed += sum(step for step in steps if step > longest_step)
-    share = missed / ((end - start) * nodes) if end > start else 0.0
+        for start, end in spans:
+            times = _times(reading, node, start, end)
+            steps = [after - before for before, after in pairwise([start, *times, end])]
+            longest = max(longest, *steps)
+            missed += sum(step for step in steps if step > longest_step)
+    lasted = sum(end - start for start, end in spans)
+    share = missed / (lasted * nodes) if lasted > 0 else 0.0
     if share <= sampling.MOST_MISSED_RATIO:
         return []
     sentence = (
@@ -111,6 +117,14 @@ def _sampling(reading: Reading) -> Said:
         f"{format_seconds(longest)}"
     )
     return [_finding(sampling.NAME, "preliminary", sentence, "record the host throughout, before and after")]
+
+
+def _spans(reading: Reading) -> list[tuple[float, float]]:
+    """First start to last end of the run, of one that is none of each of its periods."""
+    line = reading.line
+    if line is None:
+        return [(reading.windows.edges[0], reading.windows.edges[-1])] if reading.windows else []
+    return list(line.periods) or [(line.started_at, line.ended_at)]
 
 
 def _apart(samples: Samples, start: float, end: float) -> str:

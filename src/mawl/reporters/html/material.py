@@ -33,6 +33,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     course: Course
     sessions: Sessions
     end_seconds: float
+    windows_start_seconds: float
     windows: Windows | None
     tail: tuple[float, float] | None
     initial: tuple[float, float] | None
@@ -55,6 +56,12 @@ def material(run: Run) -> Material:
         if samples and (series := samples.series(node, "jobs_running")) is not None
     ]
     ended_at = line.ended_at if line else started_at
+    drawn = jobs
+    if line and line.period:  # of an import that is not one run the period that figures over time are of
+        started_at, ended_at = line.period
+        drawn = [
+            job for job in jobs if job.started_at is not None and started_at <= job.started_at <= ended_at
+        ]
     goes_on = facts.outcome == "running"
     if goes_on:
         ended_at = max([ended_at, *looks])
@@ -65,10 +72,13 @@ def material(run: Run) -> Material:
         jobs=jobs,
         counted=counted(jobs),
         course=found,
-        sessions=sessions(facts, jobs, events, started_at, ended_at),
+        sessions=sessions(facts, drawn, events, started_at, ended_at),
         end_seconds=ended_at - started_at,
+        windows_start_seconds=windows.edges[0] - started_at if windows else 0.0,
         windows=windows,
-        tail=(line.active_seconds, line.elapsed_seconds) if line and line.tail_seconds > 0 else None,
+        tail=(line.active_seconds, line.elapsed_seconds)
+        if line and line.tail_seconds > 0 and not line.periods
+        else None,
         initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
         why_no_course=_why(found, samples is None, goes_on),
         goes_on=goes_on,

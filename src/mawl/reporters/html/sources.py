@@ -97,11 +97,12 @@ def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
 def _marks(side: str, found: Material, summary: Block) -> Columns:
     """Initial, peak and sustained throughput in total: where in time, how much, and in words."""
     block = summary["io"][side]
-    active = summary["time"]["active_seconds"]
+    windows, first = found.windows, found.windows_start_seconds
+    active = windows.active_edges[-1] - windows.edges[0] if windows else None
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, block, summary["windows"], found.initial),
-        "sustained": None if active is None else (0.0, active),
+        "peak": _highest(side, block, summary["windows"], found.initial, first),
+        "sustained": None if active is None else (first, first + active),
     }
     rows = [
         (*span, value, f"{name} {format_rate(value)}", *PLACES[name](span))
@@ -112,7 +113,7 @@ def _marks(side: str, found: Material, summary: Block) -> Columns:
 
 
 def _highest(
-    side: str, block: Block, windows: Iterable[Block], initially: tuple[float, float] | None
+    side: str, block: Block, windows: Iterable[Block], initially: tuple[float, float] | None, first: float
 ) -> tuple[float, float] | None:
     """When the window of the peak was, by the rule of the summary: the initial one, which lies across the
     others, counts among them, and one shorter than half of one only where no other has a figure."""
@@ -123,7 +124,7 @@ def _highest(
         ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
         if None in ways:
             continue
-        start, length = window["start_seconds"], window["length_seconds"]
+        start, length = first + window["start_seconds"], window["length_seconds"]
         (full if fills(length, block["window_seconds"]) else short).append((sum(ways), start, start + length))
     best = max(full or short, key=lambda span: span[0], default=None)
     return best and best[1:]

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from mawl.reporters.figure import Form, format_count
 from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, beside, section, table
+from mawl.reporters.periods import period_rows
 from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
 WINDOW_FIGURES = ("initial", "peak", "sustained", "active_mean", "run_mean")
@@ -74,7 +75,16 @@ def performance(figures: Figures) -> Markup:
             _table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
             _table(figures, "Throughput, latency and processors", rows),
         ),
+        _periods(figures),
         _throughput(figures),
+    )
+
+
+def _periods(figures: Figures) -> Markup:
+    """The periods of an import that is not one run."""
+    rows = period_rows(figures.summary)
+    return (
+        table("Periods of the imported files, which are not one run", rows[0], rows[1:]) if rows else Markup()
     )
 
 

@@ -1,0 +1,210 @@
+"""The times of an import: periods far apart, and the part of one that recordings of the host cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from mawl.analysis.blocks import Block, Missing, counted
+from mawl.analysis.busy import CPU_KINDS, busy_ratio, whole_seconds
+from mawl.analysis.gains import WHOLE_RATIO
+from mawl.analysis.series import Samples
+from mawl.analysis.throughput import Counters
+from mawl.analysis.timeline import Observed, Timeline, timeline
+from mawl.analysis.windows import rates
+from mawl.model.periods import LEAST_GAP_SECONDS, Span, periods_of
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts
+from mawl.units import format_instant, format_percent, format_seconds
+
+NOT_RECORDED = "no recording of the host covers this period"
+
+
+def placed(line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples | None) -> Timeline:
+    """The timeline of an import with its periods, and with the part of it that figures over time are of.
+
+    That part is what recordings cover of the run; of periods far apart it is the part of the one that they
+    cover longest, or the longest period where there is no recording.
+    """
+    pieces = recorded_pieces(samples)
+    periods = periods_of(_job_spans(jobs) or pieces)
+    if not periods:
+        return line
+    chosen = max(periods, key=lambda period: (_covered_seconds(pieces, period), period[1] - period[0]))
+    recorded = _clipped(pieces, chosen)
+    if len(periods) == 1 and (not recorded or _span_seconds(recorded) >= WHOLE_RATIO * line.elapsed_seconds):
+        return line
+    start, end = (recorded[0][0], max(piece[1] for piece in recorded)) if recorded else chosen
+    own = timeline([job for job in jobs if _lies_in(job, chosen)], facts.workload.sessions)
+    turn = own.started_at + own.active_seconds if own else end
+    found = msgspec.structs.replace(
+        line, observed=Observed(start, min(max(turn, start), end), end, bool(recorded))
+    )
+    if len(periods) == 1:
+        return found
+    return msgspec.structs.replace(found, mean_concurrent=None, periods=tuple(periods))
+
+
+def recorded_pieces(samples: Samples | None) -> list[Span]:
+    """The times that recordings of hosts cover without a gap, of any node, in order."""
+    pieces: list[Span] = []
+    for node in samples.nodes if samples else ():
+        kinds = {name.partition(".")[0]: name for name in samples.names(node)} if samples else {}
+        for kind, name in kinds.items():
+            series = samples.series(node, name) if samples else None
+            if kind not in ("host", "device") or series is None or len(series.times) < 2:
+                continue
+            steps = np.diff(series.times)
+            known = steps if series.known is None else np.diff(series.known)
+            gaps = np.flatnonzero((known <= 0) | (steps >= LEAST_GAP_SECONDS))
+            firsts, lasts = np.append(0, gaps + 1), np.append(gaps, len(series.times) - 1)
+            pieces += zip(series.times[firsts].tolist(), series.times[lasts].tolist(), strict=True)
+    return sorted(piece for piece in pieces if piece[1] > piece[0])
+
+
+def why_not_one(line: Timeline) -> str | None:
+    """Why there is no elapsed time; None where the run is one."""
+    if not line.periods:
+        return None
+    longest = max(after[0] - before[1] for before, after in zip(line.periods, line.periods[1:], strict=False))
+    return (
+        f"not one run: {len(line.periods)} periods lie up to {format_seconds(longest)} apart "
+        "(time.periods lists each)"
+    )
+
+
+def observed_remark(line: Timeline | None) -> list[str]:
+    """What figures over time are of, where recordings do not cover the whole import."""
+    if line is None or line.observed is None or not line.observed.recorded:
+        return []
+    start, end = line.span
+    part = f"from {_minute(start)} to {_minute(end)} ({format_seconds(end - start)})"
+    if line.period is not None:
+        number = line.periods.index(line.period) + 1
+        return [
+            f"figures over time, of the host and of devices are of period {number} of {len(line.periods)} "
+            f"alone, {part}; import each period by itself for all of its figures"
+        ]
+    share = (end - start) / line.elapsed_seconds
+    return [
+        f"recordings cover {format_percent(share)} of the time of the jobs: figures over time, of the host "
+        f"and of devices are of that part alone, {part}"
+    ]
+
+
+def times_of_import(
+    line: Timeline | None,
+    jobs: Sequence[JobRecord],
+    samples: Samples | None,
+    device: Counters,
+    missing: Missing,
+) -> Block:
+    """``time.observed``, the part of the run that figures over time are of (None for the whole of it), and
+    ``time.periods``."""
+    part = line.observed if line else None
+    if part is None:
+        missing["time.observed"] = "figures over time are of the whole run"
+    return {
+        "observed": part
+        and {
+            "started_at": format_instant(part.start),
+            "ended_at": format_instant(part.end),
+            "length_seconds": part.end - part.start,
+        },
+        "periods": _period_blocks(line, jobs, samples, device, missing),
+    }
+
+
+def _period_blocks(
+    line: Timeline | None,
+    jobs: Sequence[JobRecord],
+    samples: Samples | None,
+    device: Counters,
+    missing: Missing,
+) -> list[Block]:
+    """Each period with its jobs and what the host did in it; empty for one run."""
+    if line is None or not line.periods:
+        return []
+    pieces = recorded_pieces(samples)
+    prefix = "time.periods.*"
+    missing |= {
+        f"{prefix}.{name}": NOT_RECORDED
+        for name in (
+            *("recorded_seconds", "cpu_busy_ratio", "cpu_iowait_ratio"),
+            *(f"device_{direction}_bytes_per_second" for direction in ("read", "write")),
+        )
+    } | {
+        f"{prefix}.real_time_seconds": "no job of the period that counts has a real time",
+        f"{prefix}.peak_concurrent": "no job was imported",
+    }
+    return [_period(period, jobs, samples, device, pieces) for period in line.periods]
+
+
+def _period(
+    period: Span,
+    jobs: Sequence[JobRecord],
+    samples: Samples | None,
+    device: Counters,
+    pieces: Sequence[Span],
+) -> Block:
+    own = [job for job in jobs if _lies_in(job, period)]
+    line = timeline(own, len({job.session for job in own}))
+    real = [value for job in counted(own) if (value := job.usage.real_time_seconds) is not None]
+    recorded = _clipped(pieces, period)
+    edges = (recorded[0][0], max(piece[1] for piece in recorded)) if recorded else None
+    spent, moved = {}, dict.fromkeys(("read", "write"))
+    if samples is not None and edges is not None:
+        spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
+        moved |= {way: found[0] for way, found in device.flow(samples, edges).items() if way in moved}
+    whole = whole_seconds(spent) if spent else 0.0
+    waited = spent.get("iowait")
+    return {
+        "started_at": format_instant(period[0]),
+        "length_seconds": period[1] - period[0],
+        "jobs": len(own),
+        "peak_concurrent": line.peak_concurrent if line else None,
+        "real_time_seconds": sum(real) if real else None,
+        "recorded_seconds": _covered_seconds(pieces, period) or None,
+        "cpu_busy_ratio": busy_ratio(spent) if spent else None,
+        "cpu_iowait_ratio": None if waited is None or not whole else waited / whole,
+        **{f"device_{direction}_bytes_per_second": rate for direction, rate in moved.items()},
+    }
+
+
+def _job_spans(jobs: Sequence[JobRecord]) -> list[Span]:
+    return [
+        (job.started_at, max(job.started_at, job.ended_at))
+        for job in jobs
+        if job.started_at is not None and job.ended_at is not None
+    ]
+
+
+def _lies_in(job: JobRecord, period: Span) -> bool:
+    return (
+        job.started_at is not None and job.ended_at is not None and period[0] <= job.started_at <= period[1]
+    )
+
+
+def _clipped(pieces: Sequence[Span], period: Span) -> list[Span]:
+    """The parts of the pieces that lie within a period."""
+    cut = [(max(start, period[0]), min(end, period[1])) for start, end in pieces]
+    return [piece for piece in cut if piece[1] > piece[0]]
+
+
+def _span_seconds(pieces: Sequence[Span]) -> float:
+    return max(end for _, end in pieces) - pieces[0][0]
+
+
+def _covered_seconds(pieces: Sequence[Span], period: Span) -> float:
+    """How much of a period any of the pieces covers."""
+    covered, until = 0.0, period[0]
+    for start, end in _clipped(pieces, period):
+        covered += max(end - max(start, until), 0.0)
+        until = max(until, end)
+    return covered
+
+
+def _minute(at: float) -> str:
+    return format_instant(at)[:16].replace("T", " ") + " UTC"
