@@ -22,16 +22,24 @@ EIGHT = datetime(2026, 11, 20, 8, 0, 0, tzinfo=UTC)
 KINDS = ("saslog", "nmon", "sar")
 
 
-def log(start: datetime, seconds: float, *, total: bool = True, error: str = "", host: str = "") -> str:
-    """A job of two equal steps; CPU time is half of its real time."""
+def log(
+    start: datetime,
+    seconds: float,
+    *,
+    total: bool = True,
+    error: str = "",
+    host: str = "",
+    cpu_ratio: float = 0.5,
+) -> str:
+    """A job of two equal steps; CPU time is ``cpu_ratio`` of its real time."""
     half = seconds / 2
 
     def block(heading: str, real: float, at: datetime) -> str:
         return (
             f"NOTE: {heading}:\n"
             f"      real time           {clock(real)}\n"
-            f"      user cpu time       {clock(real / 4)}\n"
-            f"      system cpu time     {clock(real / 4)}\n"
+            f"      user cpu time       {clock(real * cpu_ratio / 2)}\n"
+            f"      system cpu time     {clock(real * cpu_ratio / 2)}\n"
             f"      memory              1024.00k\n"
             f"      OS Memory           2048.00k\n"
             f"      Timestamp           {at:%m/%d/%Y %I:%M:%S %p}\n      \n\n"

@@ -19,6 +19,7 @@ def deciding(summary: dict[str, Any], bounds: Bounds) -> list[dict[str, Any]]:
     if summary["limit"]:
         groups.append("limit")
         sentences = [line["sentence"] for line in summary["limit"]["evidence"]]
+        groups += ["imported.limit"] if summary["kind"] == "imported" else []
         groups += ["limit.plateau"] if any(line.startswith("plateau") for line in sentences) else []
         groups += ["limit.links"] if any("their links" in line for line in sentences) else []
     groups += [f"validity.{finding['rule']}" for finding in summary["validity"]["findings"]]

@@ -64,5 +64,5 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
         platform="linux" if facts.inventories else "aix",
         inventories=inventories,
         verdict=limit["verdict"] if limit else None,
-        losses=limit["losses"] if limit else None,
+        losses=limit["losses"] if limit and None not in limit["losses"].values() else None,
     )

@@ -47,7 +47,9 @@ LIMIT_METRICS: tuple[Metric, ...] = (
     ),
     *(
         ratio_metric(
-            f"limit.losses.{name}", f"Mean share of the jobs' time that waiting for {name} cost.", LOSSES
+            f"limit.losses.{name}",
+            f"Mean share of the jobs' time that waiting for {name} cost; of an import at most that share.",
+            LOSSES,
         )
         for name in RESOURCES
     ),

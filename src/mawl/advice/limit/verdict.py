@@ -7,7 +7,7 @@ from typing import Any
 
 from mawl.advice.evidence import Reading
 from mawl.advice.headroom import headroom_block
-from mawl.advice.limit import cpu, memory, network, storage
+from mawl.advice.limit import cpu, memory, network, recorded, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
@@ -35,6 +35,8 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
     ``shares`` are of the active time that is told (they add up to 1); ``losses`` the mean share of
     the jobs' time that waiting for each resource cost: more than that relieving it cannot save.
     """
+    if reading.facts.kind == "imported":
+        return _of_import(reading, missing)
     told = [(name, moment) for moment in reading.active if (name := classify(moment, reading)) is not None]
     if not told:
         missing["limit"] = NOT_TOLD
@@ -69,6 +71,48 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
         "second": second(verdict, losses),
         "headroom": headroom_block(reading, missing),
         "evidence": _evidence(verdict, shares, reading),
+    }
+
+
+def _of_import(reading: Reading, missing: Missing) -> dict[str, Any] | None:
+    """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
+    active time."""
+    why = recorded.why_untold(reading)
+    windows = [] if why else recorded.windows_of_import(reading)
+    told = {
+        name: sum(one.seconds for one in windows if one.name == name) for name in ("cpu", "storage", "none")
+    }
+    seconds = sum(told.values())
+    active = reading.line.active_seconds if reading.line else 0.0
+    if why is None and (not active or seconds <= NAMED_RATIO * active):
+        why = recorded.why_undecided(windows, seconds / active if active else 0.0)
+    if why is not None:
+        missing["limit"] = why
+        return None
+    verdict = named({name: part / seconds for name, part in told.items()})
+    spans = sum(one.seconds for one in windows if one.waited is not None)
+    losses = {
+        name: sum(one.seconds * (one.waited or 0.0) for one in windows if one.name == name) / spans
+        for name in ("storage", "cpu")
+    }
+    missing |= {
+        **dict.fromkeys(("limit.role", "limit.device"), recorded.NO_PLACE),
+        **{f"limit.{name}_bytes_per_second": recorded.NO_PLACE for name in PEAKS},
+        **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), recorded.NOT_ASKED),
+    }
+    return {
+        "verdict": verdict,
+        "role": None,
+        "device": None,
+        **{f"{name}_bytes_per_second": None for name in PEAKS},
+        "shares": {
+            name: told.get(name, 0.0) / seconds for name in (*(rule.resource for rule in RULES), "none")
+        },
+        "losses": {rule.resource: losses.get(rule.resource) for rule in RULES},
+        "told_ratio": seconds / active,
+        "second": None,
+        "headroom": headroom_block(reading, missing),
+        "evidence": recorded.evidence_of(windows, verdict),
     }
 
 
