@@ -1,4 +1,4 @@
-"""SIGSTOP of a job and of its keeper: said while the run waits, and the run ends well once they go on."""
+"""SIGSTOP of a job, of its keeper and of all processes: said while the run waits, and it ends well."""
 
 from __future__ import annotations
 
@@ -56,3 +56,23 @@ def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
     output, errors = process.communicate(timeout=60)
     assert process.returncode == (0 if then == "continued" else 130), output + errors
     assert live_runs().get(folders[0].name) is None
+
+
+def test_nothing_stays_when_all_are_stopped_and_the_runner_is_killed(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER.replace("2.5", "300"))
+    process = mawl.start("run", "one.toml")
+    ends = time.monotonic() + LONGEST_SECONDS
+    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
+        time.sleep(0.05)
+    run = folders[0].name
+    sleeper_of(run)
+    for pid in [process.pid, *live_runs()[run]]:
+        os.kill(pid, signal.SIGSTOP)
+    process.kill()
+    process.communicate(timeout=60)
+    ends = time.monotonic() + LONGEST_SECONDS
+    while live_runs().get(run) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert live_runs().get(run) is None
+    assert mawl("clean").returncode == 0
+    assert mawl("clean").stdout == "nothing to clean\n"
