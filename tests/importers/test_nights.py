@@ -93,6 +93,8 @@ def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) ->
     assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] == pytest.approx(102400)
     assert summary["time"]["observed"]["started_at"].startswith("2026-11-21T22:00:00")
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(HOURS)
+    share = next(one for one in summary["remarks"] if "reach over" in one)
+    assert "recordings of the host reach over 33%" in share
     busy = [one["cpu_busy_ratio"] for one in summary["time"]["periods"]]
     assert busy == [None, pytest.approx(0.9), None]
     assert any("are of period 2 of 3 alone, from 2026-11-21 22:00" in one for one in summary["remarks"])
@@ -123,3 +125,15 @@ def test_the_first_screen_of_a_recording_alone_shows_processors_and_devices(tmp_
     _, run = imported(tmp_path, tmp_path / "lab1.nmon")
     shown = first_screen(run, judged(run))
     assert "processors 70 % busy, 20 % iowait" in shown and "devices read 102 kB/s, wrote 0 B/s" in shown
+
+
+def test_a_recording_of_the_tail_alone_gives_the_host_and_no_limit(tmp_path: Path) -> None:
+    logs = {f"j{number}": log(TEN, 600) for number in range(5)} | {"long": log(TEN, 2 * HOURS)}
+    (tmp_path / "lab1.nmon").write_text("".join(linux(TEN + timedelta(hours=1), 20)))
+    _, run = imported(tmp_path, write(tmp_path / "logs", **logs), tmp_path / "lab1.nmon")
+    summary = judged(run)
+    assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.9)
+    assert {one["phase"] for one in summary["windows"]} == {"tail"}
+    assert summary["io"]["device"]["sustained"]["total_bytes_per_second"] is None
+    assert "cover none of the active phase" in summary["missing"]["limit"]
+    assert "tail" in render_html(run, summary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -139,17 +140,21 @@ def _period_blocks(
         f"{prefix}.real_time_seconds": "no job of the period that counts has a real time",
         f"{prefix}.peak_concurrent": "no job was imported",
     }
-    return [_period(period, jobs, samples, device, pieces) for period in line.periods]
+    by_period: dict[Span, list[JobRecord]] = {period: [] for period in line.periods}
+    firsts = [start for start, _ in line.periods]
+    for job in jobs:
+        if job.started_at is not None and job.ended_at is not None:
+            by_period[line.periods[bisect_right(firsts, job.started_at) - 1]].append(job)
+    return [_period(period, own, samples, device, pieces) for period, own in by_period.items()]
 
 
 def _period(
     period: Span,
-    jobs: Sequence[JobRecord],
+    own: Sequence[JobRecord],
     samples: Samples | None,
     device: Counters,
     pieces: Sequence[Span],
 ) -> Block:
-    own = [job for job in jobs if _lies_in(job, period)]
     line = timeline(own, len({job.session for job in own}))
     real = [value for job in counted(own) if (value := job.usage.real_time_seconds) is not None]
     recorded = _clipped(pieces, period)

@@ -13,6 +13,7 @@ from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
 from mawl.importers.interface import Context, HostFigures, HostSettings, ImportedJob, Item
 from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
+from mawl.model.periods import periods_of
 from mawl.model.probe import Probe
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, Setting
@@ -138,9 +139,20 @@ class Collected:
         return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
 
     def overlap_ratio(self) -> float | None:
-        """The share of the jobs' span that recordings of hosts cover; None where one of them is missing."""
-        jobs, host = self.job_span(), self.host_span()
-        return None if jobs is None or host is None else overlap_ratio(jobs, host)
+        """The share of the jobs' time that recordings of hosts cover, of nights far apart without the time
+        between them; None where one of them is missing."""
+        host = self.host_span()
+        periods = periods_of(
+            (job.started_at, max(job.started_at, job.ended_at))
+            for job, _ in self.jobs
+            if job.started_at is not None and job.ended_at is not None
+        )
+        if host is None or not periods:
+            return None
+        lengths = [end - start for start, end in periods]
+        shares = [overlap_ratio(period, host) for period in periods]
+        weights = lengths if sum(lengths) > 0 else [1.0] * len(periods)
+        return sum(share * weight for share, weight in zip(shares, weights, strict=True)) / sum(weights)
 
     def warnings(self) -> list[str]:
         """What makes the import of little use, each with its cure: jobs and host of different times."""

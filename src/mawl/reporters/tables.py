@@ -10,7 +10,7 @@ from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
-from mawl.reporters.periods import period_rows, periods_text
+from mawl.reporters.periods import periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
@@ -55,7 +55,7 @@ def times(summary: Block) -> list[str]:
         )
     )
     if (apart := periods_text(summary)) is not None:
-        return [*lines, *wrap(f"elapsed   {apart}", LINE_WIDTH), "", *aligned(period_rows(summary))]
+        return [*lines, *wrap(f"elapsed   {apart}", LINE_WIDTH)]
     lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
     return lines
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.cluster import cluster
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.compressibility import in_a_run
 from mawl.reporters.demand import demand
 from mawl.reporters.head import (
@@ -22,6 +22,7 @@ from mawl.reporters.head import (
 )
 from mawl.reporters.host import host
 from mawl.reporters.judgement import grounds, headlines
+from mawl.reporters.periods import period_rows
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import cpu_account, io, programs, times
@@ -61,6 +62,7 @@ def render(summary: Block) -> str:
     parts = (
         _head(summary),
         [*times(summary), *waits(summary)],
+        aligned(period_rows(summary)),
         cluster(summary),
         programs(summary),
         program_waits(summary),

@@ -132,6 +132,8 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[dict[st
 
 def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     """Why too little of the run is named, and what to do about it."""
+    if not windows:
+        return "the recordings cover none of the active phase; record the host throughout"
     if all(one.waited is None for one in windows):
         return "the logs lack times or CPU times of the jobs; import logs with FULLSTIMER"
     if all(one.full is None for one in windows):
