@@ -109,9 +109,20 @@ def test_a_recording_of_a_part_gives_the_figures_of_that_part(tmp_path: Path) ->
     assert summary["host"]["cpu_busy_seconds"] == pytest.approx(0.9 * 2 * 600)
     assert summary["time"]["elapsed_seconds"] == HOURS
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(600)
-    assert any(one.startswith("recordings cover 17 % of the time of the jobs") for one in summary["remarks"])
+    assert any(one.startswith("recordings cover 17 % of the run") for one in summary["remarks"])
     findings = {one["rule"]: one["sentence"] for one in summary["validity"]["findings"]}
     assert "0.83 of the run lies outside the recordings" in findings["sampling"]
+
+
+def test_of_two_short_recordings_far_apart_the_longer_one_counts(tmp_path: Path) -> None:
+    logs = write(tmp_path / "logs", a=log(TEN, 2 * HOURS))
+    for name, after, minutes, busy in (("first", 0, 10, 20.0), ("last", 100, 20, 60.0)):
+        recording = linux(TEN + timedelta(minutes=after), minutes, busy=busy)
+        (tmp_path / f"{name}.nmon").write_text("".join(recording))
+    _, run = imported(tmp_path, logs, tmp_path / "first.nmon", tmp_path / "last.nmon")
+    summary = judged(run)
+    assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.6)
+    assert summary["time"]["observed"]["length_seconds"] == pytest.approx(20 * 60)
 
 
 def test_a_recording_that_covers_the_run_needs_no_such_words(tmp_path: Path) -> None:

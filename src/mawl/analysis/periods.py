@@ -11,7 +11,7 @@ import numpy as np
 from mawl.analysis.blocks import Block, Missing, counted
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, whole_seconds
 from mawl.analysis.gains import WHOLE_RATIO
-from mawl.analysis.series import Samples
+from mawl.analysis.series import LEAST_COVERED_RATIO, Samples
 from mawl.analysis.throughput import Counters
 from mawl.analysis.timeline import Observed, Timeline, timeline
 from mawl.analysis.windows import rates
@@ -33,11 +33,11 @@ def placed(line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: 
     periods = periods_of(_job_spans(jobs) or pieces)
     if not periods:
         return line
-    chosen = max(periods, key=lambda period: (_covered_seconds(pieces, period), period[1] - period[0]))
-    recorded = _clipped(pieces, chosen)
-    if len(periods) == 1 and (not recorded or _span_seconds(recorded) >= WHOLE_RATIO * line.elapsed_seconds):
+    chosen = max(periods, key=lambda period: (_seconds(_covered(pieces, period)), period[1] - period[0]))
+    recorded = _recorded_span(pieces, chosen)
+    start, end = recorded or chosen
+    if len(periods) == 1 and end - start >= WHOLE_RATIO * line.elapsed_seconds:
         return line
-    start, end = (recorded[0][0], max(piece[1] for piece in recorded)) if recorded else chosen
     own = timeline([job for job in jobs if _lies_in(job, chosen)], facts.workload.sessions)
     turn = own.started_at + own.active_seconds if own else end
     found = msgspec.structs.replace(
@@ -90,7 +90,7 @@ def observed_remark(line: Timeline | None) -> list[str]:
         ]
     share = (end - start) / line.elapsed_seconds
     return [
-        f"recordings cover {format_percent(share)} of the time of the jobs: figures over time, of the host "
+        f"recordings cover {format_percent(share)} of the run: figures over time, of the host "
         f"and of devices are of that part alone, {part}"
     ]
 
@@ -157,8 +157,7 @@ def _period(
 ) -> Block:
     line = timeline(own, len({job.session for job in own}))
     real = [value for job in counted(own) if (value := job.usage.real_time_seconds) is not None]
-    recorded = _clipped(pieces, period)
-    edges = (recorded[0][0], max(piece[1] for piece in recorded)) if recorded else None
+    edges = _recorded_span(pieces, period)
     spent, moved = {}, dict.fromkeys(("read", "write"))
     if samples is not None and edges is not None:
         spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
@@ -171,7 +170,7 @@ def _period(
         "jobs": len(own),
         "peak_concurrent": line.peak_concurrent if line else None,
         "real_time_seconds": sum(real) if real else None,
-        "recorded_seconds": _covered_seconds(pieces, period) or None,
+        "recorded_seconds": _seconds(_covered(pieces, period)) or None,
         "cpu_busy_ratio": busy_ratio(spent) if spent else None,
         "cpu_iowait_ratio": None if waited is None or not whole else waited / whole,
         **{f"device_{direction}_bytes_per_second": rate for direction, rate in moved.items()},
@@ -192,23 +191,33 @@ def _lies_in(job: JobRecord, period: Span) -> bool:
     )
 
 
-def _clipped(pieces: Sequence[Span], period: Span) -> list[Span]:
-    """The parts of the pieces that lie within a period."""
-    cut = [(max(start, period[0]), min(end, period[1])) for start, end in pieces]
-    return [piece for piece in cut if piece[1] > piece[0]]
+def _recorded_span(pieces: Sequence[Span], period: Span) -> Span | None:
+    """First to last moment of a period that recordings cover; their longest piece where they leave more than
+    half of that open, since no figure is given of so little."""
+    covered = _covered(pieces, period)
+    if not covered:
+        return None
+    whole = (covered[0][0], covered[-1][1])
+    if _seconds(covered) >= LEAST_COVERED_RATIO * (whole[1] - whole[0]):
+        return whole
+    return max(covered, key=lambda piece: piece[1] - piece[0])
 
 
-def _span_seconds(pieces: Sequence[Span]) -> float:
-    return max(end for _, end in pieces) - pieces[0][0]
-
-
-def _covered_seconds(pieces: Sequence[Span], period: Span) -> float:
-    """How much of a period any of the pieces covers."""
-    covered, until = 0.0, period[0]
-    for start, end in _clipped(pieces, period):
-        covered += max(end - max(start, until), 0.0)
-        until = max(until, end)
+def _covered(pieces: Sequence[Span], period: Span) -> list[Span]:
+    """The parts of a period that any of the pieces covers, in order; pieces that meet are one."""
+    covered: list[Span] = []
+    for start, end in ((max(start, period[0]), min(end, period[1])) for start, end in pieces):
+        if end <= start:
+            continue
+        if covered and start <= covered[-1][1]:
+            covered[-1] = (covered[-1][0], max(covered[-1][1], end))
+        else:
+            covered.append((start, end))
     return covered
+
+
+def _seconds(spans: Sequence[Span]) -> float:
+    return sum(end - start for start, end in spans)
 
 
 def _minute(at: float) -> str:
