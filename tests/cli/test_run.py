@@ -191,9 +191,7 @@ def wait_for_event(mawl: Command, name: str) -> None:
     raise AssertionError(f"no {name} within a minute")
 
 
-@pytest.mark.parametrize(
-    ("role", "then"), [("work", "cat {work}/none"), ("util", "cat {util}/none"), ("util", "true")]
-)
+@pytest.mark.parametrize(("role", "then"), [("work", "cat {work}/none"), ("util", "true")])
 def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(
     mawl: Command, role: str, then: str
 ) -> None:
