@@ -303,3 +303,11 @@ def test_a_log_that_is_no_file_of_the_command_holds_nobody_and_is_not_copied(
     (job,) = jobs(mawl)
     assert job["outcome"] == "finished" and said in job["reason"]
     assert list((mawl.directory / "runs/latest/logs").glob("*.sas.log")) == []
+
+
+@pytest.mark.parametrize("role", ["work", "util"])
+def test_a_command_that_removes_its_own_directory_fails(mawl: Command, role: str) -> None:
+    done = run(mawl, f'command = ["sh", "-c", "rm -rf {{{role}}}"]')
+    assert done.returncode == 1, done.stderr
+    (job,) = jobs(mawl)
+    assert job["outcome"] == "failed" and f"the command removed its {role} directory" in job["reason"]

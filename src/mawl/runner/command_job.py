@@ -49,6 +49,7 @@ class CommandRun(JobRun):
         self._log = Path()
         self._ended: tuple[Reaped, JobCount | None, float] | None = None
         self._check_started: Started | None = None
+        self._removed: str | None = None
 
     def take(self, message: FromLauncher) -> None:
         """Note what a message says; what it says of the check does not overwrite the command's own."""
@@ -77,6 +78,7 @@ class CommandRun(JobRun):
         if self._ended is not None:
             return self._record_of_both(message)
         count = sampling.roles.take(message.job)
+        self._removed = self._removed_directory()
         self._ended = message, count, sampling.last_run_delay_seconds(message.job)
         if not (may_check and self.command.check and self._assignment) or (
             self._outcome(message)[0] != "finished" or self.stopping is not None
@@ -142,7 +144,18 @@ class CommandRun(JobRun):
                 f"the command ended with exit status {reaped.exit_code}, and {good} would be success; "
                 "its log may say why, and success_exit_codes names others"
             )
+        if self._removed is not None:
+            return "failed", self._removed
         return "finished", None
+
+    def _removed_directory(self) -> str | None:
+        """A sentence on a directory of the job that is gone; mawl removes those of a command only later."""
+        if self._assignment is None:
+            return None
+        for role, place in (("work", self._assignment.work[0]), ("util", self._assignment.util[0])):
+            if not Path(place).is_dir():
+                return f"the command removed its {role} directory {place}; remove only what is in it"
+        return None
 
     def _outcome_of_check(self, checked: Reaped) -> tuple[JobOutcome, str | None]:
         if self.stopping is not None and checked.exit_code != 0:
