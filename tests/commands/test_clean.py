@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection
 from itertools import permutations
 from pathlib import Path
@@ -158,3 +159,25 @@ def test_a_place_that_cannot_be_read_is_said_and_is_no_success(
     (tmp_path / "file").touch()
     assert main(["clean", "--work", "file"]) == 1
     assert capsys.readouterr().out == f"could not look into {tmp_path / 'file'}: not a directory\n"
+
+
+def test_old_tries_of_the_page_cache_go_and_nothing_that_looks_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    long_ago = time.time() - 7200
+    for name, content in (
+        ("old", bytes(4096)),
+        ("empty", b""),
+        ("text", b"text"),
+        ("large", bytes(2**20 + 1)),
+    ):
+        (work / f".mawl-cache-{name}").write_bytes(content)
+        os.utime(work / f".mawl-cache-{name}", (long_ago, long_ago))
+    (work / ".mawl-cache-young").touch()
+    (work / ".mawl-cache-link").symlink_to(work / ".mawl-cache-old")
+    os.utime(work / ".mawl-cache-link", (long_ago, long_ago), follow_symlinks=False)
+    assert main(["clean", "--work", "work"]) == 0
+    assert sorted(path.name[12:] for path in work.iterdir()) == ["large", "link", "text", "young"]

@@ -19,6 +19,7 @@ from mawl.cluster.tokens import leftover_tokens
 from mawl.commands.arguments import add_role_arguments, settings, volumes_of
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
+from mawl.measure.page_cache import tries_under
 from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts
 from mawl.runner.counting import leftover_counters
@@ -81,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for file in [
         *leftover_tokens(places),
-        *(found for place in places for found in write_tests_under(place)),
+        *(found for place in places for found in (*write_tests_under(place), *tries_under(place))),
     ]:
         done.remove(str(file), partial(_unlink, file))
     for folder in unbegun_folders(runs):

@@ -11,12 +11,14 @@ import errno
 import mmap
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnsuitableMachineError
+from mawl.foreign import read_regular
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -24,6 +26,7 @@ WINDOW_BYTES = 2**30
 """How much of a file is mapped at once to ask for its pages."""
 
 READ_BYTES = 2**20
+_FORSAKEN_SECONDS = 3600.0
 _LOWEST_BIT = bytes(value & 1 for value in range(256))
 CACHESTAT = 451
 """The call's number: of those since Linux 5.1 all architectures that mawl knows use the same."""
@@ -121,6 +124,24 @@ def keeps(directory: Path) -> str | None:
         return None
     kind = "the file system" if mount is None else mount.file_system
     return f"{kind} kept {found.resident_bytes} of {READ_BYTES} bytes in memory after they were dropped"
+
+
+def tries_under(directory: Path) -> list[Path]:
+    """Files in a directory by which a killed run of an older version tried the page cache.
+
+    These are this user's, an hour old, and hold nothing but up to 1 MiB of zeros.
+    """
+    return [file for file in sorted(directory.glob(".mawl-cache-*")) if _is_try(file)]
+
+
+def _is_try(file: Path) -> bool:
+    try:
+        found = file.lstat()
+        if found.st_uid != os.geteuid() or time.time() - found.st_mtime < _FORSAKEN_SECONDS:
+            return False
+        return not any(read_regular(file, READ_BYTES, inside=file.parent))
+    except OSError:
+        return False
 
 
 def load(files: Iterable[Path]) -> list[str]:
