@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mawl.analysis.summary import summary_of
 from mawl.analysis.timeline import Timeline
-from mawl.analysis.windows import initial_edges, window_seconds, windows_of
+from mawl.analysis.windows import MOST_TAIL_WINDOWS, initial_edges, window_seconds, windows_of
 from mawl.model.records import JobRecord
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import START, facts, job
@@ -37,7 +37,8 @@ def test_windows_tile_both_phases_without_gap_or_overlap(active: float, tail: fl
     assert windows.edges[-1] == pytest.approx(START + active + tail, abs=1e-6)
     assert all(start < end for start, end in pairwise(windows.edges))
     lengths = [end - start for start, end in pairwise(windows.edges)]
-    assert max(lengths) < 1.5 * windows.seconds + 1e-6
+    assert max(lengths[: windows.active]) < 1.5 * windows.seconds + 1e-6
+    assert max(lengths) < 1.5 * max(windows.seconds, tail / MOST_TAIL_WINDOWS) + 1e-6
     if active >= windows.seconds:
         assert min(lengths[: windows.active]) >= 0.5 * windows.seconds - 1e-6
 
@@ -46,6 +47,12 @@ def test_a_window_is_a_hundredth_of_the_active_phase_and_five_seconds_at_least()
     assert window_seconds(60.0) == window_seconds(500.0) == 5.0
     assert window_seconds(7200.0) == 72.0
     assert windows_of(line(7200.0)).active == 100
+
+
+def test_a_tail_of_years_has_few_windows_which_end_with_it() -> None:
+    found = windows_of(line(60.0, 40 * 365.0 * 86400))
+    assert found.active == 12 and len(found.edges) <= 12 + 1 + MOST_TAIL_WINDOWS
+    assert found.edges[-1] == pytest.approx(found.edges[0] + 60.0 + 40 * 365.0 * 86400)
 
 
 def summary(seconds: int, jobs: list[JobRecord] | None = None, **changes: Rate) -> dict[str, Any]:

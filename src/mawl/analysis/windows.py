@@ -14,6 +14,9 @@ SHORTEST_WINDOW_SECONDS = 5.0
 WINDOW_RATIO = 0.01
 """A window is this share of the active phase, and never shorter than the shortest."""
 
+MOST_TAIL_WINDOWS = 5000
+"""Windows of a tail, 7 hours of the shortest: a damaged time would make millions, so they are longer then."""
+
 INSTANT_SECONDS = 1e-6
 """Stored points in time are whole microseconds: a tail shorter than that is rounding."""
 
@@ -56,7 +59,8 @@ def windows_of(line: Timeline) -> Windows:
     start, end = line.span
     turn = line.observed.turn if line.observed else start + line.active_seconds
     seconds = window_seconds(turn - start, line.sampled_every_seconds)
-    tail = _tiles(turn, end, seconds) if end - turn > INSTANT_SECONDS else []
+    length = end - turn
+    tail = _tiles(turn, end, max(seconds, length / MOST_TAIL_WINDOWS)) if length > INSTANT_SECONDS else []
     active = _tiles(start, turn, seconds) if turn > start or not tail else []
     return Windows(seconds=seconds, edges=(start, *active, *tail), active=len(active))
 
