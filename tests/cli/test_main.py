@@ -47,8 +47,8 @@ def test_an_error_is_a_sentence_and_an_exit_code(
         raise error
 
     class Parser:
-        def __init__(self, wanted: tuple[str, ...]) -> None:
-            assert wanted == ("plan",)
+        def __init__(self, wanted: tuple[str, ...], *, everything: bool) -> None:
+            assert wanted == ("plan",) and not everything
 
         def parse_args(self, argv: object, arguments: argparse.Namespace) -> None:
             parser.parse_args(["plan"], arguments)
