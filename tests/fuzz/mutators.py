@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,7 +37,7 @@ JSON_VALUES: tuple[Any, ...] = (None, True, [], {}, [[]], {"a": 1}, *TEXTS, *NUM
 
 def mutate(folder: Path, random: Random) -> str:
     """Change one file below the folder; what was done."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    files = _own_files(folder.rglob("*"))
     if not files:
         return "nothing left"
     path = random.choice(files)
@@ -57,6 +57,11 @@ def mutate(folder: Path, random: Random) -> str:
     return f"{path.relative_to(folder)}: {chosen.__name__}"
 
 
+def _own_files(paths: Iterable[Path]) -> list[Path]:
+    """Regular files; a change may follow no link that an earlier one made, out of the folder."""
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
+
+
 def _bytes(path: Path, random: Random) -> None:
     content = bytearray(path.read_bytes()) or bytearray(b"\0")
     for _ in range(random.choice((1, 3, 30))):
@@ -70,7 +75,7 @@ def _cut(path: Path, random: Random) -> None:
 
 
 def _swapped(path: Path, random: Random) -> None:
-    other = random.choice(sorted(one for one in path.parent.iterdir() if one.is_file()))
+    other = random.choice(_own_files(path.parent.iterdir()))
     content, own = other.read_bytes(), path.read_bytes()
     path.write_bytes(content)
     other.write_bytes(own)
@@ -85,7 +90,7 @@ def _special(path: Path, random: Random) -> None:
     elif kind == 1:
         path.mkdir()
     elif kind == 2:
-        path.symlink_to("/etc/passwd")
+        path.symlink_to("/proc/version")  # a file outside that nobody, not even root, can write
     elif kind == 3:
         path.symlink_to(path.name)
     elif kind == 4:

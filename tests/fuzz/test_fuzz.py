@@ -7,6 +7,7 @@ import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.fuzz.__main__ import fuzzed
 from tests.fuzz.bases import KINDS, write_bases
 from tests.fuzz.cases import Case, judge_case, make_case
 from tests.fuzz.judging import judged
+from tests.fuzz.mutators import mutate
 from tests.fuzz.working import watched
 
 QUICK_CASES, LONG_CASES = 40, 2500
@@ -34,6 +36,18 @@ def test_no_changed_file_ends_in_more_than_a_sentence_many_times() -> None:
     parts = fuzzed(LONG_CASES, seed=2, workers=1)
     assert [fault for part in parts for fault in part.faults] == []
     assert sum(sum(part.kinds.values()) for part in parts) == LONG_CASES
+
+
+def test_no_change_is_written_through_a_link(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("somebody else's")
+    for seed in range(100):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        (folder / "link").symlink_to(outside)
+        (folder / "own.json").write_text('{"a": [1, 2]}')
+        mutate(folder, Random(seed))
+    assert outside.read_text() == "somebody else's"
 
 
 def test_the_judge_knows_each_kind_of_fault() -> None:
