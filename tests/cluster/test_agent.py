@@ -12,6 +12,7 @@ import pytest
 from mawl.cluster import agent
 from mawl.cluster.agent import Own
 from mawl.cluster.words import NodeTask
+from mawl.launch.sweep import live_runs
 
 
 def test_it_imports_neither_arrow_nor_the_runner() -> None:
@@ -31,12 +32,21 @@ def test_what_it_reads_of_a_task_is_there() -> None:
     assert {field.name: field.type for field in own} == {field.name: fields[field.name] for field in own}
 
 
+def test_its_process_carries_the_mark_of_the_run_from_the_start(tmp_path: Path) -> None:
+    child = agent.Child("run-node1", str(tmp_path), b"", ["cat"])
+    try:
+        assert "run-node1" in live_runs()
+    finally:
+        child.end()
+    assert "run-node1" not in live_runs()
+
+
 def test_small_files_come_together_and_a_large_one_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("a", 3), ("b", 4), ("c", 9), ("d", 1)):
         (tmp_path / name).write_bytes(name.encode() * size)
-    child = agent.Child(str(tmp_path), b"", ["true"])
+    child = agent.Child("run", str(tmp_path), b"", ["true"])
     monkeypatch.setattr(agent, "_CHILDREN", {"run": child})
     monkeypatch.setattr(agent, "MOST_BYTES", 10)
     assert agent.pieces("run", [("a", 0), ("b", 0), ("c", 0), ("d", 0)]) == [b"aaa", b"bbbb", b"ccc"]

@@ -152,12 +152,13 @@ def test_one_clean_is_enough_when_it_had_to_end_processes(
     assert [path.exists() for path in left] == [False, False, False]
 
 
+@pytest.mark.parametrize("option", ["--work", "--runs"])
 def test_a_place_that_cannot_be_read_is_said_and_is_no_success(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
-    assert main(["clean", "--work", "file"]) == 1
+    assert main(["clean", option, "file"]) == 1
     assert capsys.readouterr().out == f"could not look into {tmp_path / 'file'}: not a directory\n"
 
 

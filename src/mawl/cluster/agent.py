@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import os
 import queue
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.store.layout import FACTS, JOURNAL
 
 MOST_BYTES = 4 * 2**20
@@ -37,9 +39,13 @@ class Own(msgspec.Struct, frozen=True):
 
 
 class Child:
-    """A node's process, what it said, and which words it was told."""
+    """A node's process, what it said, and which words it was told.
 
-    def __init__(self, folder: str, task: bytes, command: list[str]) -> None:
+    Its environment carries the mark of its run from the start: whoever looks for what is left of a run finds
+    it before it has made a directory.
+    """
+
+    def __init__(self, run_id: str, folder: str, task: bytes, command: list[str]) -> None:
         self.folder = Path(folder).absolute()
         self.said: list[bytes] = []
         self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
@@ -49,6 +55,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env={**os.environ, RUN_ID_VARIABLE: run_id},
             bufsize=0,
             start_new_session=True,
         )
@@ -119,7 +126,7 @@ def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of :class:`~mawl.cluster.words.NodeTask`)."""
     own = msgspec.json.decode(task, type=Own)
     command = [sys.executable, "-P", "-m", "mawl.cluster"]
-    _CHILDREN[own.run_id] = Child(own.folder, task, command)
+    _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)
 
 
 def clock() -> float:

@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     abandoned = {run_of(directory) for directory in leftovers} - {""}
     done = Doing(arguments.dry_run)
     looked = [place for role in ROLES for place in named.directories[role]]
-    for place in dict.fromkeys([*looked, *(Path(place).absolute() for place in arguments.directories)]):
+    looked += [Path(place).absolute() for place in arguments.directories]
+    for place in dict.fromkeys([*looked, runs.absolute()]):
         done.look_into(place)
     alive = live_runs()
     ended_now = sorted(abandoned & alive.keys())
