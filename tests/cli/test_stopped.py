@@ -1,7 +1,8 @@
-"""SIGSTOP of a job, of its keeper and of all processes: said while the run waits, and it ends well."""
+"""SIGSTOP of a job, of its keeper, of the runner and of all processes: said while the run waits, and it ends well."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -55,6 +56,27 @@ def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
         os.kill(chosen, signal.SIGCONT) if then == "continued" else None
     output, errors = process.communicate(timeout=60)
     assert process.returncode == (0 if then == "continued" else 130), output + errors
+    assert live_runs().get(folders[0].name) is None
+
+
+def test_a_runner_that_was_stopped_goes_on_and_its_report_has_the_gap(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER.replace("2.5", "8"))
+    process = mawl.start("run", "one.toml")
+    ends = time.monotonic() + LONGEST_SECONDS
+    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
+        time.sleep(0.05)
+    sleeper_of(folders[0].name)
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        time.sleep(5.0)
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, output + errors
+    summary = json.loads(mawl("report", "--format", "json").stdout)
+    found = [one["sentence"] for one in summary["validity"]["findings"] if one["rule"] == "sampling"]
+    assert found and "gaps between samples" in found[0]
+    assert summary["jobs"]["finished"] == 1
     assert live_runs().get(folders[0].name) is None
 
 

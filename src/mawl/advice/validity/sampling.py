@@ -11,7 +11,10 @@ from mawl.units import format_ratio, format_seconds
 NAME = "sampling"
 LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
 MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
-CURE = "leave the runner a processor (--cores), and keep the run folder off the loaded file systems (--runs)"
+CURE = (
+    "leave the runner a processor (--cores), keep the run folder off the loaded file systems (--runs), and do "
+    "not stop or suspend mawl, which starts no job meanwhile"
+)
 
 
 def check(reading: Reading) -> list[Finding]:
