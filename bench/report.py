@@ -1,12 +1,13 @@
-"""What an HTML report costs: a synthetic run of 404 jobs on 4 nodes, 2 h at 1 Hz, and growth to 10,000 jobs.
+"""What reports cost: HTML of 404 jobs on 4 nodes, 2 h at 1 Hz, and of up to 10,000 jobs; text of 100,000.
 
-Each report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
+Each HTML report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
 says its wall seconds, its peak memory and the size of the page.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ RUNS = 5
 JOBS, NODES, SECONDS = 404, 4, 7200
 GROWTH = (1000, 3000, 10_000)
 MOST_SECONDS, MOST_BYTES, MOST_PAGE_BYTES = 5.0, 500e6, 3e6
+MANY_JOBS, MOST_TEXT_SECONDS, MOST_TEXT_BYTES = 100_000, 20.0, 1e9
 
 
 def run() -> list[Result]:
@@ -46,7 +48,26 @@ def run() -> list[Result]:
                 f"{grown['memory_bytes'] / 1e6:.0f} MB of memory, page of {grown['page_bytes'] / 1e6:.2f} MB"
             )
             results.append(Result(f"report of {jobs} jobs", grown["seconds"], "s", "", None, detail))
-    return results
+        return [*results, *_text(Path(directory, "many"))]
+
+
+def _text(folder: Path) -> list[Result]:
+    """CPU seconds and peak memory of the report in text of very many jobs."""
+    # By another process: the peak of a child begins at the size of the process that forked it.
+    write = "import pathlib, tests.fakes.many_jobs as fake; fake.write_many_jobs(pathlib.Path({!r}), {})"
+    subprocess.run([sys.executable, "-c", write.format(str(folder), MANY_JOBS)], check=True)
+    command = [sys.executable, "-m", "mawl", "report", str(folder), "--all"]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    what = f"text of {MANY_JOBS} jobs that all differ"
+    seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return [
+        at_most(what, seconds, "CPU s", MOST_TEXT_SECONDS, "once, imports included"),
+        at_most("peak memory of it", memory / 1e6, "MB", MOST_TEXT_BYTES / 1e6, "all tables (--all)"),
+    ]
 
 
 def _made(folder: Path) -> dict[str, float]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, IO_FIELDS, WAIT_FIELDS, RoleIo, Waits
 from mawl.model.usage import FIELDS
-from mawl.store.columns import PREFIXES, SCHEMAS, to_records, to_table
+from mawl.store import columns, open_run
+from mawl.store.columns import PREFIXES, SCHEMAS, in_parts, to_records, to_table
+from tests.fakes.many_jobs import write_many_jobs
 from tests.fakes.stored_run import events, jobs, steps
 
 PAGE = (Path(__file__).parents[2] / "docs" / "design" / "run-folder.md").read_text()
@@ -56,6 +59,32 @@ def test_every_field_of_a_record_has_a_column() -> None:
         apart = {"io", "waits", "volume_bytes"}
         plain = {field for field in kind.__struct_fields__ if field not in {*PREFIXES, *apart}}
         assert plain <= set(SCHEMAS[name].names)
+
+
+def test_a_table_in_parts_gives_the_same_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "PART_ROWS", 2)
+    table = to_table("jobs", jobs())
+    parts = in_parts(table)
+    assert [part.num_rows for part in parts[:-1]] == [2] * (len(parts) - 1)
+    assert pa.concat_tables(parts).equals(table)
+    assert [record for part in parts for record in to_records("jobs", part, JobRecord)] == jobs()
+
+
+def test_records_of_a_run_do_not_keep_its_table(tmp_path: Path) -> None:
+    write_many_jobs(tmp_path / "run", 3)
+    run = open_run(tmp_path / "run")
+    assert len(run.job_records()) == 3 and "jobs" not in vars(run)
+    assert run.rows("jobs") == 3
+
+
+def test_a_bucket_without_calls_is_refused_by_its_row() -> None:
+    table = to_table("jobs", jobs())
+    place = table.schema.get_field_index("data_read_nanoseconds_histogram")
+    damaged = pa.array([[(16, None)]] * table.num_rows, table.schema.field(place).type)
+    with pytest.raises(
+        ValueError, match="row 8 of jobs: a bucket of read_nanoseconds_histogram has no calls"
+    ):
+        list(to_records("jobs", table.set_column(place, table.schema.field(place), damaged), JobRecord, 7))
 
 
 def test_rows_with_equal_parts_share_them() -> None:

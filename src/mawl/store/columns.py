@@ -8,6 +8,7 @@ answer is JSON text.  docs/design/run-folder.md lists every column.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
@@ -20,7 +21,16 @@ from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord, StepRecord
-from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, IoByRole, RoleIo, Waits
+from mawl.model.role_io import (
+    FILE_ROLES,
+    HISTOGRAMS,
+    IO_FIELDS,
+    WAIT_FIELDS,
+    Histogram,
+    IoByRole,
+    RoleIo,
+    Waits,
+)
 from mawl.model.usage import FIELDS, Usage
 from mawl.store.layout import FORMAT_VERSION, LARGEST_NUMBER
 from mawl.store.plain import in_calendar, is_instant
@@ -35,6 +45,7 @@ PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "t
 HISTOGRAM = pa.map_(pa.int64(), pa.int64())
 """Lower bound of a bucket to calls; of ``volume_*``, number of a volume to bytes."""
 
+PART_ROWS = 5000
 _SHARED_PARTS = 4096
 """Parts of records (usages, waits, I/O of a role) that are kept to be shared by the next rows."""
 
@@ -185,13 +196,22 @@ def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:
             yield f"{role}_{name}", list(value.items()) if isinstance(value, dict) else value
 
 
-def to_records(name: str, table: pa.Table, kind: type[Record]) -> Iterator[Record]:
-    """The rows of a table as records; ValueError names the row that is not one."""
+def in_parts(table: pa.Table) -> list[pa.Table]:
+    """Copies of a table's rows, :data:`PART_ROWS` each: one can go before the next becomes records."""
+    starts = range(0, table.num_rows, PART_ROWS)
+    return [
+        table.take(pa.array(range(start, min(start + PART_ROWS, table.num_rows)), pa.int64()))
+        for start in starts
+    ]
+
+
+def to_records(name: str, table: pa.Table, kind: type[Record], before: int = 0) -> Iterator[Record]:
+    """The rows of a table as records; ValueError names the row that is not one, ``before`` are not here."""
     instants = [column for column in table.schema.names if is_instant(column)]
     for column in instants:
         index = table.schema.get_field_index(column)
         table = table.set_column(index, column, table.column(index).cast(pa.int64()))
-    number = 0
+    number = before
     parts = _Parts()
     for batch in table.to_batches(max_chunksize=1000):
         for row in batch.to_pylist():
@@ -213,6 +233,10 @@ class _Parts:
         self.usage = lru_cache(_SHARED_PARTS)(_usage_of)
         self.waits = lru_cache(_SHARED_PARTS)(_waits_of)
         self.role_io = lru_cache(_SHARED_PARTS)(_role_io_of)
+        self.answer = lru_cache(_SHARED_PARTS)(msgspec.json.decode)
+
+
+_OFTEN_ALIKE = ("program", "program_class", "session", "node", "gate", "outcome")
 
 
 def _usage_of(*values: float | int | None) -> Usage:
@@ -224,11 +248,39 @@ def _waits_of(*values: float | None) -> Waits:
 
 
 def _role_io_of(*values: Any) -> RoleIo | None:
-    """A figure that a newer minor version left out counts as none; None where all are missing."""
-    known = {name: value for name, value in zip(IO_FIELDS, values, strict=True) if value is not None}
-    for name in HISTOGRAMS & known.keys():
-        known[name] = dict(known[name])
-    return msgspec.convert(known, RoleIo) if known else None
+    """A figure that a newer minor version left out counts as none; None where all are missing.
+
+    Zeros, empty histograms and the bounds of buckets are one object each, however many records have them.
+    """
+    known: Row = {
+        name: value if value or value.__class__ is not float else _ZERO
+        for name, value in zip(IO_FIELDS, values, strict=True)
+        if value is not None
+    }
+    if not known:
+        return None
+    for name in HISTOGRAMS:
+        known[name] = _histogram(name, known.get(name, ()))
+    return RoleIo(**known)
+
+
+_ZERO = 0.0
+_NO_CALLS: Histogram = {}
+
+
+def _histogram(name: str, buckets: Sequence[tuple[int, int | None]]) -> Histogram:
+    found: Histogram = {}
+    for bound, calls in buckets:
+        if calls is None:
+            raise ValueError(f"a bucket of {name} has no calls")
+        found[_bucket(bound)] = calls
+    return found or _NO_CALLS
+
+
+@lru_cache(_SHARED_PARTS)
+def _bucket(bound: int) -> int:
+    """The bound itself, one number for all histograms: there are few bounds and very many histograms."""
+    return bound
 
 
 def _nested(row: Row, instants: list[str], kind: type, parts: _Parts) -> Row:
@@ -243,7 +295,9 @@ def _nested(row: Row, instants: list[str], kind: type, parts: _Parts) -> Row:
         row["io"] = _nested_io(row, parts)
     if kind is JobRecord:
         row["volume_bytes"] = _nested_volumes(row)
-        row["answer"] = msgspec.json.decode(row["answer"])
+        row["answer"] = parts.answer(row["answer"])
+        for name in _OFTEN_ALIKE:
+            row[name] = row[name] and sys.intern(row[name])
     return row
 
 

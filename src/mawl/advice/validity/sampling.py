@@ -12,8 +12,8 @@ NAME = "sampling"
 LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
 MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
 CURE = (
-    "leave the runner a processor (--cores), keep the run folder off the loaded file systems (--runs), and do "
-    "not stop or suspend mawl, which starts no job meanwhile"
+    "leave the runner a processor (--cores), keep the run folder off the loaded file systems (--runs), "
+    "and do not stop or suspend mawl, which starts no job meanwhile"
 )
 
 
