@@ -1,4 +1,4 @@
-"""SIGSTOP of a job, of its keeper, of the runner and of all processes: said while the run waits, and it ends well."""
+"""SIGSTOP of a job, its keeper, the runner and all processes: said while the run waits, and it ends well."""
 
 from __future__ import annotations
 
