@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.errors import UsageError
 from mawl.model.options import ROLES
 from mawl.model.run import NodeFacts
 from mawl.plan.workload import Plan
@@ -86,6 +87,14 @@ def test_reports_are_made_of_it(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene())
     summary = judged(simulated)
     assert "simulated" in markdown.render(summary, None)
+
+
+def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:
+    jobs = {name: replace(job, memory_bytes=2.0**63) for name, job in demands({"s1-1": [step(0.5)]}).items()}
+    of = scenario(system(device(), cores=2), plan([[["s1-1"]]]), jobs)
+    with pytest.raises(UsageError, match="larger than a table can hold"):
+        stored(tmp_path / "run", of)
+    assert not (tmp_path / "run").exists()
 
 
 def base(folder: Path) -> Base:

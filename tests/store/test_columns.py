@@ -11,8 +11,9 @@ import pytest
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, IO_FIELDS, WAIT_FIELDS, RoleIo, Waits
 from mawl.model.usage import FIELDS
-from mawl.store import columns, open_run
-from mawl.store.columns import PREFIXES, SCHEMAS, in_parts, to_records, to_table
+from mawl.store import open_run, rows
+from mawl.store.columns import PREFIXES, SCHEMAS, to_table
+from mawl.store.rows import in_parts, to_records
 from tests.fakes.many_jobs import write_many_jobs
 from tests.fakes.stored_run import events, jobs, steps
 
@@ -62,7 +63,7 @@ def test_every_field_of_a_record_has_a_column() -> None:
 
 
 def test_a_table_in_parts_gives_the_same_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "PART_ROWS", 2)
+    monkeypatch.setattr(rows, "PART_ROWS", 2)
     table = to_table("jobs", jobs())
     parts = in_parts(table)
     assert [part.num_rows for part in parts[:-1]] == [2] * (len(parts) - 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl import __version__
+from mawl.errors import UsageError
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord, StepRecord
@@ -46,10 +47,8 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     """Write the run folder; its facts.
 
     Alike nodes get alike rows under their own names.  Raises :class:`~mawl.errors.UsageError` where the
-    folder already holds something.
+    folder already holds something, and where the demand has a figure that no table can hold.
     """
-    make_folder(path)
-    (path / LOGS).mkdir(mode=0o700)
     names = _node_names(outcome, label.source)
     server = _server(scenario, label.source)
     measured = _measured(label.source)
@@ -58,8 +57,10 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     records = _records(scenario, outcome, plans, started)
     facts = _facts(scenario, outcome, label, names, server)
     several = _several(names)
-    for table, column in (("jobs", 0), ("steps", 1)):
-        made = [to_table(table, of_group[column]) for of_group in records]
+    tables = _tables(records, label)
+    make_folder(path)
+    (path / LOGS).mkdir(mode=0o700)
+    for table, made in tables.items():
         write_parquet(path / f"{table}.parquet", _by_node(made, names, several), table)
     write_parquet(path / "events.parquet", iter([to_table("events", [])]), "events")
     write_parquet(path / "samples.parquet", samples_of(outcome, names, started, server), "samples")
@@ -67,6 +68,24 @@ def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label)
     write_facts(path, facts)
     sync_directory(path)
     return facts
+
+
+def _tables(
+    records: Sequence[tuple[list[JobRecord], list[StepRecord]]], label: Label
+) -> dict[str, list[pa.Table]]:
+    """Jobs and steps of each group."""
+    try:
+        return {
+            "jobs": [to_table("jobs", jobs) for jobs, _ in records],
+            "steps": [to_table("steps", steps) for _, steps in records],
+        }
+    except (pa.ArrowException, OverflowError):
+        raise UsageError(
+            "cannot be simulated",
+            where=label.source.run_id,
+            why="a figure of its jobs or steps is larger than a table can hold",
+            cure="simulate a run whose figures were measured",
+        ) from None
 
 
 def _measured(source: RunFacts) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tables of a run folder: Arrow schemas, and records to rows and back.
+"""The tables of a run folder: Arrow schemas, and records to rows (back: :mod:`mawl.store.rows`).
 
 Column names are the field names; a job's four usages lie flat, its own without a prefix and the
 others as ``startup_``, ``verify_`` and ``total_``; I/O has the role before its names
@@ -8,35 +8,30 @@ answer is JSON text.  docs/design/run-folder.md lists every column.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
-from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.records import StepRecord
 from mawl.model.role_io import (
     FILE_ROLES,
     HISTOGRAMS,
     IO_FIELDS,
     WAIT_FIELDS,
-    Histogram,
     IoByRole,
     RoleIo,
-    Waits,
 )
-from mawl.model.usage import FIELDS, Usage
+from mawl.model.usage import FIELDS
 from mawl.store.layout import FORMAT_VERSION, LARGEST_NUMBER
 from mawl.store.plain import in_calendar, is_instant
 
 Row = dict[str, Any]
-Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 
 INSTANT = pa.timestamp("us", tz="UTC")
 PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "total_"}
@@ -44,10 +39,6 @@ PREFIXES = {"usage": "", "startup": "startup_", "verify": "verify_", "total": "t
 
 HISTOGRAM = pa.map_(pa.int64(), pa.int64())
 """Lower bound of a bucket to calls; of ``volume_*``, number of a volume to bytes."""
-
-PART_ROWS = 5000
-_SHARED_PARTS = 4096
-"""Parts of records (usages, waits, I/O of a role) that are kept to be shared by the next rows."""
 
 VOLUME_COLUMNS = ("volume_read_bytes", "volume_written_bytes")
 
@@ -194,131 +185,6 @@ def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:
         for name in IO_FIELDS:
             value = None if part is None else getattr(part, name)
             yield f"{role}_{name}", list(value.items()) if isinstance(value, dict) else value
-
-
-def in_parts(table: pa.Table) -> list[pa.Table]:
-    """Copies of a table's rows, :data:`PART_ROWS` each: one can go before the next becomes records."""
-    starts = range(0, table.num_rows, PART_ROWS)
-    return [
-        table.take(pa.array(range(start, min(start + PART_ROWS, table.num_rows)), pa.int64()))
-        for start in starts
-    ]
-
-
-def to_records(name: str, table: pa.Table, kind: type[Record], before: int = 0) -> Iterator[Record]:
-    """The rows of a table as records; ValueError names the row that is not one, ``before`` are not here."""
-    instants = [column for column in table.schema.names if is_instant(column)]
-    for column in instants:
-        index = table.schema.get_field_index(column)
-        table = table.set_column(index, column, table.column(index).cast(pa.int64()))
-    number = before
-    parts = _Parts()
-    for batch in table.to_batches(max_chunksize=1000):
-        for row in batch.to_pylist():
-            number += 1
-            try:
-                yield msgspec.convert(_nested(row, instants, kind, parts), kind)
-            except ValueError as error:
-                raise ValueError(f"row {number} of {name}: {error}") from None
-
-
-class _Parts:
-    """Usages, waits and I/O of a role out of their columns; rows with equal ones share them.
-
-    Most jobs have no I/O in some role, no start-up of their own and nothing to verify: a record of each
-    job with parts of its own took 9.6 kB.
-    """
-
-    def __init__(self) -> None:
-        self.usage = lru_cache(_SHARED_PARTS)(_usage_of)
-        self.waits = lru_cache(_SHARED_PARTS)(_waits_of)
-        self.role_io = lru_cache(_SHARED_PARTS)(_role_io_of)
-        self.answer = lru_cache(_SHARED_PARTS)(msgspec.json.decode)
-
-
-_OFTEN_ALIKE = ("program", "program_class", "session", "node", "gate", "outcome")
-
-
-def _usage_of(*values: float | int | None) -> Usage:
-    return msgspec.convert(dict(zip(FIELDS, values, strict=True)), Usage)
-
-
-def _waits_of(*values: float | None) -> Waits:
-    return msgspec.convert(dict(zip(WAIT_FIELDS, values, strict=True)), Waits)
-
-
-def _role_io_of(*values: Any) -> RoleIo | None:
-    """A figure that a newer minor version left out counts as none; None where all are missing.
-
-    Zeros, empty histograms and the bounds of buckets are one object each, however many records have them.
-    """
-    known: Row = {
-        name: value if value or value.__class__ is not float else _ZERO
-        for name, value in zip(IO_FIELDS, values, strict=True)
-        if value is not None
-    }
-    if not known:
-        return None
-    for name in HISTOGRAMS:
-        known[name] = _histogram(name, known.get(name, ()))
-    return RoleIo(**known)
-
-
-_ZERO = 0.0
-_NO_CALLS: Histogram = {}
-
-
-def _histogram(name: str, buckets: Sequence[tuple[int, int | None]]) -> Histogram:
-    found: Histogram = {}
-    for bound, calls in buckets:
-        if calls is None:
-            raise ValueError(f"a bucket of {name} has no calls")
-        found[_bucket(bound)] = calls
-    return found or _NO_CALLS
-
-
-@lru_cache(_SHARED_PARTS)
-def _bucket(bound: int) -> int:
-    """The bound itself, one number for all histograms: there are few bounds and very many histograms."""
-    return bound
-
-
-def _nested(row: Row, instants: list[str], kind: type, parts: _Parts) -> Row:
-    for column in instants:
-        if row[column] is not None:
-            row[column] = row[column] / 1e6
-    usages = PREFIXES if kind is JobRecord else {"usage": ""} if kind is StepRecord else {}
-    for name, prefix in usages.items():
-        row[name] = parts.usage(*[row.pop(prefix + field) for field in FIELDS])
-    if kind in (JobRecord, StepRecord):
-        row["waits"] = parts.waits(*[row.pop(field) for field in WAIT_FIELDS])
-        row["io"] = _nested_io(row, parts)
-    if kind is JobRecord:
-        row["volume_bytes"] = _nested_volumes(row)
-        row["answer"] = parts.answer(row["answer"])
-        for name in _OFTEN_ALIKE:
-            row[name] = row[name] and sys.intern(row[name])
-    return row
-
-
-def _nested_io(row: Row, parts: _Parts) -> dict[str, RoleIo] | None:
-    """I/O by role out of its columns."""
-    io: dict[str, RoleIo] = {}
-    for role in FILE_ROLES:
-        values = [row.pop(f"{role}_{name}") for name in IO_FIELDS]
-        part = parts.role_io(*[tuple(value) if isinstance(value, list) else value for value in values])
-        if part is not None:
-            io[role] = part
-    return io or None
-
-
-def _nested_volumes(row: Row) -> dict[int, tuple[int, int]] | None:
-    """Bytes by volume out of their two columns."""
-    read, written = (row.pop(name) for name in VOLUME_COLUMNS)
-    if read is None or written is None:
-        return None
-    reads, writes = dict(read), dict(written)
-    return {volume: (reads.get(volume, 0), writes.get(volume, 0)) for volume in sorted({*reads, *writes})}
 
 
 def _in_calendar(column: pa.ChunkedArray) -> bool:

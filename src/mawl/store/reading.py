@@ -15,13 +15,14 @@ from mawl.foreign import descriptor_of
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
-from mawl.store.columns import SCHEMAS, Record, in_parts, to_records
+from mawl.store.columns import SCHEMAS
 from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
 from mawl.store.facts import read_facts
 from mawl.store.files import try_lock
 from mawl.store.layout import FACTS, JOURNAL, LATEST
 from mawl.store.parquet import read_parquet
 from mawl.store.probe import probe_of
+from mawl.store.rows import Record, in_parts, to_records
 from mawl.store.upgrades import Upgrade
 
 MOST_NAMED = 5

@@ -13,7 +13,7 @@ from mawl.model.role_io import FILE_ROLES
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, paragraph, section, table
 from mawl.store import Run
-from mawl.store.columns import to_records
+from mawl.store.rows import to_records
 from mawl.units import format_bytes, format_memory, format_seconds
 
 MOST_JOBS = 10
