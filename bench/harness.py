@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -44,13 +45,14 @@ def at_least(name: str, value: float, unit: str, bound: float, detail: str) -> R
     return Result(name, value, unit, f"at least {bound:g}", value >= bound, detail)
 
 
-def cpu_seconds(
+def resources(
     argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
-) -> float:
-    """User plus system CPU seconds of a command and every descendant that was waited for (wait4).
+) -> resource.struct_rusage:
+    """What a command and every descendant that was waited for used (wait4): CPU seconds, peak memory in KiB.
 
-    Its output is thrown away.  Raises :class:`~mawl.errors.RunFailedError` with the last line of
-    its standard error when the command cannot be started or ends with another status than 0.
+    Its output is thrown away.  Its peak begins at the size of this process, which forks it.
+    Raises :class:`~mawl.errors.RunFailedError` with the last line of its standard error when the command
+    cannot be started or ends with another status than 0.
     """
     with tempfile.TemporaryFile() as complaints:
         try:
@@ -70,6 +72,14 @@ def cpu_seconds(
             complaints.seek(0)
             lines = complaints.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
             raise _failure(argv, f"exit status {child.returncode}, {lines[-1]}")
+    return usage
+
+
+def cpu_seconds(
+    argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+) -> float:
+    """User plus system CPU seconds of a command; raises what :func:`resources` does."""
+    usage = resources(argv, env, cwd)
     return usage.ru_utime + usage.ru_stime
 
 

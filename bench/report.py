@@ -7,7 +7,6 @@ says its wall seconds, its peak memory and the size of the page.
 from __future__ import annotations
 
 import json
-import os
 import resource
 import statistics
 import subprocess
@@ -16,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.harness import Result, at_most, spread
+from bench.harness import Result, at_most, resources, spread
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"
@@ -53,20 +52,17 @@ def run() -> list[Result]:
 
 def _text(folder: Path) -> list[Result]:
     """CPU seconds and peak memory of the report in text of very many jobs."""
-    # By another process: the peak of a child begins at the size of the process that forked it.
+    # By another process, since the peak of a command begins at the size of this one.
     write = "import pathlib, tests.fakes.many_jobs as fake; fake.write_many_jobs(pathlib.Path({!r}), {})"
     subprocess.run([sys.executable, "-c", write.format(str(folder), MANY_JOBS)], check=True)
-    command = [sys.executable, "-m", "mawl", "report", str(folder), "--all"]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
+    made = [resources([sys.executable, "-m", "mawl", "report", str(folder), "--all"]) for _ in range(RUNS)]
+    seconds = [usage.ru_utime + usage.ru_stime for usage in made]
+    memory = max(usage.ru_maxrss for usage in made) * 1024
     what = f"text of {MANY_JOBS} jobs that all differ"
-    seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    detail = f"imports included: {spread(seconds, 's')}"
     return [
-        at_most(what, seconds, "CPU s", MOST_TEXT_SECONDS, "once, imports included"),
-        at_most("peak memory of it", memory / 1e6, "MB", MOST_TEXT_BYTES / 1e6, "all tables (--all)"),
+        at_most(what, statistics.median(seconds), "CPU s", MOST_TEXT_SECONDS, detail),
+        at_most("peak memory of it", memory / 1e6, "MB", MOST_TEXT_BYTES / 1e6, f"largest of {RUNS}"),
     ]
 
 

@@ -1,10 +1,11 @@
-"""SIGSTOP of a job, its keeper, the runner and all processes: said while the run waits, and it ends well."""
+"""SIGSTOP of a job, its keeper, the runner and all processes: what the run says of it, and how it ends."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tests.cli.conftest import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
-SLEEPER = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["sleep", "2.5"] }]]\n'
+SLEEPER = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{{ command = ["sleep", "{}"] }}]]\n'
 LONGEST_SECONDS = 20.0
 
 
@@ -30,17 +31,22 @@ def sleeper_of(run_id: str) -> int:
     pytest.fail("the job never ran")
 
 
+def running(mawl: Command, sleeps_seconds: float) -> tuple[subprocess.Popen[str], str, int]:
+    """A run of one sleeping job that has begun: its process, its id, and the job's own process."""
+    (mawl.directory / "one.toml").write_text(SLEEPER.format(sleeps_seconds))
+    process = mawl.start("run", "one.toml")
+    ends = time.monotonic() + LONGEST_SECONDS
+    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
+        time.sleep(0.05)
+    return process, folders[0].name, sleeper_of(folders[0].name)
+
+
 @pytest.mark.parametrize("whom", ["job", "keeper"])
 @pytest.mark.parametrize("then", ["continued", "interrupted"])
 def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
     mawl: Command, whom: str, then: str
 ) -> None:
-    (mawl.directory / "one.toml").write_text(SLEEPER)
-    process = mawl.start("run", "one.toml")
-    ends = time.monotonic() + LONGEST_SECONDS
-    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
-        time.sleep(0.05)
-    sleeper = sleeper_of(folders[0].name)
+    process, run, sleeper = running(mawl, 2.5)
     chosen = sleeper if whom == "job" else int(Path(f"/proc/{sleeper}/stat").read_text().split()[3])
     os.kill(chosen, signal.SIGSTOP)
     try:
@@ -56,16 +62,11 @@ def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
         os.kill(chosen, signal.SIGCONT) if then == "continued" else None
     output, errors = process.communicate(timeout=60)
     assert process.returncode == (0 if then == "continued" else 130), output + errors
-    assert live_runs().get(folders[0].name) is None
+    assert live_runs().get(run) is None
 
 
 def test_a_runner_that_was_stopped_goes_on_and_its_report_has_the_gap(mawl: Command) -> None:
-    (mawl.directory / "one.toml").write_text(SLEEPER.replace("2.5", "8"))
-    process = mawl.start("run", "one.toml")
-    ends = time.monotonic() + LONGEST_SECONDS
-    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
-        time.sleep(0.05)
-    sleeper_of(folders[0].name)
+    process, run, _ = running(mawl, 8)
     os.kill(process.pid, signal.SIGSTOP)
     try:
         time.sleep(5.0)
@@ -77,17 +78,11 @@ def test_a_runner_that_was_stopped_goes_on_and_its_report_has_the_gap(mawl: Comm
     found = [one["sentence"] for one in summary["validity"]["findings"] if one["rule"] == "sampling"]
     assert found and "gaps between samples" in found[0]
     assert summary["jobs"]["finished"] == 1
-    assert live_runs().get(folders[0].name) is None
+    assert live_runs().get(run) is None
 
 
 def test_nothing_stays_when_all_are_stopped_and_the_runner_is_killed(mawl: Command) -> None:
-    (mawl.directory / "one.toml").write_text(SLEEPER.replace("2.5", "300"))
-    process = mawl.start("run", "one.toml")
-    ends = time.monotonic() + LONGEST_SECONDS
-    while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
-        time.sleep(0.05)
-    run = folders[0].name
-    sleeper_of(run)
+    process, run, _ = running(mawl, 300)
     for pid in [process.pid, *live_runs()[run]]:
         os.kill(pid, signal.SIGSTOP)
     process.kill()

@@ -41,8 +41,8 @@ class Own(msgspec.Struct, frozen=True):
 class Child:
     """A node's process, what it said, and which words it was told.
 
-    Its environment carries the mark of its run from the start: whoever looks for what is left of a run finds
-    it before it has made a directory.
+    Its environment has the mark of its run.  So a search for the run's processes finds this one while it
+    starts, before it has made a directory.
     """
 
     def __init__(self, run_id: str, folder: str, task: bytes, command: list[str]) -> None:

@@ -84,7 +84,7 @@ def _tables(
             "cannot be simulated",
             where=label.source.run_id,
             why="a figure of its jobs or steps is larger than a table can hold",
-            cure="simulate a run whose figures were measured",
+            cure="copy the run folder again from where it was made, or simulate a smaller --scale",
         ) from None
 
 

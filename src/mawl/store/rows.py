@@ -6,7 +6,7 @@ The inverse of :func:`mawl.store.columns.to_table`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -22,41 +22,52 @@ from mawl.store.plain import is_instant
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 
 PART_ROWS = 5000
+"""Rows of a part in :func:`in_parts`: some megabytes."""
+
 _SHARED_PARTS = 4096
-"""Parts of records (usages, waits, I/O of a role) that are kept to be shared by the next rows."""
+"""Parts of records (usages, waits, I/O of a role, answers) that are kept to be shared by the next rows."""
+
+_OFTEN_ALIKE = ("program", "program_class", "session", "node", "gate", "outcome")
+"""Texts that many jobs have in common: one object each."""
 
 
-def in_parts(table: pa.Table) -> list[pa.Table]:
-    """Copies of a table's rows, :data:`PART_ROWS` each: one can go before the next becomes records."""
+def in_parts(table: pa.Table) -> Iterator[pa.Table]:
+    """The table in copies of :data:`PART_ROWS` rows; none of it stays in memory once its records are made.
+
+    The caller must not keep the table either.
+    """
     starts = range(0, table.num_rows, PART_ROWS)
-    return [
-        table.take(pa.array(range(start, min(start + PART_ROWS, table.num_rows)), pa.int64()))
-        for start in starts
-    ]
+    numbers = [pa.array(range(start, min(start + PART_ROWS, table.num_rows)), pa.int64()) for start in starts]
+    parts = [table.take(rows) for rows in reversed(numbers)]
+    del table
+    pa.default_memory_pool().release_unused()
+    while parts:
+        yield parts.pop()
 
 
-def to_records(name: str, table: pa.Table, kind: type[Record], before: int = 0) -> Iterator[Record]:
-    """The rows of a table as records; ValueError names the row that is not one, ``before`` are not here."""
-    instants = [column for column in table.schema.names if is_instant(column)]
-    for column in instants:
-        index = table.schema.get_field_index(column)
-        table = table.set_column(index, column, table.column(index).cast(pa.int64()))
-    number = before
-    parts = _Parts()
-    for batch in table.to_batches(max_chunksize=1000):
-        for row in batch.to_pylist():
-            number += 1
-            try:
-                yield msgspec.convert(_nested(row, instants, kind, parts), kind)
-            except ValueError as error:
-                raise ValueError(f"row {number} of {name}: {error}") from None
+def to_records(name: str, tables: Iterable[pa.Table], kind: type[Record]) -> Iterator[Record]:
+    """The rows of a table, which may come in parts, as records; ValueError names the row that is none."""
+    number = 0
+    shared = _Parts()
+    for table in tables:
+        instants = [column for column in table.schema.names if is_instant(column)]
+        for column in instants:
+            index = table.schema.get_field_index(column)
+            table = table.set_column(index, column, table.column(index).cast(pa.int64()))
+        for batch in table.to_batches(max_chunksize=1000):
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield msgspec.convert(_nested(row, instants, kind, shared), kind)
+                except ValueError as error:
+                    raise ValueError(f"row {number} of {name}: {error}") from None
 
 
 class _Parts:
     """Usages, waits and I/O of a role out of their columns; rows with equal ones share them.
 
-    Most jobs have no I/O in some role, no start-up of their own and nothing to verify: a record of each
-    job with parts of its own took 9.6 kB.
+    Most jobs have no I/O in some role, no start-up time and nothing to verify.  Without sharing the record of
+    a job takes 9.6 kB.
     """
 
     def __init__(self) -> None:
@@ -64,9 +75,6 @@ class _Parts:
         self.waits = lru_cache(_SHARED_PARTS)(_waits_of)
         self.role_io = lru_cache(_SHARED_PARTS)(_role_io_of)
         self.answer = lru_cache(_SHARED_PARTS)(msgspec.json.decode)
-
-
-_OFTEN_ALIKE = ("program", "program_class", "session", "node", "gate", "outcome")
 
 
 def _usage_of(*values: float | int | None) -> Usage:

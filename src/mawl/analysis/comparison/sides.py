@@ -57,16 +57,17 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 def compared_run(run: Run, summary: Block) -> ComparedRun:
     """What a comparison needs of a stored run; ``summary`` is its judged one."""
-    names = ("job", "program", "outcome", "verified", "real_time_seconds")
-    rows = zip(*(run.jobs.column(name).to_pylist() for name in names), strict=True)
+    records = run.job_records()
     jobs = {
-        job: JobTime(
-            program=program,
-            real_time_seconds=seconds if outcome == "finished" and verified is not False else None,
+        job.job: JobTime(
+            program=job.program,
+            real_time_seconds=job.usage.real_time_seconds
+            if job.outcome == "finished" and job.verified is not False
+            else None,
         )
-        for job, program, outcome, verified, seconds in rows
+        for job in records
     }
-    line = line_of(run.facts, run.job_records(), happened(run), sampled(run))
+    line = line_of(run.facts, records, happened(run), sampled(run))
     course = run_course(run.facts, line, sampled(run))
     return ComparedRun(facts=run.facts, summary=summary, jobs=jobs, course=course)
 

@@ -63,7 +63,7 @@ def _steps(run: Run, jobs: Sequence[str]) -> dict[str, list[StepRecord]]:
     """The steps of some jobs, without making records of all others."""
     found: dict[str, list[StepRecord]] = {}
     rows = run.steps.filter(compute.is_in(run.steps["job"], value_set=compute.cast(list(jobs), "string")))
-    for step in to_records("steps", rows, StepRecord):
+    for step in to_records("steps", [rows], StepRecord):
         found.setdefault(step.job, []).append(step)
     return found
 
