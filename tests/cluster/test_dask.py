@@ -280,8 +280,10 @@ def test_what_is_no_address_is_refused_before_a_client_is_made(address: str) -> 
 
 def test_a_run_on_one_node_never_imports_dask(tmp_path: Path) -> None:
     code = (
-        "import sys; from mawl.commands.main import main; status = main(sys.argv[1:]); "
-        "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')], status)"
+        "import sys; from mawl.commands.main import main; from mawl.exits import end_with; "
+        "status = main(sys.argv[1:]); "
+        "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')], status); "
+        "end_with(lambda: 0)"
     )
     (tmp_path / "one.toml").write_text(
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'

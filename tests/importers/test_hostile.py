@@ -177,9 +177,11 @@ def test_a_gigabyte_in_one_line_is_passed_over_in_bounded_memory(tmp_path: Path)
         [
             sys.executable,
             "-c",
-            "import sys; from mawl.commands.main import main; code = main(sys.argv[1:]); "
+            "import sys; from mawl.commands.main import main; from mawl.exits import end_with; "
+            "code = main(sys.argv[1:]); "
             "status = open('/proc/self/status').read(); "
-            "print(int(status.split('VmHWM:')[1].split()[0]) * 1024, file=sys.stderr); sys.exit(code)",
+            "print(int(status.split('VmHWM:')[1].split()[0]) * 1024, file=sys.stderr); "
+            "end_with(lambda: code)",
             *("import", str(tmp_path / "line.log"), "--output", str(tmp_path / "run"), "--json"),
         ],
         capture_output=True,
