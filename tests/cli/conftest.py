@@ -27,6 +27,7 @@ class Command:
             "MAWL_RUNS": str(directory / "runs"),
             "MAWL_HTML": "no",  # a second of each run; test_html.py says yes
         }
+        self._found = set(self._run_directories())  # what earlier tests kept in the shared data directory
 
     def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """The command run to its end, as a process of its own."""
@@ -57,7 +58,10 @@ class Command:
         )
 
     def leftovers(self) -> list[str]:
-        """Run directories under the roles; empty when a run cleaned up."""
+        """Run directories made under the roles since this command; empty when a run cleaned up."""
+        return [place for place in self._run_directories() if place not in self._found]
+
+    def _run_directories(self) -> list[str]:
         roles = (self.directory / "work", self.directory / "util", Path(self.environment["MAWL_DATA"]))
         return [str(path) for role in roles for path in role.glob("mawl-run-*")]
 
