@@ -19,6 +19,11 @@ def test_the_parts_of_an_error_make_one_sentence() -> None:
     assert str(MawlError("is wrong")) == "is wrong"
 
 
+def test_a_long_part_is_cut() -> None:
+    for part in ("where", "why"):
+        assert len(str(MawlError("ends", **{part: 5000 * "x"}))) < 1100
+
+
 def test_exit_codes_are_those_of_the_command_line() -> None:
     codes = {
         name: kind.exit_code

@@ -53,7 +53,7 @@ class MawlError(Exception):
     def __str__(self) -> str:
         text = _shortened(self.what)
         if self.where:
-            text = f"{self.where}: {text}"
+            text = f"{_shortened(self.where)}: {text}"
         if self.why:
             text = f"{text}: {_shortened(self.why)}"
         if self.cure:

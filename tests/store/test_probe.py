@@ -39,6 +39,15 @@ def test_a_rate_that_cannot_be_is_refused_by_its_key(tmp_path: Path, rate: float
         read_probe(path)
 
 
+@pytest.mark.parametrize("at", [1e30, -1e30, "99999-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_a_time_outside_the_calendar_is_refused(tmp_path: Path, at: object) -> None:
+    path = tmp_path / "probe.json"
+    write_probe(path, probe(disk()))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "created_at": at}))
+    with pytest.raises(UnreadableRunError, match=r"probe.json: is not what mawl probe writes"):
+        read_probe(path)
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("request_bytes", 0), ("streams", -1), ("read_share_ratio", 1.5), ("cpu_seconds", -1)]
 )

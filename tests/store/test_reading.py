@@ -181,6 +181,31 @@ def test_more_rows_than_a_run_has_are_refused_unread(finished: Path, monkeypatch
         open_run(finished).jobs.num_rows  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("started_at", "histogram"), ("value", "holds lists of another kind")]
+)
+def test_columns_that_contradict_the_schema_end_no_process(finished: Path, name: str, said: str) -> None:
+    path = finished / "jobs.parquet"
+    # Thrift's compact form of "may be missing" and "is always there", before the column's name.
+    optional, required = (bytes([0x25, kind, 0x18, len(name)]) + name.encode() for kind in (2, 0))
+    content = path.read_bytes()
+    assert optional in content
+    path.write_bytes(content.replace(optional, required))
+    reading = f"from pathlib import Path; from mawl.store import open_run; open_run(Path({str(finished)!r}))"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{reading}.jobs"], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert "UnreadableRunError" in ended.stderr
+    assert said in ended.stderr
+
+
+def test_a_column_of_lists_is_refused_unread(finished: Path) -> None:
+    replaced(finished, "node", pa.array([["a"] * 3] * 6))
+    with pytest.raises(UnreadableRunError, match=r"column node.* holds lists"):
+        open_run(finished).jobs.num_rows  # noqa: B018
+
+
 def test_versions_have_two_numbers() -> None:
     assert major("12.3") == 12
     for wrong in ("1", "1.", "a.b", "", "1.2.3", "-1.0"):

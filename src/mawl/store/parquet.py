@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,40 @@ def _check_texts(table: pa.Table, most: int) -> None:
         )
 
 
+def _levels(column: Any) -> tuple[int, int]:
+    return column.max_definition_level, column.max_repetition_level
+
+
+@cache
+def _declared(name: str) -> dict[str, tuple[int, int]]:
+    """The columns of a table's file by path, with their definition and repetition levels."""
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(SCHEMAS[name].empty_table(), sink)
+    schema = parquet.read_metadata(pa.BufferReader(sink.getvalue())).schema
+    return {schema.column(index).path: _levels(schema.column(index)) for index in range(len(schema))}
+
+
 def _check_size(name: str, metadata: Any, most: int) -> None:
     """Refuse a table that memory would not hold, by what its file says of itself; raises ValueError.
 
-    Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.
+    Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.  Only maps
+    hold more values than the table has rows, so only their chunks are asked, and only where the file
+    declares them as mawl does: Arrow 26 ends the process where a chunk contradicts its declaration.
     """
     rows, most_rows = metadata.num_rows, MOST_ROWS[name]
     if rows > most_rows:
         raise ValueError(f"{rows} rows are more than the {most_rows} rows that mawl reads")
+    columns = [metadata.schema.column(index) for index in range(metadata.num_columns)]
+    maps = [index for index, column in enumerate(columns) if column.max_repetition_level]
+    for index in maps:
+        if _levels(columns[index]) != _declared(name).get(columns[index].path):
+            raise ValueError(f"column {columns[index].path} holds lists of another kind than mawl writes")
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    columns = [group.column(index) for group in groups for index in range(group.num_columns)]
-    read = sum(column.num_values * _VALUE_BYTES for column in columns)
-    read += sum(group.total_byte_size for group in groups)
+    values = sum(group.column(index).num_values for group in groups for index in maps)
+    values += (len(columns) - len(maps)) * sum(group.num_rows for group in groups)
+    read = values * _VALUE_BYTES + sum(group.total_byte_size for group in groups)
     if read > most:
         raise ValueError(
             f"its {rows} rows need {format_memory(read)} of memory, over the {format_memory(most)} that mawl "

@@ -12,7 +12,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.probe import PROBE_FORMAT_VERSION, Probe
 from mawl.store.files import read_bounded, replace_file
 from mawl.store.layout import PROBE, major
-from mawl.store.plain import decoded
+from mawl.store.plain import decoded, in_calendar
 from mawl.units import format_instant, parse_instant
 
 
@@ -45,8 +45,10 @@ def read_probe(path: Path, *, inside: Path | None = None) -> Probe:
         if isinstance(plain, dict) and isinstance(plain.get("created_at"), str):
             plain["created_at"] = parse_instant(plain["created_at"])
         probe = msgspec.convert(plain, Probe)
+        if not in_calendar(probe.created_at):
+            raise ValueError("no calendar has this time - at `$.created_at`")
         newer = major(probe.format_version) > major(PROBE_FORMAT_VERSION)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UnreadableRunError(
             "is not what mawl probe writes", where=str(path), why=str(error), cure="probe again"
         ) from None
