@@ -22,7 +22,7 @@ from mawl.store.reading import runner_lives
 from mawl.volumes import leftovers_under
 from tests.cli.conftest import Command
 from tests.cli.test_death import recorded_jobs
-from tests.cluster.conftest import Cluster
+from tests.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=25)]
 
@@ -34,12 +34,7 @@ PATIENCE_SECONDS = 40.0
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    (tmp_path / "cluster").mkdir()
-    made = Cluster(tmp_path / "cluster")
-    made.worker("node1")
-    made.wait("node1")
-    yield made
-    made.close()
+    yield from clustered(tmp_path / "cluster", "node1")
 
 
 def kill(mawl: Command, seconds: float, *arguments: str) -> dict[Path, set[str]]:

@@ -10,7 +10,7 @@ import pytest
 
 from mawl.launch.sweep import live_runs
 from tests.cli.conftest import Command
-from tests.cluster.conftest import Cluster
+from tests.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
@@ -19,12 +19,7 @@ PATIENCE_SECONDS = 60.0
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    (tmp_path / "cluster").mkdir()
-    made = Cluster(tmp_path / "cluster")
-    made.worker("node1")
-    made.wait("node1")
-    yield made
-    made.close()
+    yield from clustered(tmp_path / "cluster", "node1")
 
 
 def nodes_of(mawl: Command) -> list[int]:

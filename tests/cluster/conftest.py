@@ -102,13 +102,21 @@ class Cluster:
                 process.wait()
 
 
+def clustered(directory: Path, *workers: str) -> Iterator[Cluster]:
+    """A scheduler and these workers, which have begun, until the test is over."""
+    directory.mkdir()
+    found = Cluster(directory)
+    for worker in workers:
+        found.worker(worker)
+    found.wait(*workers)
+    yield found
+    found.close()
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A scheduler without workers."""
-    (tmp_path / "cluster").mkdir()
-    found = Cluster(tmp_path / "cluster")
-    yield found
-    found.close()
+    yield from clustered(tmp_path / "cluster")
 
 
 @pytest.fixture

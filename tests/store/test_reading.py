@@ -200,6 +200,36 @@ def test_columns_that_contradict_the_schema_end_no_process(finished: Path, name:
     assert said in ended.stderr
 
 
+def test_rows_with_other_columns_than_the_schema_are_refused(finished: Path) -> None:
+    path = finished / "jobs.parquet"
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    # Thrift's compact form: version, the list of columns, and its root with the number of its children.
+    found = re.match(rb"(....)([\x80-\xff]*.)(.*?schema\x15)([\x80-\xff]*.)\0", content[start:-8], re.DOTALL)
+    assert found
+    begin, columns, root, children = found.groups()
+    extra = b"\x15\x04\x25\x02\x18\x05extra\0"
+    root = begin + more(columns, 1) + root + more(children, 2) + b"\0"
+    rest = content[start + found.end() : -8]
+    order = re.compile(rb"\xfc([\x80-\xff]*.)(\x1c\0\0)(?=\x1c\0\0)", re.DOTALL)  # one for each column
+    rest, orders = order.subn(lambda one: b"\xfc" + more(one[1], 1) + 2 * one[2], rest)
+    assert orders == 1
+    footer = root + extra + rest
+    path.write_bytes(content[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(UnreadableRunError, match=r"some of its rows have other columns"):
+        open_run(finished).jobs.num_rows  # noqa: B018
+
+
+def more(number: bytes, by: int) -> bytes:
+    """A number of Thrift's compact form (seven bits a byte, the lowest first), increased."""
+    value = by + sum((byte & 0x7F) << 7 * place for place, byte in enumerate(number))
+    made = bytearray()
+    while value > 0x7F:
+        made.append(0x80 | value & 0x7F)
+        value >>= 7
+    return bytes([*made, value])
+
+
 def test_a_column_of_lists_is_refused_unread(finished: Path) -> None:
     replaced(finished, "node", pa.array([["a"] * 3] * 6))
     with pytest.raises(UnreadableRunError, match=r"column node.* holds lists"):

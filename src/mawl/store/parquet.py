@@ -69,7 +69,7 @@ def _levels(column: Any) -> tuple[int, int]:
 
 @cache
 def _declared(name: str) -> dict[str, tuple[int, int]]:
-    """The columns of a table's file by path, with their definition and repetition levels."""
+    """The levels (definition, repetition) of each column, by its path, in a file that mawl writes."""
     from pyarrow import parquet
 
     sink = pa.BufferOutputStream()
@@ -81,9 +81,11 @@ def _declared(name: str) -> dict[str, tuple[int, int]]:
 def _check_size(name: str, metadata: Any, most: int) -> None:
     """Refuse a table that memory would not hold, by what its file says of itself; raises ValueError.
 
-    Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.  Only maps
-    hold more values than the table has rows, so only their chunks are asked, and only where the file
-    declares them as mawl does: Arrow 26 ends the process where a chunk contradicts its declaration.
+    Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.
+
+    Arrow 26 ends the process when it is asked for a column of a row group that contradicts the file's
+    schema.  So this asks only for maps, which alone hold more values than the table has rows, and only
+    after their declarations were found to be mawl's.
     """
     rows, most_rows = metadata.num_rows, MOST_ROWS[name]
     if rows > most_rows:
@@ -94,6 +96,8 @@ def _check_size(name: str, metadata: Any, most: int) -> None:
         if _levels(columns[index]) != _declared(name).get(columns[index].path):
             raise ValueError(f"column {columns[index].path} holds lists of another kind than mawl writes")
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    if any(group.num_columns != len(columns) for group in groups):
+        raise ValueError("some of its rows have other columns than the file declares")
     values = sum(group.column(index).num_values for group in groups for index in maps)
     values += (len(columns) - len(maps)) * sum(group.num_rows for group in groups)
     read = values * _VALUE_BYTES + sum(group.total_byte_size for group in groups)

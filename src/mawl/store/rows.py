@@ -46,7 +46,7 @@ def in_parts(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def to_records(name: str, tables: Iterable[pa.Table], kind: type[Record]) -> Iterator[Record]:
-    """The rows of a table, which may come in parts, as records; ValueError names the row that is none."""
+    """The rows of a table's parts, in order, as records; ValueError names the row that cannot be one."""
     number = 0
     shared = _Parts()
     for table in tables:
