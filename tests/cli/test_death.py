@@ -16,6 +16,7 @@ import pytest
 
 import mawl as package
 from mawl.launch.sweep import live_runs
+from mawl.store.layout import FACTS
 from tests import needs
 from tests.cli.conftest import Command
 
@@ -51,12 +52,35 @@ def check_after_kill(mawl: Command, run_id: str, when: str = "") -> None:
         time.sleep(0.05)
     assert survivors(run_id) == [], f"a process outlived its killed runner by 5 s {when}"
     folder = mawl.directory / "runs" / run_id
+    if not (folder / FACTS).exists():
+        check_unbegun(mawl, folder, when)
+        return
     recorded = recorded_jobs(folder)
     report = mawl("report", run_id)
     assert report.returncode == 0, f"{report.stderr} {when}"
     run = package.open_run(folder)
     assert run.facts.outcome in ("interrupted", "completed"), when
     assert {record.job for record in run.job_records()} >= recorded, when
+
+
+def check_unbegun(mawl: Command, folder: Path, when: str) -> None:
+    """A folder whose run was killed before its facts were written: one sentence, and clean removes it."""
+    report = mawl("report", folder.name)
+    assert report.returncode == 1, when
+    assert "killed before it began" in report.stderr and "mawl clean" in report.stderr, when
+    assert f"{folder}" in mawl("clean").stdout, when
+    assert not folder.exists(), when
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@pytest.mark.parametrize("left", [(), (f".{FACTS}.0a1b2c.tmp",)])
+def test_a_run_killed_before_its_facts_is_named_and_cleaned(left: tuple[str, ...], mawl: Command) -> None:
+    folder = mawl.directory / "runs" / "20261124-142318-nano-7706"
+    folder.mkdir(parents=True)
+    for name in left:
+        (folder / name).touch()
+    check_unbegun(mawl, folder, "made by the test")
 
 
 def recorded_jobs(folder: Path) -> set[str]:

@@ -30,9 +30,9 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         raise UnreadableRunError(
-            f"is not a run folder: it has no {FACTS}",
+            f"is not a run folder, or its run was killed before it began: it has no {FACTS}",
             where=str(folder),
-            cure="name the folder of a run, its id, or latest",
+            cure="name the folder of a run, its id, or latest; mawl clean removes what a killed run left",
         ) from None
     except OSError:
         pass  # of a folder that may not be searched the reader below says why
