@@ -79,13 +79,14 @@ def from_plain(plain: object, kind: type[Record]) -> Record:
     values = dict(plain)
     for name, value in plain.items():
         if isinstance(name, str) and is_instant(name) and value is not None:
-            values[name] = _instant(name, value)
+            values[name] = instant_of(name, value)
     if kind is RunFacts:
         _drop_unknown_options(values)
     return msgspec.convert(values, kind, str_keys=True)
 
 
-def _instant(name: str, value: object) -> float:
+def instant_of(name: str, value: object) -> float:
+    """Seconds since the epoch from ISO 8601 text; ValueError names the field otherwise."""
     if isinstance(value, str):
         try:
             at = parse_instant(value)

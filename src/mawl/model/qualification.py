@@ -1,0 +1,220 @@
+"""What ``qualify.json`` holds: what was asked, phases, decisions with reasons, runs and the answer.
+
+Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.model.campaign import CampaignMachine
+from mawl.model.options import Role, VolumeOrder
+from mawl.model.records import RunOutcome
+
+QUALIFICATION_FORMAT_VERSION = "1.0"
+
+PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "alone", "runs", "search"]
+PHASES: tuple[PhaseName, ...] = (
+    "doctor",
+    "probe",
+    "calibration",
+    "choice",
+    "inputs",
+    "alone",
+    "runs",
+    "search",
+)
+PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
+RunPurpose = Literal["calibration", "alone", "measured", "search"]
+RunState = Literal["running", "finished", "refused", "interrupted"]
+QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
+CacheMode = Literal["none", "cold"]
+AnswerWord = Literal["carried", "not carried", "not known"]
+Basis = Literal["measured", "forecast"]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths."""
+
+    roles: dict[Role, list[str]]
+    minutes: float
+    sessions: int | None = None
+    most_slowdown: float = 2.0
+    volume_order: VolumeOrder = "rotation"
+    workload: str = "mixed20"
+
+
+class Phase(msgspec.Struct, frozen=True, kw_only=True):
+    """One phase; ``seconds`` is what it took, over all attempts, and ``detail`` says what it found."""
+
+    name: PhaseName
+    state: PhaseState = "waiting"
+    began_at: float | None = None
+    seconds: float = 0.0
+    forecast_seconds: float | None = None
+    detail: str = ""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that qualify decided by itself, and the reason."""
+
+    what: str
+    value: str
+    why: str
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer that is expected before the runs; ``probability`` is how sure it is."""
+
+    answer: AnswerWord
+    probability: float
+    slowdown: float
+    slowdown_low: float
+    slowdown_high: float
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """How the runs will be made, and what they are forecast to take and to show.
+
+    ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
+    ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
+    ``active_seconds`` are its active phase.  Bytes are those of one measured run, by the programs' calls.
+    """
+
+    sessions: int
+    jobs: int
+    cores: int
+    core_speed: float
+    scale: float
+    cache: CacheMode
+    repeats: int
+    runs_alone: int
+    input_bytes: int
+    space_bytes: int
+    memory_bytes: int
+    moved_bytes: int
+    phase_seconds: dict[PhaseName, float]
+    run_seconds: float
+    active_seconds: float
+    read_reach_ratio: float
+    write_reach_ratio: float
+    expected: Expected
+    decisions: list[Decision] = []
+
+    @property
+    def total_seconds(self) -> float:
+        """What all phases together are forecast to take."""
+        return sum(self.phase_seconds.values())
+
+
+class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run; ``folder`` is below the qualification's, ``position`` counts within its purpose from 1."""
+
+    folder: str
+    purpose: RunPurpose
+    position: int
+    sessions: int
+    state: RunState
+    run_id: str | None = None
+    outcome: RunOutcome | None = None
+    seconds: float | None = None
+    reason: str | None = None
+
+
+class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Compute, storage, or both together."""
+
+    answer: AnswerWord
+    sentence: str
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures below the sentence; each is None where it is not known, with its reason in ``missing``."""
+
+    slowdown: float | None = None
+    slowdown_low: float | None = None
+    slowdown_high: float | None = None
+    most_slowdown: float
+    device_bytes_per_second_per_core: float | None = None
+    guideline_bytes_per_second_per_core: float
+    jobs_per_hour: float | None = None
+    missing: dict[str, str] = {}
+
+
+class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits: ``role``, ``direction`` and ``place`` are of storage; the share is of the active time."""
+
+    resource: str
+    role: Role | None = None
+    direction: Literal["read", "write"] | None = None
+    place: str | None = None
+    active_ratio: float | None = None
+
+
+class Fits(msgspec.Struct, frozen=True, kw_only=True):
+    """The most sessions that are carried; None with ``reason`` where it is not known."""
+
+    sessions: int | None
+    low: int | None = None
+    high: int | None = None
+    basis: Basis = "forecast"
+    reason: str | None = None
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What would change the answer, with the sessions that would then fit."""
+
+    text: str
+    sessions: int | None = None
+    sessions_low: int | None = None
+    sessions_high: int | None = None
+    gain_ratio: float | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer, from the sentence for everybody to what to do next."""
+
+    sentence: str
+    carried: AnswerPart
+    compute: AnswerPart
+    storage: AnswerPart
+    preliminary: bool
+    sessions: int
+    figures: Figures
+    limit: AnswerLimit | None = None
+    fits: Fits
+    changes: list[Change] = []
+    next_step: str | None = None
+    cautions: list[str] = []
+
+
+class Qualification(msgspec.Struct, frozen=True, kw_only=True):
+    """One qualification: it goes on from its record on the machine and in the directory where it began."""
+
+    name: str
+    created_at: float
+    outcome: QualificationOutcome
+    mawl_version: str
+    machine: CampaignMachine
+    directory: str
+    asked: Asked
+    phases: list[Phase] = msgspec.field(default_factory=lambda: [Phase(name=name) for name in PHASES])
+    environment: dict[str, str] = {}
+    choice: Choice | None = None
+    runs: list[QualifyRun] = []
+    search_forecast: Fits | None = None
+    """The number of sessions that fits by the forecast from the measured runs, before any run proved it."""
+    answer: Answer | None = None
+    reason: str | None = None
+    """Why it did not finish."""
+    format_version: str = QUALIFICATION_FORMAT_VERSION
+
+    def phase(self, name: PhaseName) -> Phase:
+        """A phase by its name."""
+        return next(phase for phase in self.phases if phase.name == name)
+
+    def runs_for(self, purpose: RunPurpose) -> list[QualifyRun]:
+        """The finished runs of a purpose, in order."""
+        return [run for run in self.runs if run.purpose == purpose and run.state == "finished"]
