@@ -37,7 +37,7 @@ def files() -> Iterator[Path]:
             if name not in NOT_OURS
             and not name.endswith((".egg-info", "_cache", "__pycache__", ".hypothesis"))
         ]
-        for name in names:
+        for name in set(names) - NOT_OURS:  # .git is a file in a linked worktree
             path = Path(parent, name)
             if path.suffix not in (".parquet", ".arrow", ".pyc") and not path.is_symlink():
                 yield path
