@@ -6,7 +6,7 @@ BIN := .venv/bin
 SOURCES := src tests tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab test-long check types style bench format reference setup clean-venv
+.PHONY: help demo test test-lab test-long check types style site bench format reference setup clean-venv
 
 help:
 	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
@@ -14,10 +14,11 @@ help:
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
 	@echo "               results stay under .long, one file a run"
-	@echo "make check     the one gate: format, lint, types, floors, reference pages, tests, documents"
-	@echo "make bench     what mawl's own parts cost, each beside its peer"
-	@echo "make format    format the sources and sort their imports"
-	@echo "make reference print the reference pages and the ruled workloads from the code again"
+	@echo "make check     the one gate: format, lint, types, floors, reference pages, site, tests, documents"
+	@echo "make site      build the documents as a site in build/site"
+	@echo "make bench     what mawl's own parts cost, each compared with its peer"
+	@echo "make format    format the code and sort its imports"
+	@echo "make reference print the reference pages and the mixed workloads from the code again"
 	@echo "make clean-venv  remove .venv"
 	@echo "settings: PYTHON=python3.12 (another Python), ROWS=generator (bench rows), REPORT=DIR (JUnit files)"
 
@@ -45,6 +46,7 @@ test-long: $(STAMP)
 
 check: $(STAMP)
 	$(MAKE) -j 2 --output-sync=target types style
+	$(MAKE) site
 	$(MAKE) test
 	$(BIN)/python tools/documents.py
 
@@ -58,6 +60,9 @@ style: $(STAMP)
 	$(BIN)/python -m tools.workloads --check
 	$(BIN)/python -m tools.reference --check
 	$(BIN)/python -m tools.published_table --check
+
+site: $(STAMP)
+	$(BIN)/python -m tools.docs_site
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ROWS)
