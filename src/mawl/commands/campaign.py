@@ -18,6 +18,7 @@ from mawl.commands.campaign_place import check_place, note_version, saying_how_t
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
 from mawl.commands.cluster_arguments import on_nodes
 from mawl.commands.extras import require_programs
+from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.html import named
 from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, MawlError, UsageError
@@ -28,13 +29,14 @@ from mawl.store.folder import make_folder
 from mawl.store.layout import LATEST
 
 
-def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int:
+def run_campaign(arguments: argparse.Namespace, parse: Parse, failing: Failing) -> int:
     """Make or continue a campaign and report it; exit status."""
     if arguments.continue_campaign is not None:
         only_continues(arguments, vars(parse([])))
-        return _continue(arguments)
+        return _continue(arguments, failing)
     kind = kind_of(arguments)
     assert kind is not None, "a single run is no campaign"
+    refuse_question(failing, kind)
     if not on_nodes(arguments, campaign=True):
         require_programs()
     chosen = settings()
@@ -47,13 +49,15 @@ def run_campaign(arguments: argparse.Namespace, parse: Parse) -> int:
         keep_base(folder, arguments.workload)
     with held(folder, patience=0.0) as lock:
         series = begin(folder, record, _execute(record, folder), lock)
-        return _conducted(series, chosen, html=html, as_json=arguments.json)
+        return _conducted(series, chosen, failing, html=html, as_json=arguments.json)
 
 
-def _continue(arguments: argparse.Namespace) -> int:
+def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
     chosen = settings()
     folder = locate_campaign(arguments.continue_campaign, chosen.runs(None))
-    _check_continues(read_campaign(folder), folder)
+    before = read_campaign(folder)
+    refuse_question(failing, before.kind)
+    _check_continues(before, folder)
     if is_conducted(folder):
         _say("waiting for the process that conducts it, or its last run, to end")
     with held(folder) as lock:
@@ -62,7 +66,7 @@ def _continue(arguments: argparse.Namespace) -> int:
         series = resume(folder, _execute(record, folder), lock)
         note_version(series)
         html = chosen.choice("html", None, ("yes", "no")) == "yes"
-        return _conducted(series, chosen, html=html, as_json=arguments.json)
+        return _conducted(series, chosen, failing, html=html, as_json=arguments.json)
 
 
 def _check_continues(record: Campaign, folder: Path) -> None:
@@ -83,7 +87,7 @@ def is_over(record: Campaign) -> bool:
     )
 
 
-def _conducted(series: Series, chosen: Settings, *, html: bool, as_json: bool) -> int:
+def _conducted(series: Series, chosen: Settings, failing: Failing, *, html: bool, as_json: bool) -> int:
     """Make the runs, report; an error or an interrupt says how to go on."""
     with saying_how_to_go_on(series, "mawl run") as again:
         try:
@@ -93,13 +97,14 @@ def _conducted(series: Series, chosen: Settings, *, html: bool, as_json: bool) -
         except MawlError:
             _say(f"the campaign stopped; once that is mended, {again} goes on")
             raise
-    found = campaign_found(series.folder, bounds_of(chosen))
+    bounds = bounds_of(chosen)
+    found = campaign_found(series.folder, bounds)
     page = leave_page(series.folder, found) if html else None
     print(rendered(found, "json" if as_json else "text"))
     _say(f"\ncampaign folder: {shlex.quote(named(series.folder))}")
     if page is not None:
         _say(f"report: {shlex.quote(named(page))}")
-    return 0 if record.outcome == "completed" else 1
+    return check_campaign(failing, series.folder, found, bounds, 0 if record.outcome == "completed" else 1)
 
 
 def _execute(record: Campaign, folder: Path) -> Execute:

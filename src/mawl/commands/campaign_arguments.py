@@ -18,7 +18,7 @@ MOST_NODES = 4096
 KINDS: dict[str, CampaignKind] = {"ab": "ab", "find_sessions": "find-sessions", "scaling": "scaling"}
 OWN = (
     "repeat", "ab", "find_sessions", "most_sessions", "scaling", "warm_up", "continue_campaign",
-    "runs", "output", "html", "json", "dry_run", "workload", "debug", "verb", "run_verb",
+    "runs", "output", "html", "json", "dry_run", "fail_on", "junit", "workload", "debug", "verb", "run_verb",
 )  # fmt: skip
 """What a campaign takes for itself; every other argument is passed on to each of its runs."""
 
@@ -112,9 +112,9 @@ def _check(arguments: argparse.Namespace, kind: CampaignKind, option: str) -> No
 
 
 def only_continues(arguments: argparse.Namespace, defaults: Mapping[str, Any]) -> None:
-    """UsageError where --continue stands beside anything but --json: the campaign knows its options."""
+    """UsageError where --continue is given with more than how to report: the campaign knows its options."""
     for name, value in vars(arguments).items():
-        known = name in ("continue_campaign", "json", "debug", "verb", "run_verb")
+        known = name in ("continue_campaign", "json", "fail_on", "junit", "debug", "verb", "run_verb")
         if not known and value != defaults.get(name):
             given = "a workload" if name == "workload" else _option(name)
             raise UsageError(

@@ -19,6 +19,7 @@ import msgspec
 from mawl.commands.arguments import plan_of, settings, volume_order_of, volumes_of
 from mawl.commands.cluster_arguments import NODE_TIMEOUT_SECONDS
 from mawl.commands.extras import missing_package
+from mawl.commands.failing import Failing, check_run
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.live import view
 from mawl.config.settings import Settings
@@ -40,7 +41,7 @@ UNENCRYPTED = (
 )
 
 
-def run_on_nodes(arguments: argparse.Namespace) -> int:
+def run_on_nodes(arguments: argparse.Namespace, failing: Failing) -> int:
     """Conduct a run on the nodes, and report it like any other; exit status by outcome."""
     for package in ("dask", "distributed"):
         if find_spec(package) is None:
@@ -82,8 +83,7 @@ def run_on_nodes(arguments: argparse.Namespace) -> int:
                 _reach(arguments, storage), list(placed), request, watcher, list(storage), _nodes(arguments)
             )
         )
-    show(folder, chosen, html=html)
-    return EXIT_OF_OUTCOME[facts.outcome]
+    return check_run(failing, show(folder, chosen, html=html), EXIT_OF_OUTCOME[facts.outcome])
 
 
 def _nodes(arguments: argparse.Namespace) -> int | None:

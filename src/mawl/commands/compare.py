@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
@@ -25,11 +26,13 @@ from mawl.store.layout import FACTS, LATEST
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import Bounds
+    from mawl.advice.conditions import Check
     from mawl.analysis.comparison.compare import Comparison, Matrix
     from mawl.analysis.comparison.sides import ComparedRun, Side
 
 NAME = "compare"
 HELP = "compare runs, or published results: what changed, and is it more than noise"
+EXIT_CODES = FAILING_EXIT_CODES
 FORMATS = ("text", "json", "markdown", "html")
 
 
@@ -51,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=100.0 * value_of("comparison.margin_ratio"),
         help="say 'no change larger than PERCENT' where the runs establish that (default: 5)",
     )
+    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     parser.add_argument(
         "--anyway", action="store_true", help="compare although it is doubtful whether one may"
     )
@@ -58,11 +62,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the comparison; the output file is opened first, so that a bad path fails before any work."""
-    write_text(arguments.output, lambda: _compared(arguments))
-    return 0
+    failing = Failing(NAME, arguments)
+    checks: list[Check] = []
+
+    def compared() -> str:
+        found, sides = _compared(arguments)
+        if failing.asked:
+            checks.extend(_checks(found, sides[1:], failing))
+        return _rendered(found, arguments) + "\n"
+
+    write_text(arguments.output, compared)
+    return failing.status(checks)
 
 
-def _compared(arguments: argparse.Namespace) -> str:
+def _checks(found: Comparison | Matrix, candidates: Sequence[Side], failing: Failing) -> Iterator[Check]:
+    """The conditions of each candidate: of its runs, and of the pair with the reference."""
+    from mawl.advice.conditions import Check, check_of_comparison, checks_of_run
+    from mawl.analysis.comparison.compare import Comparison
+
+    for side in candidates:
+        for run in side.runs:
+            yield from checks_of_run(run.summary, failing.conditions)
+        if not side.runs:
+            for condition in failing.conditions:
+                why = "a published result has no runs that could answer this"
+                yield Check(name=condition, subject=side.label, state="not known", sentence=why)
+    if "slower" not in failing.conditions:
+        return
+    pairs: list[tuple[Comparison | None, str | None]] = (
+        [(found, None)]
+        if isinstance(found, Comparison)
+        else [(pair.comparison, pair.reason) for pair in found.pairs]
+    )
+    for side, (comparison, why) in zip(candidates, pairs, strict=True):
+        if side.runs:
+            yield check_of_comparison(side.label, comparison, why)
+
+
+def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[Side]]:
     from mawl.analysis.comparison.compare import compare, compare_many
 
     if not 0 < arguments.margin < math.inf:
@@ -72,8 +109,8 @@ def _compared(arguments: argparse.Namespace) -> str:
     reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
     sides = [reader.side(label, words) for label, words in _sides(arguments)]
     if len(sides) == 2:
-        return _rendered(compare(*sides, anyway=arguments.anyway, margin_ratio=margin), arguments) + "\n"
-    return _rendered(compare_many(sides, anyway=arguments.anyway, margin_ratio=margin), arguments) + "\n"
+        return compare(*sides, anyway=arguments.anyway, margin_ratio=margin), sides
+    return compare_many(sides, anyway=arguments.anyway, margin_ratio=margin), sides
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from mawl.advice.judge import judged
+from mawl.analysis.blocks import Block
 from mawl.commands.arguments import bounds_of
 from mawl.commands.html import leave_html, named
 from mawl.commands.report import screen_of
@@ -17,8 +18,8 @@ from mawl.store import open_run
 EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 
 
-def show(folder: Path, chosen: Settings, *, html: bool) -> None:
-    """Report a run on one screen, and leave the HTML report in its folder where wanted."""
+def show(folder: Path, chosen: Settings, *, html: bool) -> Block:
+    """Report a run on one screen, leave the HTML report in its folder where wanted; the judged summary."""
     stored = open_run(folder)
     summary = judged(stored, bounds_of(chosen))
     # The page first: whoever reads this text may leave early (`| head`).
@@ -27,3 +28,4 @@ def show(folder: Path, chosen: Settings, *, html: bool) -> None:
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     if page is not None:
         print(f"report: {shlex.quote(named(page))}")
+    return summary

@@ -16,7 +16,9 @@ import msgspec
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.guideline import probe_guidelines
+from mawl.advice.conditions import checks_of_probe
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
@@ -50,7 +52,7 @@ from mawl.volumes import PROBE_PREFIX
 
 NAME = "probe"
 HELP = "what the storage itself can do (fio), and the guideline of SAS per core"
-
+EXIT_CODES = FAILING_EXIT_CODES
 GROUPS: Groups = {
     "places": {
         "DIR": None,
@@ -141,10 +143,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write what was found, with this machine's cores and memory, as a system for mawl simulate",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_fail_on_arguments(parser, "below-guideline")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Probe, keep, show; 1 where a target has a problem."""
+    failing = Failing(NAME, arguments)
     chosen = settings()
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
@@ -155,8 +159,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_probe(folder / PROBE, found)
     if arguments.system and measured(found):
         _say(write_described(Path(arguments.system), found))
-    print(_json(found, bounds) if arguments.json else render(found, probe_guidelines(found, bounds)))
-    return 1 if any(target.problem for target in found.targets) else 0
+    guidelines = probe_guidelines(found, bounds)
+    print(_json(found, bounds) if arguments.json else render(found, guidelines))
+    status = 1 if any(target.problem for target in found.targets) else 0
+    return failing.status(checks_of_probe(guidelines), status) if failing.asked else status
 
 
 def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:

@@ -20,6 +20,13 @@ from mawl.analysis.summary import sampled
 from mawl.analysis.unended import happened
 from mawl.commands import campaign_report
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.failing import (
+    FAILING_EXIT_CODES,
+    Failing,
+    add_fail_on_arguments,
+    check_campaign,
+    check_run,
+)
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
@@ -45,6 +52,7 @@ from mawl.store.files import lies_in
 
 NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
+EXIT_CODES = FAILING_EXIT_CODES
 
 Renderer = Callable[[Run, Block], str]
 
@@ -101,6 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write there instead of to the terminal (html without it: to report.html in the run folder)",
     )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -111,11 +120,23 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
     if arguments.table and arguments.format != "csv":
         raise UsageError("--table goes with --format csv", cure="leave it out, or ask for that format")
+    failing = Failing(NAME, arguments)
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     campaign = campaign_folder(arguments.run, runs)
     if campaign is not None:
-        return _campaign(campaign, bounds, arguments)
+        status = _campaign(campaign, bounds, arguments)
+        return check_campaign(
+            failing, campaign, campaign_report.campaign_found(campaign, bounds), bounds, status
+        )
+    status = _run(runs, bounds, arguments)
+    if not failing.asked:
+        return status
+    return check_run(failing, judged(open_run(arguments.run, runs), bounds), status)
+
+
+def _run(runs: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
+    """The report of a run, in one of its formats."""
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():

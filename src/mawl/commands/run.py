@@ -9,13 +9,14 @@ from mawl.commands.arguments import add_role_arguments, add_volume_order_argumen
 from mawl.commands.campaign_arguments import add_campaign_arguments, kind_of
 from mawl.commands.cluster import run_on_nodes
 from mawl.commands.cluster_arguments import add_cluster_arguments, on_nodes
+from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments, refuse_slower
 from mawl.commands.help_pages import Groups
 from mawl.commands.run_profile import add_profile_argument, apply_profile
 from mawl.imports import importing
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
-
+EXIT_CODES = FAILING_EXIT_CODES
 GROUPS: Groups = {
     "workload": {
         "WORKLOAD": None,
@@ -125,22 +126,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --dry-run: print the plan as JSON; with a campaign: its report",
     )
+    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     add_campaign_arguments(parser)
     add_cluster_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
+    failing = Failing(NAME, arguments)
     if arguments.continue_campaign is not None or kind_of(arguments) is not None:
         with importing():
             from mawl.commands.campaign import run_campaign
-        return run_campaign(arguments, _parse)
+        return run_campaign(arguments, _parse, failing)
+    refuse_slower(failing)
     apply_profile(arguments)
     if on_nodes(arguments):
-        return run_on_nodes(arguments)
+        return run_on_nodes(arguments, failing)
     with importing():  # what it takes to run jobs a run on several nodes has in the nodes' processes
         from mawl.commands.run_here import run_here
-    return run_here(arguments)
+    return run_here(arguments, failing)
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:

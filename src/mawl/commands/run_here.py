@@ -15,6 +15,7 @@ import msgspec
 
 from mawl.commands.arguments import plan_of, settings, volume_order_of, volumes_of
 from mawl.commands.extras import require_programs
+from mawl.commands.failing import Failing, check_run
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
@@ -40,7 +41,7 @@ from mawl.units import parse_size
 from mawl.volumes import Volumes
 
 
-def run_here(arguments: argparse.Namespace) -> int:
+def run_here(arguments: argparse.Namespace, failing: Failing) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
     if not arguments.dry_run:
         require_programs()
@@ -112,13 +113,14 @@ def run_here(arguments: argparse.Namespace) -> int:
     if probed is not None:
         write_probe(folder / PROBE, probed)
     try:
-        show(folder, chosen, html=html == "yes")
+        summary = show(folder, chosen, html=html == "yes")
         sys.stdout.flush()
     except OSError:
         if facts.outcome == "completed":
             raise
         # The terminal may be gone, and with it who stopped the run: its outcome is what counts.
-    return EXIT_OF_OUTCOME[facts.outcome]
+        return EXIT_OF_OUTCOME[facts.outcome]
+    return check_run(failing, summary, EXIT_OF_OUTCOME[facts.outcome])
 
 
 def _carry(request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path | None) -> RunFacts:

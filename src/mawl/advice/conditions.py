@@ -1,0 +1,97 @@
+"""Conditions on which a verb fails (``--fail-on``): each is met, not met, or not known, with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from mawl.analysis.comparison.compare import Comparison
+from mawl.units import format_change, format_rate, format_ratio
+
+Condition = Literal["not-carried", "below-guideline", "slower"]
+State = Literal["not met", "met", "not known", "failed"]
+"""``failed`` is of a run that did not complete: nothing else that it says counts."""
+
+COMPLETED = "completed"
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a condition; ``subject`` is the run, target or pair that it was asked of."""
+
+    name: str
+    subject: str
+    state: State
+    sentence: str
+
+
+def checks_of_run(summary: Mapping[str, Any], conditions: Sequence[Condition]) -> list[Check]:
+    """Whether a run completed, and the conditions that a single run can meet, of its judged summary."""
+    subject, outcome = summary["run_id"], summary["outcome"]
+    jobs = summary["jobs"]
+    state: State = "not met" if outcome == COMPLETED else "failed"
+    ended = f"the run {outcome}: {jobs['finished']} of {jobs['total']} jobs finished"
+    found = [Check(name="completed", subject=subject, state=state, sentence=ended)]
+    if "not-carried" in conditions:
+        found.append(_carried(subject, summary["capacity"]))
+    if "below-guideline" in conditions:
+        found.append(_guideline(subject, summary))
+    return found
+
+
+def checks_of_probe(guidelines: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+    """``below-guideline`` of each target, from :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
+    return [
+        Check(
+            name="below-guideline",
+            subject=name,
+            state=_state(one["met"]),
+            sentence=one["reason"] or _rate_sentence(_lowest(one), one["warn_bytes_per_second_per_core"]),
+        )
+        for name, one in guidelines.items()
+    ]
+
+
+def check_of_comparison(subject: str, comparison: Comparison | None, reason: str | None) -> Check:
+    """``slower`` of one candidate; ``reason`` says why there is no comparison.
+
+    A change within the margin is not slower, even where the runs are many enough to see it.
+    """
+    statement = None if comparison is None else comparison.statement
+    if statement is None or statement.verdict == "not judged" or statement.change_ratio is None:
+        why = reason or "there are too few runs, or no jobs in common, to judge a difference"
+        return Check(name="slower", subject=subject, state="not known", sentence=why)
+    slower = statement.verdict == "slower" and not statement.alike
+    sentence = (
+        f"a job took {format_change(statement.change_ratio)} time (geometric mean): {statement.verdict}"
+    )
+    if statement.alike:
+        sentence += f"; no change larger than {format_ratio(100.0 * statement.margin_ratio)} %"
+    return Check(name="slower", subject=subject, state="met" if slower else "not met", sentence=sentence)
+
+
+def _carried(subject: str, capacity: Mapping[str, Any]) -> Check:
+    sentence = "; ".join([capacity["answer"], *capacity["reasons"]])
+    return Check(name="not-carried", subject=subject, state=_state(capacity["carried"]), sentence=sentence)
+
+
+def _guideline(subject: str, summary: Mapping[str, Any]) -> Check:
+    block = summary["capacity"]["guideline"]
+    if block["met"] is None:
+        sentence = summary["missing"]["capacity.guideline.met"]
+    else:
+        sentence = _rate_sentence(block["bytes_per_second_per_core"], block["warn_bytes_per_second_per_core"])
+    return Check(name="below-guideline", subject=subject, state=_state(block["met"]), sentence=sentence)
+
+
+def _state(kept: bool | None) -> State:
+    return "not known" if kept is None else "not met" if kept else "met"
+
+
+def _lowest(target: Mapping[str, Any]) -> float:
+    return min(float(target[f"{way}_bytes_per_second_per_core"]) for way in ("read", "write"))
+
+
+def _rate_sentence(rate: float, bound: float) -> str:
+    return f"the storage gives {format_rate(rate)} per core; the guideline is {format_rate(bound)}"

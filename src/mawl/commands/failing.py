@@ -1,0 +1,146 @@
+"""``--fail-on`` and ``--junit``: the exit status that CI asks for, and a file that it can show."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mawl.errors import UsageError
+from mawl.store.files import replace_file
+
+if TYPE_CHECKING:
+    from mawl.advice.capacity.bounds import Bounds
+    from mawl.advice.conditions import Check, Condition
+    from mawl.analysis.campaign.found import CampaignFound
+
+FAILING_EXIT_CODES = (
+    "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 3 a condition of --fail-on is met, "
+    "4 none is met and one is not known, 130 interrupted"
+)
+MEANT = {
+    "not-carried": "the system does not carry the load",
+    "below-guideline": "the storage is below the guideline per core",
+    "slower": "the candidate is slower than the reference",
+}
+STATUS = {"failed": 1, "met": 3, "not known": 4}
+"""Exit status of a check, the gravest first."""
+
+
+def add_fail_on_arguments(parser: argparse.ArgumentParser, *conditions: Condition) -> None:
+    """--fail-on, with the conditions that the verb can meet, and --junit."""
+    meanings = "; ".join(f"{name}: {MEANT[name]}" for name in conditions)
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        choices=conditions,
+        help=f"exit with 3 where this is so, with 4 where it is not known; may be repeated. {meanings}",
+    )
+    parser.add_argument(
+        "--junit", metavar="FILE", help="with --fail-on: write what was checked there, as JUnit XML"
+    )
+
+
+class Failing:
+    """What the exit status depends on; made before the work, so that a bad file fails first.
+
+    Raises :class:`~mawl.errors.UsageError` where --junit cannot be written, or has nothing to hold.
+    """
+
+    def __init__(self, verb: str, arguments: argparse.Namespace) -> None:
+        self.conditions: list[Condition] = list(dict.fromkeys(arguments.fail_on or []))
+        self._verb = verb
+        self._file = None if arguments.junit is None else Path(arguments.junit)
+        self._began = time.monotonic()
+        if self.conditions and getattr(arguments, "dry_run", False):
+            raise UsageError("--fail-on does not go with --dry-run", cure="leave one out")
+        if self._file is not None:
+            if not self.conditions:
+                raise UsageError("--junit goes with --fail-on", cure="name a condition, or leave --junit out")
+            _check_writable(self._file)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the exit status depends on a condition."""
+        return bool(self.conditions)
+
+    def status(self, checks: Sequence[Check], otherwise: int = 0) -> int:
+        """Write the file; ``otherwise`` is the status without conditions, which stays where it is not 0."""
+        if self._file is not None:
+            from mawl.reporters import junit
+
+            seconds = time.monotonic() - self._began
+            replace_file(self._file, junit.render(f"mawl {self._verb}", checks, seconds).encode())
+        states = {check.state for check in checks}
+        return otherwise or next((status for state, status in STATUS.items() if state in states), 0)
+
+
+def check_run(failing: Failing, summary: dict[str, Any], otherwise: int) -> int:
+    """The exit status of one run; without a condition it is ``otherwise``."""
+    from mawl.advice.conditions import checks_of_run
+
+    if not failing.asked:
+        return otherwise
+    refuse_slower(failing)
+    return failing.status(checks_of_run(summary, failing.conditions), otherwise)
+
+
+def refuse_slower(failing: Failing) -> None:
+    """UsageError where a single run is asked whether it is slower."""
+    if "slower" in failing.conditions:
+        raise UsageError(
+            "--fail-on slower needs two sides",
+            cure="use mawl run --ab A.toml B.toml, or mawl compare REFERENCE CANDIDATE",
+        )
+
+
+def refuse_question(failing: Failing, kind: str) -> None:
+    """UsageError where a campaign of a kind cannot meet a condition."""
+    if failing.asked and kind not in ("repeat", "ab"):
+        raise UsageError(
+            f"--fail-on does not go with a campaign of the kind {kind}",
+            why="its runs go beyond what the system carries, to find where that is",
+            cure="leave it out, or use --repeat or --ab",
+        )
+    if kind != "ab":
+        refuse_slower(failing)
+
+
+def check_campaign(
+    failing: Failing, folder: Path, found: CampaignFound, bounds: Bounds, otherwise: int
+) -> int:
+    """The exit status of a campaign: every finished run is checked, and the second arm against the first."""
+    from mawl.advice.conditions import check_of_comparison, checks_of_run
+    from mawl.commands.campaign_report import read_run
+
+    if not failing.asked:
+        return otherwise
+    refuse_question(failing, found.kind)
+    checks = [
+        check
+        for slot in found.slots
+        if slot.state == "finished" and slot.folder is not None
+        for check in checks_of_run(read_run(folder / slot.folder, bounds).summary, failing.conditions)
+    ]
+    if "slower" in failing.conditions:
+        titles = " against ".join(arm.title for arm in reversed(found.arms))
+        checks.append(check_of_comparison(titles, found.comparison, found.comparison_reason))
+    return failing.status(checks, otherwise)
+
+
+def _check_writable(file: Path) -> None:
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(21, "is a directory")
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+    except OSError as error:
+        raise UsageError(
+            "cannot be written",
+            where=str(file),
+            why=(error.strerror or str(error)).lower(),
+            cure="name a file in a directory that is there and that you may write to: --junit FILE",
+        ) from None

@@ -1,0 +1,105 @@
+"""Conditions of --fail-on over judged summaries, probes and comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mawl.advice.conditions import State, check_of_comparison, checks_of_probe, checks_of_run
+from mawl.analysis.comparison.compare import Comparison, SideFacts
+from mawl.analysis.comparison.programs import Statement, Verdict
+
+
+def summary(carried: bool | None, met: bool | None, outcome: str = "completed") -> dict[str, Any]:
+    """What a condition reads of a judged summary."""
+    known = met is not None
+    return {
+        "run_id": "a-run",
+        "outcome": outcome,
+        "jobs": {"finished": 8, "total": 9},
+        "capacity": {
+            "answer": {True: "carried", False: "not carried", None: "not known"}[carried],
+            "carried": carried,
+            "reasons": ["its reason"],
+            "guideline": {
+                "met": met,
+                "bytes_per_second_per_core": 50e6 if known else None,
+                "warn_bytes_per_second_per_core": 100e6,
+            },
+        },
+        "missing": {} if known else {"capacity.guideline.met": "it was not probed"},
+    }
+
+
+@pytest.mark.parametrize(("kept", "state"), [(True, "not met"), (False, "met"), (None, "not known")])
+def test_a_run_meets_a_condition_or_not_or_it_is_not_known(kept: bool | None, state: State) -> None:
+    found = {one.name: one for one in checks_of_run(summary(kept, kept), ["not-carried", "below-guideline"])}
+    assert found["not-carried"].state == found["below-guideline"].state == state
+    assert "its reason" in found["not-carried"].sentence
+    assert ("100 MB/s" if kept is not None else "not probed") in found["below-guideline"].sentence
+
+
+def test_a_run_that_failed_says_so_whatever_is_asked() -> None:
+    (only,) = checks_of_run(summary(True, True, "failed"), ["slower"])
+    assert (only.name, only.state) == ("completed", "failed")
+
+
+def test_a_probe_is_asked_target_by_target() -> None:
+    bounds = {"warn_bytes_per_second_per_core": 100e6}
+    rates = {"read_bytes_per_second_per_core": 90e6, "write_bytes_per_second_per_core": 200e6}
+    found = checks_of_probe(
+        {
+            "work": {"met": False, "reason": None, **rates, **bounds},
+            "util": {"met": None, "reason": "it has no test", **bounds},
+        }
+    )
+    assert [(one.subject, one.state) for one in found] == [("work", "met"), ("util", "not known")]
+    assert "90.0 MB/s" in found[0].sentence and found[1].sentence == "it has no test"
+
+
+def test_without_a_comparison_it_is_not_known_whether_a_side_is_slower() -> None:
+    found = check_of_comparison("b", None, "they run other jobs")
+    assert (found.state, found.sentence) == ("not known", "they run other jobs")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "alike", "state"),
+    [
+        ("slower", False, "met"),
+        ("slower", True, "not met"),
+        ("faster", False, "not met"),
+        ("not told apart", False, "not met"),
+        ("not judged", None, "not known"),
+    ],
+)
+def test_slower_is_what_a_comparison_establishes_beyond_its_margin(
+    verdict: Verdict, alike: bool | None, state: State
+) -> None:
+    side = SideFacts(label="a", kind="run", title="", run_ids=[], limits=[], validity=[], courses=[])
+    statement = Statement(
+        verdict=verdict,
+        alike=alike,
+        jobs=8,
+        jobs_left_out=0,
+        reference_runs=5,
+        candidate_runs=5,
+        more_runs_needed=0,
+        change_ratio=0.1,
+    )
+    compared = Comparison(
+        basis="runs",
+        reference=side,
+        candidate=side,
+        obstacles=[],
+        differences=[],
+        statement=statement,
+        figures=[],
+        programs=None,
+        places=[],
+        roles=[],
+        named=None,
+        links=None,
+        shape=[],
+    )
+    assert check_of_comparison("b", compared, None).state == state
