@@ -85,8 +85,8 @@ def _checks(found: Comparison | Matrix, candidates: Sequence[Side], failing: Fai
             yield from checks_of_run(run.summary, failing.conditions)
         if not side.runs:
             for condition in failing.conditions:
-                why = "a published result has no runs that could answer this"
-                yield Check(name=condition, subject=side.label, state="not known", sentence=why)
+                said = "a published result has no runs that could answer this"
+                yield Check(name=condition, subject=side.label, state="not known", sentence=said)
     if "slower" not in failing.conditions:
         return
     pairs: list[tuple[Comparison | None, str | None]] = (
