@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, resources, spread
+from mawl.analysis.view import StoredView
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"
@@ -82,7 +83,7 @@ def main(folder: str) -> None:
     from mawl.store import open_run
 
     stored = open_run(folder)
-    page = render(stored, judged(stored))
+    page = render(StoredView(stored), judged(StoredView(stored)))
     figures = {
         "seconds": time.perf_counter() - started,
         "memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,

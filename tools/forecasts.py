@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.lab import LabRecord
 from mawl.model.options import Options
@@ -94,7 +95,11 @@ class Campaign:
 
     def base(self) -> Base:
         """The first arm, on its bed as it was calibrated."""
-        return base_of(self.first_run, judged(self.first_run), self.system(self.first, self.memory_bytes))
+        return base_of(
+            StoredView(self.first_run),
+            judged(StoredView(self.first_run)),
+            self.system(self.first, self.memory_bytes),
+        )
 
     def programs(self) -> list[str]:
         """The program of each job of a node, by which alike workloads are known."""
@@ -122,7 +127,7 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
     source = "" if other is None else f"-from-{calibrating.record.bed}"
     rows = []
     for arm, run in campaign.runs:
-        measured = judged(run)
+        measured = judged(StoredView(run))
         system = campaign.system(arm, calibrating.memory_bytes)
         predicted = _predicted(base, system, keep / f"{record.campaign_id}-{arm}{source}")
         rows.append(
@@ -142,7 +147,7 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
 def _predicted(base: Base, system: System, folder: Path) -> dict[str, Any]:
     scenario, outcome = predict(base, Question(system=system))
     write_folder(folder, scenario, outcome, Label(run_id=folder.name, source=base.facts))
-    return judged(open_run(folder))
+    return judged(StoredView(open_run(folder)))
 
 
 FORMS: dict[str, Callable[[Any], str]] = {

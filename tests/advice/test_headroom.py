@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.evidence import Reading
 from mawl.advice.headroom import headroom_block
+from mawl.analysis.view import RunView
 from mawl.model.ports import Port
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
@@ -16,12 +16,12 @@ from tests.fakes.stored_run import facts
 GIB = 2**30
 
 
-def left(reading: Reading) -> tuple[dict[str, Any], dict[str, str]]:
+def left(reading: RunView) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
     return headroom_block(reading, missing), missing
 
 
-def run_of(rates: dict[str, Rate], **changes: Any) -> Reading:
+def run_of(rates: dict[str, Rate], **changes: Any) -> RunView:
     return reading_of(rates, of=facts(outcome="completed", workload=WORKLOAD, **changes))
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.judge import judge
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text
 from tests.fakes.measured_run import WORKLOAD, reading_of
 from tests.fakes.stored_run import facts
+from tests.fakes.views import judge
 
 BUSY = {"host.cpu_user_seconds": 7.0, "host.cpu_idle_seconds": 1.0, "host.runnable": 12.0}
 

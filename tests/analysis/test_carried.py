@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.analysis.carried import carried_back
-from mawl.analysis.summary import summary_of
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
+from tests.fakes.views import summary_of
 
 rate = st.floats(0.0, 50.0)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.analysis.summary import summary_of
 from mawl.reporters.cluster import cluster
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.stored_run import facts, job
+from tests.fakes.views import summary_of
 
 
 def test_nodes_are_summed_averaged_and_compared() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.summary import summary_of
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.probes import MB, disk, probe, probe_test, target
+from tests.fakes.views import summary_of
 
 SECONDS = 60
 

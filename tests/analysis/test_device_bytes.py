@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import summary_of
 from mawl.model.inventory import Inventory
 from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import NOTHING_LEFT
+from tests.fakes.views import summary_of
 
 RATES = IDLE | {"device.sda.read_bytes": 2e6, "device.sda.written_bytes": 3e6}
 SECONDS = 20

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import summary_of
 from mawl.model.records import SampleRecord
 from mawl.store.columns import to_table
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import START
+from tests.fakes.views import summary_of
 
 BYTES_PER_SECOND = 1e9
 

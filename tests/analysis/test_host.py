@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS, Samples
-from mawl.analysis.summary import summary_of
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.store.columns import to_table
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.stored_run import facts, job
+from tests.fakes.views import summary_of
 
 SECONDS = 60
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from mawl.analysis.moments import busy_cores, moments, peak_latencies
-from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
+from tests.fakes.views import summary_of
 
 
 def test_the_windows_of_a_run_hold_what_was_sampled() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters import markdown, screen, text
@@ -16,6 +15,7 @@ from mawl.reporters.tables import lacking
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts
+from tests.fakes.views import summary_of
 
 
 def with_one(**changes: object) -> dict[str, Any]:

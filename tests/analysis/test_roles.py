@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters.roles import roles, waits
 from tests.fakes.host_run import apart_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, job, jobs
+from tests.fakes.views import summary_of
 
 REASON = {"io.by_role": "not measured: no C compiler"}
 

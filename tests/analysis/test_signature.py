@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from mawl.analysis.signature import is_the_mix, signature_block
-from mawl.analysis.summary import summary_of
 from mawl.model.run import Alone, RunFacts, WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters.text import render
 from tests.fakes.stored_run import MOVED, facts, job, jobs
+from tests.fakes.views import summary_of
 
 INPUTS_BYTES = sum(table.bytes(1.0) for program in CATALOGUE.values() for table in program.inputs)
 

@@ -13,12 +13,13 @@ from pyarrow import parquet
 
 from mawl.advice.judge import judged
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
-from mawl.analysis.summary import summarise, summary_of
+from mawl.analysis.view import StoredView
 from mawl.model.cluster import StorageRun
 from mawl.model.usage import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
+from tests.fakes.views import summary_of
 
 SERVER = StorageRun(node="server", run_id="server", outcome="completed")
 
@@ -149,18 +150,18 @@ def test_left_out_and_counted_are_all_jobs() -> None:
 
 def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
-    assert summarise(open_run(tmp_path / "run"))["recorded"] == {
+    assert StoredView(open_run(tmp_path / "run")).summary["recorded"] == {
         "jobs": 6,
         "steps": 12,
         "samples": 6,
         "events": 13,
     }
     (tmp_path / "run" / "samples.parquet").write_bytes(b"torn")
-    summary = summarise(open_run(tmp_path / "run"))
+    summary = StoredView(open_run(tmp_path / "run")).summary
     assert summary["recorded"]["samples"] is None
     assert "samples.parquet" in summary["missing"]["recorded.samples"]
     assert [remark for remark in summary["remarks"] if "samples are damaged" in remark]
-    judgement = judged(open_run(tmp_path / "run"))
+    judgement = judged(StoredView(open_run(tmp_path / "run")))
     sentences = [one["sentence"] for one in judgement["validity"]["findings"] if one["rule"] == "sampling"]
     assert "samples are damaged" in sentences[0] and "samples.parquet" in sentences[0]
     said = screen.render(judgement), text.render(judgement)
@@ -176,7 +177,8 @@ def test_samples_without_a_figure_of_any_node_are_none(tmp_path: Path, column: s
     changed = pa.array(values, table.schema.field(column).type)
     parquet.write_table(table.set_column(table.schema.get_field_index(column), column, changed), path)
     sentences = [
-        finding["sentence"] for finding in judged(open_run(tmp_path / "run"))["validity"]["findings"]
+        finding["sentence"]
+        for finding in judged(StoredView(open_run(tmp_path / "run")))["validity"]["findings"]
     ]
     assert "the run holds no samples: nothing is known of its course in time" in sentences
 

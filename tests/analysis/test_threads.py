@@ -10,8 +10,8 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import summary_of
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
+from mawl.analysis.view import StoredView
 from mawl.importers.build import Request, import_files
 from mawl.model.inventory import Inventory
 from mawl.model.records import JobRecord
@@ -23,6 +23,7 @@ from mawl.store.columns import to_table
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, job
+from tests.fakes.views import summary_of
 from tests.importers.test_import import EIGHT, log
 
 SECONDS = 60
@@ -152,14 +153,14 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     (tmp_path / "files" / "one.log").write_text(log(EIGHT, 600, host="aix1"))
     import_files(Request(paths=[str(tmp_path / "files")], folder=tmp_path / "run", run_id="run"))
     run = open_run(tmp_path / "run")
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["time"]["cpu_seconds"] == pytest.approx(300.0)
     adjusted = summary["time"]["adjusted_cpu_seconds"]
     assert adjusted == {"low": pytest.approx(300 / 0.63), "high": pytest.approx(300 / 0.59)}
     assert summary["smt"]["nodes"]["aix1"]["threads_per_core"] == 4
     assert "adjusted for AIX's scaled accounting: " in text.render(summary)
     assert "CPU adjusted for AIX's scaled accounting" in markdown.render(summary)
-    page = report.render(run, summary)
+    page = report.render(StoredView(run), summary)
     assert "Hardware threads, in the active phase" in page and "SMT-4" in page
     assert "CPU time adjusted for AIX&#39;s scaled accounting: " in page
 

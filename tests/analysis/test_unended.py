@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.summary import summary_of
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.unended import line_of
+from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.store import open_run
@@ -19,6 +19,7 @@ from mawl.store.tail import Tail
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import START, events, facts, job, jobs
 from tests.fakes.stored_run import samples as second_of_samples
+from tests.fakes.views import summary_of
 
 KILLED = facts(outcome="interrupted", ended_at=None)
 ENDED = jobs()[2:3]
@@ -107,9 +108,9 @@ def test_a_killed_run_s_folder_tells_what_ran_at_once_live_and_afterwards(tmp_pa
         writer.samples(second_of_samples(second))
     tail = Tail(folder)
     tail.look()
-    live = judged(tail.run())
+    live = judged(StoredView(tail.run()))
     writer.close()
-    dead = judged(open_run(folder))
+    dead = judged(StoredView(open_run(folder)))
     for summary, outcome in ((live, "running"), (dead, "interrupted")):
         assert summary["outcome"] == outcome
         assert summary["jobs"]["peak_concurrent"] == 4

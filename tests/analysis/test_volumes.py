@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.summary import summary_of
 from mawl.model.role_io import VolumeBytes
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.reporters import markdown
@@ -16,6 +15,7 @@ from mawl.reporters.html.sections.roles import volumes as html_volumes
 from mawl.reporters.volumes import volumes
 from tests.fakes.measured_run import IDLE, Rate, samples
 from tests.fakes.stored_run import facts, jobs
+from tests.fakes.views import summary_of
 
 DISKS = {("data", 1): "sda", ("work", 2): "sdb", ("work", 3): "sdc", ("util", 4): "sdd", ("util", 5): "sdd"}
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.analysis.summary import summary_of
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.windows import MOST_TAIL_WINDOWS, initial_edges, window_seconds, windows_of
 from mawl.model.records import JobRecord
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import START, facts, job
+from tests.fakes.views import summary_of
 
 
 def line(active: float, tail: float = 0.0) -> Timeline:

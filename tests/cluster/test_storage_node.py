@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.cluster import agent
 from mawl.cluster.words import NodeTask
 from mawl.commands.cluster import parse_link, storage_nodes
@@ -62,13 +63,13 @@ def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(shor
     first = min(job.started_at for job in run.job_records() if job.started_at is not None)
     assert len(moments) >= 3 and moments[0] <= first + 0.5
     assert any(row["series"].startswith("host.") for row in rows)
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["cluster"]["storage"]["sto"]["outcome"] == "completed"
     parts = [name for kind in ("device", "network") for name in summary["host"][kind] or {}]
     assert parts and all(name.startswith("node") for name in parts)
     assert any(line.split()[:2] == ["storage", "watched"] for line in cluster(summary))
     assert open_run(short.folder / "nodes" / "sto").facts.outcome == "completed"
-    assert judged(short.node("sto"))["jobs"]["total"] == 0
+    assert judged(StoredView(short.node("sto")))["jobs"]["total"] == 0
     until_gone([f"{RUN}-node1", f"{RUN}-node2", f"{RUN}-sto"])
 
 
@@ -85,7 +86,7 @@ def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> 
     assert facts.outcome == "completed"
     assert facts.storage_runs[0].outcome == "lost"
     assert any("storage sto was not watched to the end (lost)" in remark for remark in facts.remarks)
-    summary = judged(short.run())
+    summary = judged(StoredView(short.run()))
     assert summary["cluster"]["storage"]["sto"]["reason"] == "the worker of sto is gone"
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.judge import judge
 from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side, side_of
-from mawl.analysis.summary import summary_of
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import RunFacts, WorkloadFacts
 from tests.fakes.stored_run import MOVED, NAMES, START, facts, job, planned
+from tests.fakes.views import judge, summary_of
 
 NOISE = 0.15
 """Standard deviation of the mean over jobs of log real time, from run to run of the workload nano.

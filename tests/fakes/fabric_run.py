@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.judge import judge
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import summary_of
 from mawl.model.cluster import StorageRun
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
@@ -19,6 +17,7 @@ from mawl.store.columns import to_table
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, Rate, sample_rows
 from tests.fakes.stored_run import facts, job
+from tests.fakes.views import judge, summary_of
 
 SECONDS = 60
 LINK = 10e6

@@ -6,13 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from mawl.advice.evidence import Reading
-from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
-from mawl.analysis.summary import summary_of
-from mawl.analysis.throughput import device_counters, role_places
-from mawl.analysis.timeline import timeline
-from mawl.analysis.windows import windows_of
+from mawl.analysis.throughput import role_places
+from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord, SampleRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.store.columns import to_table
@@ -123,7 +119,7 @@ def reading_of(
     skip: Sequence[int] = (),
     without: str = " ",
     alone: bool = True,
-) -> Reading:
+) -> RunView:
     """What the rules read: four jobs of ``seconds`` with the samples of :data:`IDLE`, with ``changes``.
 
     Series that begin with ``without`` are left out.  Unless not ``alone``, the jobs that finished are charged
@@ -136,14 +132,4 @@ def reading_of(
     jobs = jobs or four_jobs(float(seconds))
     if alone:
         jobs = charged(jobs, of, some)
-    line = timeline(jobs, of.workload.sessions)
-    assert line is not None
-    windows = windows_of(line)
-    return Reading(
-        facts=of,
-        jobs=jobs,
-        summary=summary_of(of, jobs, samples=some),
-        samples=some,
-        windows=windows,
-        moments=moments(some, windows, device_counters(of, some), of),
-    )
+    return RunView(of, jobs, some)

@@ -14,12 +14,12 @@ import msgspec
 from markupsafe import escape
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.view import StoredView
 from mawl.reporters.html.page import page
 from mawl.server.application import create_app
 from mawl.server.connections import Server, server_of
 from mawl.server.listening import listening
 from mawl.server.rendering import Renderers
-from mawl.store import Run
 from tests.fakes.stored_run import facts, write_run
 
 
@@ -30,16 +30,16 @@ class Made:
         self.asked: list[str] = []
         self.failures: list[Exception] = []
 
-    def report(self, run: Run, summary: Block) -> str:
-        self.asked.append(f"report {run.path.name}")
+    def report(self, view: StoredView, summary: Block) -> str:
+        self.asked.append(f"report {view.run.path.name}")
         return page("Report", str(escape(f"report of {summary['run_id']}: {summary['outcome']}")))
 
-    def following(self, run: Run, summary: Block) -> str:
-        self.asked.append(f"following {run.path.name}")
+    def following(self, view: StoredView, summary: Block) -> str:
+        self.asked.append(f"following {view.run.path.name}")
         return page("Live", str(escape(f"{summary['run_id']}")), ["follow()"], connect="'self'")
 
-    def sources(self, run: Run, summary: Block) -> Mapping[str, Mapping[str, Any]]:
-        samples = run.samples
+    def sources(self, view: StoredView, summary: Block) -> Mapping[str, Mapping[str, Any]]:
+        samples = view.run.samples
         return {
             "samples": {"value": samples["value"].to_numpy() * float("nan")},
             "constant": {"one": [1.0, None], "name": ["<a>", "b"]},
@@ -48,19 +48,19 @@ class Made:
     def metrics(self, summaries: Sequence[Block]) -> str:
         return "".join(f"mawl_jobs {one['run_id']}\n" for one in summaries) + "# EOF\n"
 
-    def comparison(self, sides: Sequence[Sequence[Run]]) -> str:
+    def comparison(self, sides: Sequence[Sequence[StoredView]]) -> str:
         self.asked.append("comparison")
-        names = (" and ".join(run.facts.run_id for run in side) for side in sides)
+        names = (" and ".join(view.facts.run_id for view in side) for side in sides)
         return page("Comparison", str(escape(" against ".join(names))))
 
-    def judged(self, run: Run) -> Block:
+    def judged(self, view: StoredView) -> Block:
         """A summary of what the stand-ins read."""
-        self.asked.append(f"judged {run.path.name}")
-        found = run.facts
+        self.asked.append(f"judged {view.run.path.name}")
+        found = view.facts
         return {
             "run_id": found.run_id,
             "outcome": found.outcome,
-            "jobs": {"total": run.jobs.num_rows},
+            "jobs": {"total": len(view.jobs)},
             "limit": {"verdict": "cpu"},
             "validity": {"status": "preliminary"},
         }

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.importers.build import Request, import_files
 from mawl.importers.sources import MOST_EXPANDED_RATIO
@@ -142,7 +143,7 @@ def test_script_in_every_text_is_text_in_reports(tmp_path: Path) -> None:
     made, run = imported(tmp_path, logs)
     assert made.jobs == 1
     assert run.facts.nodes[0].kernel == attack
-    assert attack not in render_html(run, judged(run))
+    assert attack not in render_html(StoredView(run), judged(StoredView(run)))
 
 
 def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:

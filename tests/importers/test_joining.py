@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.summary import summarise
+from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
 from tests.fakes.recorded_host import BEGAN, aix_recording
@@ -32,7 +32,7 @@ def files(folder: Path, *, hours: float = 0.0) -> tuple[Path, Path]:
 def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
     roles = {"work": [re.compile("hdisk[2-3]")], "data": [re.compile("hdisk1")]}
     made, run = imported(tmp_path, *files(tmp_path), roles=roles)
-    summary = summarise(run)
+    summary = StoredView(run).summary
     assert (made.jobs, made.blocks, made.files) == (2, 6, 3)
     assert {job.node for job in run.job_records()} == {"aix1"}
     assert summary["time"]["elapsed_seconds"] == 1200.0
@@ -47,7 +47,7 @@ def test_little_throughput_does_not_tell_against_a_host_of_which_little_may_have
     tmp_path: Path,
 ) -> None:
     _, run = imported(tmp_path, *files(tmp_path))
-    capacity = judged(run)["capacity"]
+    capacity = judged(StoredView(run))["capacity"]
     assert capacity["guideline"]["bytes_per_second_per_core"] is not None
     assert (capacity["guideline"]["met"], capacity["carried"]) == (None, None)
     assert "the imported files do not say what the jobs took alone" in capacity["reasons"][1]
@@ -82,7 +82,7 @@ def test_days_apart_is_no_zone_and_is_told(tmp_path: Path) -> None:
     assert warning.startswith("no recording of the host lies within the time of the jobs: they ran from 20")
     assert "--timezone KIND=Area/City or --shift saslog=SECONDS" in warning
     assert not any("reach over" in remark for remark in made.remarks)
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] is None
     (found,) = [one for one in summary["validity"]["findings"] if one["rule"] == "sampling"]
     assert found["sentence"].startswith("no recording of the host lies within the time of the jobs")

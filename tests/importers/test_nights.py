@@ -11,7 +11,7 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.outline import outline
-from mawl.analysis.summary import sampled
+from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.reporters import markdown, screen, text
 from mawl.store import Run
@@ -53,13 +53,12 @@ def nights(folder: Path, *starts: datetime, recorded: datetime | None = None, mi
 
 
 def first_screen(run: Run, summary: dict[str, Any]) -> str:
-    course = outline(run.facts, run.job_records(), sampled(run))
-    return " ".join(screen.render(summary, course).split())
+    return " ".join(screen.render(summary, outline(StoredView(run))).split())
 
 
 def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) -> None:
     run = nights(tmp_path, TEN, TEN + timedelta(days=1), TEN + timedelta(days=8400))
-    summary = judged(run)
+    summary = judged(StoredView(run))
     time = summary["time"]
     assert [time[f"{name}_seconds"] for name in ("elapsed", "active", "tail")] == [None] * 3
     why = "not one run: 3 periods lie up to"
@@ -74,13 +73,13 @@ def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) ->
     )
     for shown in (first_screen(run, summary), text.render(summary), markdown.render(summary)):
         assert why in shown and "2026-11-21 22:00" in shown
-    assert "Periods of the imported files" in render_html(run, summary)
+    assert "Periods of the imported files" in render_html(StoredView(run), summary)
     assert elapsed_seconds(tmp_path / "run", imported=True) is None
 
 
 def test_a_pause_within_a_night_is_one_run(tmp_path: Path) -> None:
     run = nights(tmp_path, TEN, TEN + timedelta(hours=4.5))
-    time = judged(run)["time"]
+    time = judged(StoredView(run))["time"]
     assert (time["elapsed_seconds"], time["periods"]) == (5.5 * HOURS, [])
     assert elapsed_seconds(tmp_path / "run", imported=True) == 5.5 * HOURS
 
@@ -88,7 +87,7 @@ def test_a_pause_within_a_night_is_one_run(tmp_path: Path) -> None:
 def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) -> None:
     second = TEN + timedelta(days=1)
     run = nights(tmp_path, TEN, second, TEN + timedelta(days=2), recorded=second)
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.9)
     assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] == pytest.approx(102400)
     assert summary["time"]["observed"]["started_at"].startswith("2026-11-21T22:00:00")
@@ -99,12 +98,12 @@ def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) ->
     assert busy == [None, pytest.approx(0.9), None]
     assert any("are of period 2 of 3 alone, from 2026-11-21 22:00" in one for one in summary["remarks"])
     assert "90 % busy" in first_screen(run, summary)
-    assert "90 %" in render_html(run, summary)
+    assert "90 %" in render_html(StoredView(run), summary)
 
 
 def test_a_recording_of_a_part_gives_the_figures_of_that_part(tmp_path: Path) -> None:
     run = nights(tmp_path, TEN, recorded=TEN + timedelta(minutes=40), minutes=10)
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.9)
     assert summary["host"]["cpu_busy_seconds"] == pytest.approx(0.9 * 2 * 600)
     assert summary["time"]["elapsed_seconds"] == HOURS
@@ -120,21 +119,21 @@ def test_of_two_short_recordings_far_apart_the_longer_one_counts(tmp_path: Path)
         recording = linux(TEN + timedelta(minutes=after), minutes, busy=busy)
         (tmp_path / f"{name}.nmon").write_text("".join(recording))
     _, run = imported(tmp_path, logs, tmp_path / "first.nmon", tmp_path / "last.nmon")
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.6)
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(20 * 60)
 
 
 def test_a_recording_that_covers_the_run_needs_no_such_words(tmp_path: Path) -> None:
     run = nights(tmp_path, TEN, recorded=TEN - timedelta(minutes=5), minutes=70)
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["time"]["observed"] is None and summary["host"]["cpu_busy_ratio"] == pytest.approx(0.9)
 
 
 def test_the_first_screen_of_a_recording_alone_shows_processors_and_devices(tmp_path: Path) -> None:
     (tmp_path / "lab1.nmon").write_text("".join(linux(TEN, 30, busy=70.0, iowait=20.0)))
     _, run = imported(tmp_path, tmp_path / "lab1.nmon")
-    shown = first_screen(run, judged(run))
+    shown = first_screen(run, judged(StoredView(run)))
     assert "processors 70 % busy, 20 % iowait" in shown and "devices read 102 kB/s, wrote 0 B/s" in shown
 
 
@@ -142,9 +141,9 @@ def test_a_recording_of_the_tail_alone_gives_the_host_and_no_limit(tmp_path: Pat
     logs = {f"j{number}": log(TEN, 600) for number in range(5)} | {"long": log(TEN, 2 * HOURS)}
     (tmp_path / "lab1.nmon").write_text("".join(linux(TEN + timedelta(hours=1), 20)))
     _, run = imported(tmp_path, write(tmp_path / "logs", **logs), tmp_path / "lab1.nmon")
-    summary = judged(run)
+    summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] == pytest.approx(0.9)
     assert {one["phase"] for one in summary["windows"]} == {"tail"}
     assert summary["io"]["device"]["sustained"]["total_bytes_per_second"] is None
     assert "cover none of the active phase" in summary["missing"]["limit"]
-    assert "tail" in render_html(run, summary)
+    assert "tail" in render_html(StoredView(run), summary)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.summary import summarise
+from mawl.analysis.view import StoredView
 from mawl.importers.build import Request, import_files
 from mawl.reporters import saslog
 from mawl.store import open_run
@@ -37,7 +37,7 @@ def test_the_run_of_our_own_logs_is_the_run(tmp_path: Path, one_file: bool) -> N
     again = open_run(tmp_path / "again")
     assert (made.jobs, made.steps, made.blocks) == (6, 12, 18)
     assert made.skipped == []
-    before, after = summarise(run), summarise(again)
+    before, after = StoredView(run).summary, StoredView(again).summary
     for path in (*("elapsed", "active", "tail", "real_time", "user_cpu", "system_cpu", "cpu"),):
         one, other = at(before, f"time.{path}_seconds"), at(after, f"time.{path}_seconds")
         assert other == pytest.approx(one, abs=5 * HUNDREDTHS), path

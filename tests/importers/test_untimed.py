@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.summary import summarise
+from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.importers.clock import parse_untimed
 from tests.importers.recordings import Read
@@ -45,7 +45,7 @@ def test_iostat_without_times_begins_at_the_start_that_is_given(
     ):
         imported(tmp_path, path)
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20T09:00:00+01:00", "10"))
-    summary = summarise(run)
+    summary = StoredView(run).summary
     assert summary["started_at"] == "2026-11-20T08:00:00.000000Z"
     assert summary["time"]["elapsed_seconds"] == 30.0
     # The first report is of the time since the machine started.
@@ -56,7 +56,7 @@ def test_vmstat_without_times_begins_at_the_start_that_is_given(tmp_path: Path) 
     path = tmp_path / "vmstat.txt"
     path.write_text(vmstat())
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20 08:00:00", "5"))
-    assert summarise(run)["time"]["elapsed_seconds"] == 15.0
+    assert StoredView(run).summary["time"]["elapsed_seconds"] == 15.0
 
 
 def test_json_of_iostat_without_times_begins_at_the_start_that_is_given(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_json_of_iostat_without_times_begins_at_the_start_that_is_given(tmp_path
         f'"machine": "x86_64", "number-of-cpus": 2, "date": "2026-11-20", "statistics": [{rows}]}}]}}}}'
     )
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20T08:00:00Z", "10"))
-    assert summarise(run)["io"]["device"]["read_bytes"] == pytest.approx((10 + 20 + 30) * 10 * 1024)
+    assert StoredView(run).summary["io"]["device"]["read_bytes"] == pytest.approx((10 + 20 + 30) * 10 * 1024)
 
 
 def test_a_heading_that_was_lost_costs_its_report_and_moves_no_other() -> None:

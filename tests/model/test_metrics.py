@@ -8,9 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.judge import judge
 from mawl.analysis.missing import generalised
-from mawl.analysis.summary import summary_of
 from mawl.measure.process import ProcessSampler
 from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS
 from mawl.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
@@ -26,6 +24,7 @@ from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probes import disk, probe
 from tests.fakes.stored_run import facts, jobs
+from tests.fakes.views import judge, summary_of
 
 ROOT = Path(__file__).parents[2]
 SPREAD = ("real_time", "await", "latency", "blocked")

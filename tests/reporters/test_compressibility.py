@@ -6,9 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.judge import judge
 from mawl.analysis.compressibility import compressibility_block
-from mawl.analysis.summary import summary_of
 from mawl.probe.compressibility.codecs import ZSTD_1
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.storage import figures
@@ -18,6 +16,7 @@ from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.sections.compressibility import compressibility
 from tests.fakes.compressed_run import sampled
 from tests.fakes.stored_run import facts, jobs
+from tests.fakes.views import judge, summary_of
 
 
 def summary(looked: bool = True) -> dict[str, object]:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.reporters.csv import FORMULA, TABLES, Table, cell, render, series_unit, unit_of, written
 from mawl.store import Run, open_run
 from mawl.store.columns import VOLUME_COLUMNS
@@ -29,7 +30,7 @@ def run(tmp_path: Path) -> Run:
 
 def rows(run: Run, table: str) -> list[dict[str, str]]:
     """A table as a reader sees it."""
-    return list(standard.DictReader(io.StringIO(render(run, judged(run), table))))
+    return list(standard.DictReader(io.StringIO(render(run, judged(StoredView(run)), table))))
 
 
 def test_jobs_are_the_table_of_the_run_folder_without_histograms(run: Run) -> None:
@@ -59,7 +60,7 @@ def test_samples_name_the_unit_of_their_series(run: Run) -> None:
 
 
 def test_the_summary_is_a_row_per_figure_with_its_unit_or_the_reason_why_there_is_none(run: Run) -> None:
-    summary: dict[str, Any] = judged(run)
+    summary: dict[str, Any] = judged(StoredView(run))
     found = {row["figure"]: row for row in rows(run, "summary")}
     assert float(found["time.real_time_seconds"]["value"]) == summary["time"]["real_time_seconds"]
     assert found["time.real_time_seconds"]["unit"] == "seconds"
@@ -79,7 +80,7 @@ def test_members_have_their_figures_in_columns(run: Run) -> None:
     assert (load["program"], sort["program"]) == ("census_load", "wide_sort")
     assert (load["jobs"], float(load["real_time_seconds_median"])) == ("2", 14.75)
     assert [row["role"] for row in rows(run, "roles")] == ["data", "work", "util", "other"]
-    assert len(rows(run, "windows")) == len(judged(run)["windows"])
+    assert len(rows(run, "windows")) == len(judged(StoredView(run))["windows"])
 
 
 @pytest.mark.parametrize("table", TABLES)

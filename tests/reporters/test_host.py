@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mawl.analysis.summary import summary_of
 from mawl.model.run import VolumeFacts
 from mawl.reporters.host import MOST_DEVICES, host
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from tests.fakes.views import summary_of
 
 
 def lines(rates: dict[str, Rate], **changes: object) -> list[str]:

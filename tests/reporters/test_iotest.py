@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from mawl.advice.judge import judge
-from mawl.analysis.summary import summary_of
+from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts
 from mawl.reporters.iotest import render
-from mawl.store import Run
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts
+from tests.fakes.views import judge, summary_of
 
 
 def report(nodes: list[NodeFacts], *, sampled: bool = True) -> str:
@@ -23,7 +20,7 @@ def report(nodes: list[NodeFacts], *, sampled: bool = True) -> str:
     of, records = facts(outcome="completed", workload=WORKLOAD, nodes=nodes), four_jobs(60.0)
     some = samples(60, IDLE) if sampled else None
     summary: dict[str, Any] = judge(of, records, summary_of(of, records, samples=some), some)
-    return render(Run(Path("none"), of, lambda _: pa.table({})), summary)
+    return render(RunView(of, records, some), summary)
 
 
 def grepped(text: str, direction: str) -> str:

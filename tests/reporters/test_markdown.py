@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.advice.judge import judge
 from mawl.advice.validity.status import RULES
-from mawl.analysis.summary import summary_of
+from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.reporters import disclosure, markdown
 from mawl.reporters.markup import code, escaped
-from mawl.store import Run
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import job
+from tests.fakes.views import judge, summary_of
 
 EVIL = "<script>alert(1)</script> | [x](http://evil) @team `code` **bold** ![i](y) www.evil.org\n# forged"
 
@@ -33,7 +30,7 @@ def judged(**changes: object) -> tuple[RunFacts, dict[str, Any]]:
 
 def page(of: RunFacts, summary: dict[str, Any]) -> str:
     """The disclosure."""
-    return disclosure.render(Run(Path("none"), of, lambda _: pa.table({})), summary)
+    return disclosure.render(RunView(of, []), summary)
 
 
 @given(st.text())

@@ -9,13 +9,12 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics import parser
 
-from mawl.advice.judge import judge
-from mawl.analysis.summary import summary_of
 from mawl.model.metrics import METRICS
 from mawl.reporters.openmetrics import families, render
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts, jobs
+from tests.fakes.views import judge, summary_of
 
 parse: Callable[[str], Iterable[Metric]] = parser.text_string_to_metric_families
 

@@ -10,8 +10,8 @@ import pytest
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.guideline import probe_guidelines
-from mawl.advice.judge import judge, judged
-from mawl.analysis.summary import summary_of
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.model.probe import Probe
 from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.reporters import json, markdown, text
@@ -23,6 +23,7 @@ from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.probes import disk, probe, probe_test, target
 from tests.fakes.stored_run import facts, write_run
+from tests.fakes.views import judge, summary_of
 from tests.model.test_metrics import leaves
 
 PAPERS = """probe of 2026-10-01T08:00:00Z by fio-3.33, 2 vCPUs
@@ -112,9 +113,11 @@ def test_without_a_probe_the_reports_say_nothing_of_it_but_the_reason() -> None:
 def test_the_page_has_a_section_with_the_figures_and_the_reasons(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts(volumes=[]))
     run = open_run(tmp_path / "run")
-    assert "the run folder holds no probe (mawl probe --run RUN)" in html.render(run, judged(run))
+    assert "the run folder holds no probe (mawl probe --run RUN)" in html.render(
+        StoredView(run), judged(StoredView(run))
+    )
     write_probe(tmp_path / "run" / "probe.json", probe(disk()))
-    page = html.render(open_run(tmp_path / "run"), judged(open_run(tmp_path / "run")))
+    page = html.render(StoredView(open_run(tmp_path / "run")), judged(StoredView(open_run(tmp_path / "run"))))
     assert "Demand and capability by role" in page
     assert "the run does not say what holds the role" in page
 
@@ -122,7 +125,7 @@ def test_the_page_has_a_section_with_the_figures_and_the_reasons(tmp_path: Path)
 def test_a_probe_that_is_damaged_costs_only_its_block(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
     (tmp_path / "run" / "probe.json").write_text("{")
-    summary = judged(open_run(tmp_path / "run"))
+    summary = judged(StoredView(open_run(tmp_path / "run")))
     assert summary["storage"] is None and "is not what mawl probe writes" in summary["missing"]["storage"]
     assert summary["jobs"]["total"] > 0
 

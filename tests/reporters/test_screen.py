@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.judge import judge
 from mawl.analysis.outline import Outline, outline
-from mawl.analysis.summary import summary_of
+from mawl.analysis.view import RunView
 from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.screen import MOST_LINES, render
 from mawl.reporters.style import Style
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs
+from tests.fakes.views import judge, summary_of
 
 
 def judged(**changes: object) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_colours_tell_what_is_well_from_what_is_not() -> None:
 def test_the_course_is_drawn_with_its_highest_value() -> None:
     rates = IDLE | {"application_read_bytes": lambda second: 2e9 if second == 30 else 100e6}
     of, records = facts(outcome="completed", workload=WORKLOAD), four_jobs(60.0)
-    course = outline(of, records, samples(60, rates))
+    course = outline(RunView(of, records, samples(60, rates)))
     assert course is not None and len(course.application) == 60
     rows = {line.split()[0]: line for line in render(judged(), course).splitlines() if "up to" in line}
     assert rows["application"].endswith("up to 2.05 GB/s") and rows["application"].count("█") == 1
@@ -97,7 +97,7 @@ def test_the_course_is_drawn_with_its_highest_value() -> None:
 
 def test_without_samples_there_is_no_course_and_what_is_missing_is_a_dash() -> None:
     of = facts()
-    assert outline(of, jobs(), None) is None
+    assert outline(RunView(of, jobs())) is None
     text = render(judge(of, jobs(), summary_of(of, jobs(), moved=MOVED)))
     assert "over the run" not in text
     assert ["device", *["-"] * 4, "39.7", "MB/s", "9.92", "MB/s", "0.80"] in [

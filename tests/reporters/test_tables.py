@@ -7,10 +7,10 @@ import pytest
 
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import Change
-from mawl.analysis.summary import summary_of
 from mawl.model.usage import Usage
 from mawl.reporters.tables import _cached, cpu_account, io, programs
 from tests.fakes.stored_run import MOVED, facts, job, jobs
+from tests.fakes.views import summary_of
 
 
 def note(read: float, written: float, *, wrote: int = 1000) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.judge import judge
-from mawl.analysis.summary import summarise, summary_of
+from mawl.analysis.view import StoredView
 from mawl.model.role_io import Waits
 from mawl.model.run import WorkloadFacts
 from mawl.model.signature import SIGNATURE
@@ -21,6 +20,7 @@ from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
+from tests.fakes.views import judge, summary_of
 
 
 def test_beside_its_tables_it_stays_short() -> None:
@@ -129,7 +129,7 @@ def test_what_is_left_out_is_said_by_its_kind() -> None:
 
 def test_a_run_that_goes_on_says_so(tmp_path: Path) -> None:
     writer = write_run(tmp_path / "run")
-    text = render(summarise(open_run(tmp_path / "run")))
+    text = render(StoredView(open_run(tmp_path / "run")).summary)
     writer.close()
     assert "jobs      6 of 6 ended so far: 5 finished, 1 failed\n" in text
     assert "recorded  6 jobs, 12 steps, 6 samples, 13 events so far; the run goes on" in text
@@ -137,7 +137,7 @@ def test_a_run_that_goes_on_says_so(tmp_path: Path) -> None:
 
 def test_a_killed_run_shows_what_it_has_and_a_completed_one_need_not(tmp_path: Path) -> None:
     write_run(tmp_path / "run").close()
-    text = render(summarise(open_run(tmp_path / "run")))
+    text = render(StoredView(open_run(tmp_path / "run")).summary)
     assert "outcome   interrupted" in text
     assert "recorded  6 jobs, 12 steps, 6 samples, 13 events in the run folder\n" in text
     assert "recorded  " not in render(summary_of(facts(outcome="completed"), jobs(), {"steps": 1}))

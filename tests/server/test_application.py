@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from mawl.analysis.view import StoredView
 from mawl.server import reports
 from mawl.server.application import OPENMETRICS, create_app
 from mawl.store import Run
@@ -95,9 +96,9 @@ def test_what_is_not_in_the_list_is_not_there(runs: Path, client: TestClient, ad
 
 
 def test_a_folder_that_goes_while_it_is_read_has_a_page_that_says_so(runs: Path, made: Made) -> None:
-    def judged(run: Run) -> dict[str, object]:
-        shutil.rmtree(run.path)
-        return {"jobs": run.jobs}
+    def judged(view: StoredView) -> dict[str, object]:
+        shutil.rmtree(view.run.path)
+        return {"events": view.run.event_records()}
 
     renderers = msgspec.structs.replace(made.renderers(), judged=judged)
     finished(runs, "one")

@@ -17,6 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import Bounds
+from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
 from mawl.server import application, growing
 from mawl.server.application import create_app
@@ -47,10 +48,10 @@ class Times:
         self.cost_seconds = 0.5
         self.made = 0
 
-    def judged(self, run: Run) -> dict[str, Any]:
+    def judged(self, view: StoredView) -> dict[str, Any]:
         self.cpu_seconds += self.cost_seconds
         self.made += 1
-        return {"run_id": run.facts.run_id, "rows": run.samples.num_rows}
+        return {"run_id": view.facts.run_id, "rows": view.run.samples.num_rows}
 
     def growing(self, folder: Path, renderers: Renderers) -> Growing:
         renderers = msgspec.structs.replace(renderers, judged=self.judged)
@@ -189,8 +190,8 @@ def test_a_page_without_charts_that_exist_now_is_made_early_and_not_for_ever(
         times.cpu_seconds += 10.0
         return "page"
 
-    def sources(run: Run, summary: object) -> Mapping[str, Mapping[str, Any]]:
-        return {f"chart{number}": {"x": [1.0]} for number in range(run.samples.num_rows)}
+    def sources(view: StoredView, summary: object) -> Mapping[str, Mapping[str, Any]]:
+        return {f"chart{number}": {"x": [1.0]} for number in range(view.run.samples.num_rows)}
 
     renderers = msgspec.structs.replace(made.renderers(), following=following, sources=sources)
     followed = times.growing(tmp_path / "one", renderers)
@@ -266,7 +267,7 @@ def test_many_viewers_are_one_reader_also_when_they_leave(
     inside, most = [0], [0]
     gate = threading.Event()
 
-    def sources(run: Run, summary: object) -> Mapping[str, Mapping[str, Any]]:
+    def sources(view: StoredView, summary: object) -> Mapping[str, Mapping[str, Any]]:
         inside[0] += 1
         most[0] = max(most[0], inside[0])
         gate.wait(10)

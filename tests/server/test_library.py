@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.analysis.summary import summarise
+from mawl.analysis.view import StoredView
 from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
 from mawl.server.folders import Entry, Folders
@@ -73,7 +73,7 @@ def test_elapsed_is_the_figure_of_the_report(runs: Path, client: TestClient) -> 
     phases = msgspec.structs.replace(facts().phases, run_seconds=61.1)
     folder = finished(runs, "one", phases=phases)
     run = open_run(folder)
-    elapsed = summarise(run)["time"]["elapsed_seconds"]
+    elapsed = StoredView(run).summary["time"]["elapsed_seconds"]
     assert run.facts.phases.run_seconds != elapsed
     assert Folders(runs).listing()[0].elapsed_seconds == pytest.approx(elapsed)
     assert format_seconds(elapsed) in client.get("/").text and "61.1 s" not in client.get("/").text

@@ -15,6 +15,7 @@ import pytest
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.downsampling import MOST_POINTS
+from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
 from mawl.server import growing
 from mawl.server.growing import Growing, GrowingRuns, Picture
@@ -56,11 +57,11 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
     for piece in range(1, 5):
         grown(writer, piece * PIECE_SECONDS)
         picture = followed.picture()
-        rows.append(picture.run.samples.num_rows)
+        rows.append(picture.view.run.samples.num_rows)
         allocated.append(pa.total_allocated_bytes())
         points.append(max(len(content) for _, content in picture.sources.values()))
     assert max(rows) <= MOST_ROWS + len(RATES)
-    assert max(allocated) - allocated[0] < 2 * picture.run.samples.nbytes
+    assert max(allocated) - allocated[0] < 2 * picture.view.run.samples.nbytes
     assert max(points) < 60 * MOST_POINTS
     _same_figures(picture, runs / "one")
     writer.close()
@@ -68,8 +69,8 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
 
 def _same_figures(picture: Picture, folder: Path) -> None:
     """Rates, windows and findings are those of a reader of all samples, but for the remark that says so."""
-    found, whole = picture.summary, judged(open_run(folder, compacting=False))
-    assert picture.run.stride == 16
+    found, whole = picture.summary, judged(StoredView(open_run(folder, compacting=False)))
+    assert picture.view.run.stride == 16
     assert found["recorded"]["samples"] == whole["recorded"]["samples"] == 4 * PIECE_SECONDS * len(RATES)
     for side in ("application", "device"):
         for kind in ("peak", "sustained"):
@@ -89,7 +90,7 @@ def test_a_run_that_nobody_asks_for_is_forgotten(
 
     async def visit() -> tuple[Any, int, int]:
         runs = GrowingRuns(Worker(1), made.renderers())
-        first = weakref.ref((await runs.picture(tmp_path / "one")).run)
+        first = weakref.ref((await runs.picture(tmp_path / "one")).view)
         kept = len(runs)
         while len(runs):
             await asyncio.sleep(0.01)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import Bounds
+from mawl.analysis.view import StoredView
 from mawl.server.standard import standard
-from mawl.store import Run, open_run
+from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
 
 
-def stored(folder: Path, number: int, factor: float) -> Run:
+def stored(folder: Path, number: int, factor: float) -> StoredView:
     """A finished run whose jobs took ``factor`` times as long."""
     some = facts(**{**COMPLETED, "run_id": folder.name, "started_at": START + 100.0 * number})
     writer = RunWriter(folder, some)
     for record in jobs({"wide_sort": factor, "census_load": factor}):
         writer.job(record)
     writer.finish(some)
-    return open_run(folder)
+    return StoredView(open_run(folder))
 
 
 def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.options import ROLES
 from mawl.model.run import NodeFacts
@@ -55,7 +56,7 @@ def scene(count: int = 1) -> Scenario:
 
 def test_the_summary_has_the_figures_of_the_engine(tmp_path: Path) -> None:
     simulated, outcome = stored(tmp_path / "run", scene())
-    summary = judged(simulated)
+    summary = judged(StoredView(simulated))
     assert summary["kind"] == "simulated"
     assert summary["time"]["elapsed_seconds"] == pytest.approx(outcome.elapsed_seconds, abs=1e-4)
     assert summary["time"]["user_cpu_seconds"] == pytest.approx(12 * 1.5)
@@ -69,7 +70,7 @@ def test_the_summary_has_the_figures_of_the_engine(tmp_path: Path) -> None:
 
 
 def test_a_forecast_is_an_indication_and_says_so(tmp_path: Path) -> None:
-    validity = judged(stored(tmp_path / "run", scene())[0])["validity"]
+    validity = judged(StoredView(stored(tmp_path / "run", scene())[0]))["validity"]
     assert validity["status"] == "preliminary"
     assert [finding["rule"] for finding in validity["findings"]] == ["simulated"]
 
@@ -80,12 +81,12 @@ def test_every_node_has_its_own_rows(tmp_path: Path) -> None:
     assert len(jobs) == 36
     assert {job.node for job in jobs} == {"node1", "node2", "node3"}
     assert len({job.job for job in jobs}) == 36
-    assert judged(simulated)["io"]["by_role"]["util"]["written_bytes"] == 36 * 200 * MB
+    assert judged(StoredView(simulated))["io"]["by_role"]["util"]["written_bytes"] == 36 * 200 * MB
 
 
 def test_reports_are_made_of_it(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene())
-    summary = judged(simulated)
+    summary = judged(StoredView(simulated))
     assert "simulated" in markdown.render(summary, None)
 
 
@@ -99,7 +100,7 @@ def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
 
 def base(folder: Path) -> Base:
     simulated, _ = stored(folder, scene())
-    return base_of(simulated, judged(simulated), system(device(), cores=2))
+    return base_of(StoredView(simulated), judged(StoredView(simulated)), system(device(), cores=2))
 
 
 def test_a_run_simulated_on_its_own_system_takes_as_long_as_it_did(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_waits_that_come_from_no_sharing_are_found_to_be_those_of_steps_alone(tm
     """The folder is made with all of the blocked time alone, on a disk that nobody waits for."""
     fast = system(device(rate=1e6), cores=8)
     simulated, _ = stored(tmp_path / "run", replace(scene(), system=fast))
-    found = base_of(simulated, judged(simulated), fast)
+    found = base_of(StoredView(simulated), judged(StoredView(simulated)), fast)
     assert found.calibration.alone_ratio == pytest.approx(1.0, abs=0.01)
     assert found.own == fast
 
@@ -125,7 +126,7 @@ def test_the_answer_ranks_what_twice_of_each_resource_would_gain(tmp_path: Path)
     simulated = predict(found, question)
     folder = tmp_path / "again"
     write_folder(folder, *simulated, Label(run_id="again", source=found.facts))
-    block = answer(found, question, simulated, judged(open_run(folder)), grow=[2, 4, 8])
+    block = answer(found, question, simulated, judged(StoredView(open_run(folder))), grow=[2, 4, 8])
     gains = [row["gain_ratio"] for row in block["sensitivity"]]
     assert gains == sorted(gains, reverse=True)
     assert block["sensitivity"][0]["resource"] == "disk"
@@ -141,7 +142,7 @@ def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
     simulated = predict(found, question)
     folder = tmp_path / "four"
     write_folder(folder, *simulated, Label(run_id="four", source=found.facts))
-    validity = answer(found, question, simulated, judged(open_run(folder)))["validity"]
+    validity = answer(found, question, simulated, judged(StoredView(open_run(folder))))["validity"]
     assert validity["range"] == {"low_seconds": None, "high_seconds": None}
     assert any("nodes is 4 times" in reason for reason in validity["reasons"])
 
@@ -171,20 +172,20 @@ def test_every_node_keeps_its_own_plan(tmp_path: Path) -> None:
     three = replace(of, system=system(device(), count=3, cores=2), plans=(first, second), jobs=jobs)
     simulated, outcome = stored(tmp_path / "run", three)
     assert [group.count for group in outcome.resources.groups] == [2, 1]
-    found = plans_of(simulated, demand_of(simulated, judged(simulated)))
+    found = plans_of(simulated, demand_of(simulated, judged(StoredView(simulated))))
     assert [len(list(one.jobs())) for one in found] == [12, 12, 2]
     own = [without_node(one, ["node1", "node2", "node3"]) for one in found]
     assert [stages_of(one) for one in own] == [stages_of(one) for one in (first, first, second)]
     assert {job.job: job.node for job in simulated.job_records()} == {
         job.job: f"node{number}" for number, one in enumerate(found, 1) for job in one.jobs()
     }
-    assert list(judged(simulated)["cluster"]["nodes"]) == ["node1", "node2", "node3"]
+    assert list(judged(StoredView(simulated))["cluster"]["nodes"]) == ["node1", "node2", "node3"]
 
 
 def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
     of = scene(count=3)
     simulated, _ = stored(tmp_path / "run", of)
-    found = base_of(simulated, judged(simulated), system(device(), cores=2))
+    found = base_of(StoredView(simulated), judged(StoredView(simulated)), system(device(), cores=2))
     assert [len(list(one.jobs())) for one in found.plans] == [12, 12, 12]
     assert found.own.node_count == 3
     assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
@@ -198,7 +199,7 @@ def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
 
 def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene(count=2))
-    demand = demand_of(simulated, judged(simulated))
+    demand = demand_of(simulated, judged(StoredView(simulated)))
     (tmp_path / "plan.toml").write_text(plan_toml(plan([[["s1-1"]]])))
     (tmp_path / "run" / PLAN).write_text(nodes_toml(dict.fromkeys(("node1", "node2"), "../plan.toml")))
     assert [len(list(one.jobs())) for one in plans_of(simulated, demand)] == [12, 12]
@@ -207,11 +208,11 @@ def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
 def test_time_between_steps_is_part_of_the_demand(tmp_path: Path) -> None:
     """A step is taken out of every job's steps, and stays in what is known of the whole job."""
     simulated, _ = stored(tmp_path / "run", scene())
-    whole = demand_of(simulated, judged(simulated))
+    whole = demand_of(simulated, judged(StoredView(simulated)))
     records = [one for one in simulated.step_records() if one.number != 1]
     first = next(one for one in simulated.step_records() if one.number == 1)
     simulated.step_records = lambda: records  # type: ignore[method-assign]
-    found = demand_of(simulated, judged(simulated)).jobs[first.job]
+    found = demand_of(simulated, judged(StoredView(simulated))).jobs[first.job]
     assert [one.name for one in found.steps][-1] == "between steps"
     assert sum(one.cpu_seconds for one in found.steps) == pytest.approx(
         sum(one.cpu_seconds for one in whole.jobs[first.job].steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.model.cluster import NodeRun
 from mawl.model.run import NodeFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -51,7 +52,7 @@ def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
     folder = tmp_path_factory.mktemp("mixed20") / "run"
     write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
     made = open_run(folder)
-    return base_of(made, judged(made), OWN)
+    return base_of(StoredView(made), judged(StoredView(made)), OWN)
 
 
 def test_the_measured_number_of_sessions_changes_nothing(mixed20: Base) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.summary import sampled
+from mawl.analysis.view import StoredView
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.cluster import StorageRun
 from mawl.model.run import NodeFacts
@@ -138,13 +138,13 @@ def test_links_then_the_device_are_the_limit() -> None:
 
 def test_the_folder_has_what_links_and_server_moved(tmp_path: Path) -> None:
     made, _ = stored(tmp_path / "run", unlike(pool()))
-    cluster = judged(made)["cluster"]
+    cluster = judged(StoredView(made))["cluster"]
     assert list(cluster["nodes"]) == NODES
     at_device = cluster["storage"]["server"]["device"]
     asked = {"read": 12 * 60 * MB, "written": 12 * 50 * MB}
     assert at_device["read_bytes"] == pytest.approx(asked["read"] * REACH, rel=1e-3)
     assert at_device["written_bytes"] == pytest.approx(asked["written"] * REACH, rel=1e-3)
-    samples = sampled(made)
+    samples = StoredView(made).samples
     assert samples is not None
     for way, bytes_ in (("received", asked["read"]), ("sent", asked["written"])):
         ends = [samples.series(node, f"network.link.{way}_bytes") for node in NODES]
@@ -156,8 +156,8 @@ def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
     started = made.facts.started_at
     edges = [started + outcome.elapsed_seconds * part / 7 for part in range(8)]
-    before = demand_of(made, judged(made))
-    after = sums(as_served(before, made.facts, sampled(made), edges))
+    before = demand_of(made, judged(StoredView(made)))
+    after = sums(as_served(before, made.facts, StoredView(made).samples, edges))
     for direction, asked in (("read", 12 * 60 * MB), ("write", 12 * 50 * MB)):
         assert after[direction, "application"] == pytest.approx(asked)
         assert after[direction, "crossing"] == pytest.approx(asked * LINK_RATIO, rel=1e-3)
@@ -176,7 +176,7 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
     made, outcome = stored(tmp_path / "run", Scenario(system=pool(link=21.0), plans=plans, jobs=jobs))
     turn, end = (max(job.steps[number].ended for job in outcome.jobs) for number in (0, 1))
     assert turn == pytest.approx(3.0)
-    charged = at_the_node(demand_of(made, judged(made)))
+    charged = at_the_node(demand_of(made, judged(StoredView(made))))
     for inner, crossed, reached in (
         ([], [1.225, 1.225], [0.55, 0.55]),
         ([turn], [1.05, 1.4], [0.2, 0.9]),
@@ -184,7 +184,7 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
         ([(turn + end) / 2], [7 / 6, (7 / 6 + 1.4) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
     ):
         edges = [made.facts.started_at + at for at in (0.0, *inner, end)]
-        found = as_served(charged, made.facts, sampled(made), edges)
+        found = as_served(charged, made.facts, StoredView(made).samples, edges)
         for job in found.jobs.values():
             moved = [one.flows[0] for one in job.steps]
             assert [one.crossing_bytes / (60 * MB) for one in moved] == pytest.approx(crossed, rel=1e-3)
@@ -194,15 +194,15 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
 def test_what_moves_while_nobody_asks_is_kept(tmp_path: Path) -> None:
     """All steps lie in a window of which samples tell nothing: they have the bytes of the others."""
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    demand = demand_of(made, judged(made))
+    demand = demand_of(made, judged(StoredView(made)))
     late = made.facts.started_at + outcome.elapsed_seconds
-    asking = as_served(demand, made.facts, sampled(made), [made.facts.started_at, late])
+    asking = as_served(demand, made.facts, StoredView(made).samples, [made.facts.started_at, late])
     edges = [made.facts.started_at, late, late + 0.001]
     moved = {
         name: replace(job, steps=tuple(replace(part, span=(late, late + 0.001)) for part in job.steps))
         for name, job in demand.jobs.items()
     }
-    found = as_served(replace(demand, jobs=moved), made.facts, sampled(made), edges)
+    found = as_served(replace(demand, jobs=moved), made.facts, StoredView(made).samples, edges)
     for kind in ("crossing", "device"):
         for direction in ("read", "write"):
             assert sums(found)[direction, kind] == pytest.approx(sums(asking)[direction, kind], rel=1e-3)
@@ -242,19 +242,19 @@ def test_what_the_servers_memory_answers_is_waited_for_at_the_link(
 
 def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    demand = demand_of(made, judged(made))
+    demand = demand_of(made, judged(StoredView(made)))
     span = (made.facts.started_at, made.facts.started_at + outcome.elapsed_seconds)
-    for samples, edges in ((None, span), (sampled(made), None)):
+    for samples, edges in ((None, span), (StoredView(made).samples, None)):
         found = as_served(demand, made.facts, samples, edges)
         assert found.jobs == demand.jobs and NO_SERVER in found.lacks
 
 
 def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    own = base_of(made, judged(made), pool())
+    own = base_of(StoredView(made), judged(StoredView(made)), pool())
     assert own.error_ratio == pytest.approx(0.0, abs=0.05)
     assert [one.workload for one in plans_of(made, own.demand)] == ["scene"] * 4
-    seen = base_of(made, judged(made)).seen
+    seen = base_of(StoredView(made), judged(StoredView(made))).seen
     assert [one.name for one in seen.devices] == ["server"]
     assert seen.nodes[0].link_bytes_per_second == 20 * MB and seen.node_count == 4
     ranges = {}
@@ -276,12 +276,12 @@ def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:
     assert together.elapsed_seconds == pytest.approx(4 * apart.elapsed_seconds)
     made, _ = stored(tmp_path / "run", one)
     assert [node.same_machine_as for node in made.facts.nodes] == [None, "node1", "node1", "node1"]
-    samples = sampled(made)
+    samples = StoredView(made).samples
     assert samples is not None
     host = [samples.series(node, "host.cpu_user_seconds") for node in NODES]
     assert host[0] is not None and host[0].values[-1] == pytest.approx(12 * 4.0)
     assert host[1:] == [None, None, None]
-    seen = base_of(made, judged(made)).own
+    seen = base_of(StoredView(made), judged(StoredView(made))).own
     assert seen.one_machine and seen.node_count == 4
 
 
@@ -302,7 +302,7 @@ def test_a_description_of_other_nodes_than_the_runs_is_refused(tmp_path: Path) -
     made, _ = stored(tmp_path / "run", unlike(pool()))
     three = replace(pool(), nodes=(replace(pool().nodes[0], count=3),))
     with pytest.raises(UsageError, match="4 nodes of the run have a plan, and the system has 3"):
-        base_of(made, judged(made), three)
+        base_of(StoredView(made), judged(StoredView(made)), three)
 
 
 def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -> None:
@@ -317,10 +317,10 @@ def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -
     source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])
     write_folder(tmp_path / "run", of, outcome, Label(run_id="first", source=source))
     made = open_run(tmp_path / "run")
-    found = base_of(made, judged(made))
+    found = base_of(StoredView(made), judged(StoredView(made)))
     assert [kind.cores for kind in found.seen.nodes] == [8.0, 1.0]
     assert [one.name for one in found.seen.devices] == ["node1-fast", "node2-slow"]
-    described = base_of(made, judged(made), both)
+    described = base_of(StoredView(made), judged(StoredView(made)), both)
     assert described.error_ratio == pytest.approx(0.0, abs=0.05)
     quick = predict(
         found, Question(changes=[parse_change("node2-slow.shared=400MB"), parse_change("cores=8")])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mawl.advice.evidence import Reading
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.ports import WORDS
 from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_seconds, whole_seconds
 from mawl.analysis.ports import used_by_port
 from mawl.analysis.throughput import lacking, role_places
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges, rates
 from mawl.model.options import ROLES
 from mawl.units import format_memory
@@ -19,7 +19,7 @@ PATH = "limit.headroom"
 NOT_MEASURED = "its figures were not measured"
 
 
-def headroom_block(reading: Reading, missing: Missing) -> dict[str, Any]:
+def headroom_block(reading: RunView, missing: Missing) -> dict[str, Any]:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
     Each source says what the figure is of.  A share below 0 means that more was asked than the probe found.
@@ -38,7 +38,7 @@ def headroom_block(reading: Reading, missing: Missing) -> dict[str, Any]:
     return block
 
 
-def _processors(reading: Reading) -> float | None:
+def _processors(reading: RunView) -> float | None:
     """Idle time of all processors over all their time in the active phase; stolen time is not idle."""
     if reading.samples is None or reading.windows is None:
         return None
@@ -50,7 +50,7 @@ def _processors(reading: Reading) -> float | None:
     return (whole - busy - (spent["steal"] or 0.0)) / whole
 
 
-def _storage(reading: Reading) -> tuple[float | None, str]:
+def _storage(reading: RunView) -> tuple[float | None, str]:
     """From the probe where there is one, else from the busy time of the role's busiest device."""
     others = foreign(reading.summary)
     if others is not None:
@@ -58,7 +58,7 @@ def _storage(reading: Reading) -> tuple[float | None, str]:
     return _probed(reading) or _busy(reading)
 
 
-def _probed(reading: Reading) -> tuple[float, str] | None:
+def _probed(reading: RunView) -> tuple[float, str] | None:
     """1 less the highest of demand over capability, of any role and direction."""
     block = reading.summary["storage"]
     if block is None:
@@ -76,7 +76,7 @@ def _probed(reading: Reading) -> tuple[float, str] | None:
     return 1.0 - most, f"the probe: {words}"
 
 
-def _busy(reading: Reading) -> tuple[float | None, str]:
+def _busy(reading: RunView) -> tuple[float | None, str]:
     why = lacking(reading.facts)
     if reading.samples is None or reading.windows is None or why is not None:
         return None, why or NOT_MEASURED
@@ -95,7 +95,7 @@ def _busy(reading: Reading) -> tuple[float | None, str]:
     )
 
 
-def _memory(reading: Reading) -> tuple[float | None, str]:
+def _memory(reading: RunView) -> tuple[float | None, str]:
     """The least that was available, over the limit in force: of the run, the container or the machine."""
     sizes = [node.memory_bytes for node in reading.facts.machines()]
     if reading.samples is None or reading.windows is None or not sizes or None in sizes:
@@ -115,7 +115,7 @@ def _memory(reading: Reading) -> tuple[float | None, str]:
     return (min(known) / whole if known else None), f"{format_memory(whole)} of the machine"
 
 
-def limit_in_force(reading: Reading) -> int | None:
+def limit_in_force(reading: RunView) -> int | None:
     """What the jobs of all machines may hold at most by a control group; None where a node has no limit."""
     container = reading.facts.settings.get("container_memory_limit_bytes")
     limits = []
@@ -127,7 +127,7 @@ def limit_in_force(reading: Reading) -> int | None:
     return sum(limits) or None
 
 
-def _network(reading: Reading) -> tuple[float | None, str]:
+def _network(reading: RunView) -> tuple[float | None, str]:
     """1 less the highest window of any interface or fibre channel port, one way, over its speed."""
     if reading.samples is None or reading.windows is None:
         return None, NOT_MEASURED

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.missing import NOT_MEASURED
 from mawl.analysis.threads import is_aix, power_model, threads_per_core
+from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts
 from mawl.model.thresholds import value_of
 from mawl.units import counted_noun, format_ratio
@@ -27,7 +28,7 @@ MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
 Block = dict[str, Any]
 
 
-def smt_block(reading: Reading, missing: dict[str, str]) -> Block | None:
+def smt_block(reading: RunView, missing: dict[str, str]) -> Block | None:
     """``smt`` of the summary; None where the run names no node."""
     nodes = {node.name: _node(reading, node) for node in reading.facts.machines()}
     if not nodes:
@@ -37,7 +38,7 @@ def smt_block(reading: Reading, missing: dict[str, str]) -> Block | None:
     return {"nodes": nodes, "findings": [msgspec.to_builtins(one) for one in found]}
 
 
-def _node(reading: Reading, node: NodeFacts) -> Block:
+def _node(reading: RunView, node: NodeFacts) -> Block:
     """The mode, and how busy the node was in the active phase with how many runnable threads."""
     busy = runnable = None
     if reading.samples is not None and reading.windows is not None:
@@ -58,7 +59,7 @@ def _node(reading: Reading, node: NodeFacts) -> Block:
     }
 
 
-def _finding(reading: Reading, node: NodeFacts, block: Block) -> Finding | None:
+def _finding(reading: RunView, node: NodeFacts, block: Block) -> Finding | None:
     """The next mode, where the processors are busy and more threads could run than there are places."""
     busy, runnable, places = block["busy_ratio"], block["runnable"], block["hardware_threads"]
     if busy is None or runnable is None or not places or busy <= LEAST_BUSY_RATIO or runnable <= places:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from mawl.analysis.series import Samples
-from mawl.analysis.throughput import APPLICATION, device_counters
-from mawl.analysis.unended import line_of
+from mawl.analysis.throughput import APPLICATION
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import Rates, gauges
-from mawl.model.records import EventRecord, JobRecord
-from mawl.model.run import RunFacts
 
 MOST_PARTS = 2000
 SHORTEST_PART_SECONDS = 1.0
@@ -32,14 +27,9 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = True
 
 
-def outline(
-    facts: RunFacts,
-    jobs: Sequence[JobRecord],
-    samples: Samples | None,
-    events: Sequence[EventRecord] = (),
-) -> Outline | None:
+def outline(view: RunView) -> Outline | None:
     """The outline of a run; None without samples or without a job that is known to have run."""
-    line = line_of(facts, jobs, events, samples)
+    line, samples = view.line, view.samples
     if samples is None or line is None or line.elapsed_seconds <= 0:
         return None
     start, end = line.span
@@ -49,7 +39,7 @@ def outline(
     return Outline(
         part_seconds=seconds,
         application=APPLICATION.flow(samples, edges)["total"],
-        device=device_counters(facts, samples).flow(samples, edges)["total"],
+        device=view.device.flow(samples, edges)["total"],
         jobs=gauges(samples, "jobs_running", edges),
         whole=line.observed is None,
     )

@@ -10,10 +10,8 @@ from mawl.analysis.periods import placed
 from mawl.analysis.recordings import interval_seconds, recorded
 from mawl.analysis.series import Samples
 from mawl.analysis.timeline import Span, Timeline, Unended, timeline
-from mawl.errors import UnreadableRunError
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
-from mawl.store import Run
 
 CUT = ("running", "interrupted")
 """Outcomes of runs that did not go through, or not yet: what has no end in them may have begun."""
@@ -36,16 +34,6 @@ def line_of(
         line = placed(line, facts, jobs, samples)
     apart = interval_seconds(facts, samples)
     return msgspec.structs.replace(line, sampled_every_seconds=apart) if line and apart else line
-
-
-def happened(run: Run) -> list[EventRecord]:
-    """The events of a run that did not go through, or not yet; none of any other, or where damaged."""
-    if run.facts.outcome not in CUT:
-        return []
-    try:
-        return run.event_records()
-    except UnreadableRunError:
-        return []
 
 
 def unended(

@@ -11,6 +11,7 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.campaign.found import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun, compared_run
+from mawl.analysis.view import StoredView
 from mawl.errors import MawlError
 from mawl.reporters.campaign import json, markdown, text
 from mawl.store import open_run
@@ -37,8 +38,8 @@ def campaign_found(folder: Path, bounds: Bounds) -> CampaignFound:
 
 def read_run(folder: Path, bounds: Bounds) -> ComparedRun:
     """A run with its judged summary."""
-    stored = open_run(folder)
-    return compared_run(stored, judged(stored, bounds))
+    view = StoredView(open_run(folder))
+    return compared_run(view, judged(view, bounds))
 
 
 def rendered(found: CampaignFound, form: str) -> str:

@@ -196,10 +196,12 @@ class Reader:
     def _compared(self, word: str) -> ComparedRun:
         from mawl.advice.judge import judged
         from mawl.analysis.comparison.sides import compared_run
+        from mawl.analysis.view import StoredView
 
         stored = open_run(word, self._runs)
         if stored.path not in self._read:
-            self._read[stored.path] = compared_run(stored, judged(stored, self._bounds))
+            view = StoredView(stored)
+            self._read[stored.path] = compared_run(view, judged(view, self._bounds))
         return self._read[stored.path]
 
 

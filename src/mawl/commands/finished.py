@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
+from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of
 from mawl.commands.html import leave_html, named
 from mawl.commands.report import screen_of
@@ -20,11 +21,11 @@ EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130
 
 def show(folder: Path, chosen: Settings, *, html: bool) -> Block:
     """Report a run on one screen, leave the HTML report in its folder where wanted; the judged summary."""
-    stored = open_run(folder)
-    summary = judged(stored, bounds_of(chosen))
+    view = StoredView(open_run(folder))
+    summary = judged(view, bounds_of(chosen))
     # The page first: whoever reads this text may leave early (`| head`).
-    page = leave_html(stored, summary) if html else None
-    print(screen_of(stored, summary, style_of(sys.stdout)))
+    page = leave_html(view, summary) if html else None
+    print(screen_of(view, summary, style_of(sys.stdout)))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     if page is not None:
         print(f"report: {shlex.quote(named(page))}")

@@ -6,23 +6,23 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mawl.store import Run
+from mawl.analysis.view import StoredView
 from mawl.store.files import replace_file
 
 FILE_NAME = "report.html"
 
 
-def render_html(run: Run, summary: dict[str, Any]) -> str:
+def render_html(view: StoredView, summary: dict[str, Any]) -> str:
     """The report of a judged run; templates and plotting library are imported by who asks for it."""
     from mawl.reporters.html.report import render
 
-    return render(run, summary)
+    return render(view, summary)
 
 
-def write_html(run: Run, summary: dict[str, Any]) -> Path:
+def write_html(view: StoredView, summary: dict[str, Any]) -> Path:
     """Write the report into the run folder, whole or not at all; OSError where that is not possible."""
-    path = run.path / FILE_NAME
-    replace_file(path, render_html(run, summary).encode())
+    path = view.run.path / FILE_NAME
+    replace_file(path, render_html(view, summary).encode())
     return path
 
 
@@ -32,10 +32,10 @@ def named(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def leave_html(run: Run, summary: dict[str, Any]) -> Path | None:
+def leave_html(view: StoredView, summary: dict[str, Any]) -> Path | None:
     """Write the report; a run that went well is not spoilt by a page that did not: None, and a warning."""
     try:
-        return write_html(run, summary)
+        return write_html(view, summary)
     except Exception as error:
         print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
         return None

@@ -20,6 +20,7 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.comparison.sides import Side, at, compared_run, published_side, side_of
 from mawl.analysis.lab import found
+from mawl.analysis.view import StoredView
 from mawl.campaigns.lab.down import remove_trials, take_away, take_down
 from mawl.campaigns.lab.evidence import with_evidence
 from mawl.campaigns.lab.record import read_record
@@ -189,13 +190,13 @@ def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) ->
 
 
 def _side(name: str, folders: Sequence[Path], bounds: Bounds) -> Side:
-    runs = [open_run(folder) for folder in folders]
-    return side_of(name, [compared_run(run, judged(run, bounds)) for run in runs])
+    views = (StoredView(open_run(folder)) for folder in folders)
+    return side_of(name, [compared_run(view, judged(view, bounds)) for view in views])
 
 
 def _busy(folder: Path, bounds: Bounds) -> Busy:
     """Who used the processors in a run, from its summary."""
-    summary = judged(open_run(folder), bounds)
+    summary = judged(StoredView(open_run(folder)), bounds)
     spent = [at(summary, path) for path in _OWN_CPU]
     elapsed, cores = at(summary, "time.elapsed_seconds"), os.cpu_count()
     known = elapsed and cores and None not in spent

@@ -21,8 +21,8 @@ import msgspec
 from mawl import __version__
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import Change
-from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import lacking, role_places
+from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.errors import MawlError
 from mawl.formats.lines import one_line
@@ -128,7 +128,7 @@ def _summary(
     """The summary of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
     facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
     moved = _moved(facts, measured.storage, measured.storage.after)
-    return summary_of(facts, [measured.record], moved=moved)
+    return RunView(facts, [measured.record], moved=moved).summary
 
 
 def _facts(measured: Measured, directories: dict[Role, list[Path]]) -> RunFacts:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mawl.advice.judge import judged
 from mawl.advice.placement.advise import advise
+from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.reporters import placement
 from mawl.store import open_run
@@ -40,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the advice."""
     chosen = settings()
-    stored = open_run(arguments.run, chosen.runs(arguments.runs))
+    view = StoredView(open_run(arguments.run, chosen.runs(arguments.runs)))
     files = {name: read_probe(Path(name)) for name in arguments.probes}
-    probes = [*files.values(), *([stored.probe] if stored.probe else [])]
-    summary = judged(stored, bounds_of(chosen))
-    found = advise(stored.facts, stored.job_records(), summary, probes, files)
+    kept = view.run.probe
+    probes = [*files.values(), *([kept] if kept else [])]
+    found = advise(view, judged(view, bounds_of(chosen)), probes, files)
     print(json.dumps(found, indent=2) if arguments.json else placement.render(found))
     return 0

@@ -16,8 +16,7 @@ from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
-from mawl.analysis.summary import sampled
-from mawl.analysis.unended import happened
+from mawl.analysis.view import StoredView
 from mawl.commands import campaign_report
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import (
@@ -54,14 +53,14 @@ NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
 EXIT_CODES = FAILING_EXIT_CODES
 
-Renderer = Callable[[Run, Block], str]
+Renderer = Callable[[StoredView, Block], str]
 
 FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
     "html": render_html,
-    "markdown": lambda run, summary: markdown.render(summary, probe.stored_probe(run)),
+    "markdown": lambda view, summary: markdown.render(summary, probe.stored_probe(view.run)),
     "disclosure": disclosure.render,
-    "logparse": lambda run, _: logparse.render(run),
+    "logparse": lambda view, _: logparse.render(view.run),
     "throughput": iotest.render,
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
@@ -132,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     status = _run(runs, bounds, arguments)
     if not failing.asked:
         return status
-    return check_run(failing, judged(open_run(arguments.run, runs), bounds), status)
+    return check_run(failing, judged(StoredView(open_run(arguments.run, runs)), bounds), status)
 
 
 def _run(runs: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
@@ -140,8 +139,8 @@ def _run(runs: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        stored = open_run(arguments.run, runs)
-        print(f"report: {shlex.quote(named(write_html(stored, judged(stored, bounds))))}")
+        view = StoredView(open_run(arguments.run, runs))
+        print(f"report: {shlex.quote(named(write_html(view, judged(view, bounds))))}")
         return 0
     style = (
         style_of(sys.stdout, arguments.color)
@@ -179,7 +178,7 @@ def _all_tables(stored: Run, bounds: Bounds, output: str | None) -> int:
         raise UsageError("--table all writes several files", cure="name their directory with --output")
     directory = Path(output)
     directory.mkdir(parents=True, exist_ok=True)
-    summary = judged(stored, bounds)
+    summary = judged(StoredView(stored), bounds)
     for name in csv.TABLES:
         (directory / f"{name}.csv").write_text(csv.render(stored, summary, name) + "\n", encoding="utf-8")
     return 0
@@ -189,12 +188,13 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
     if arguments.format == "csv":
-        return csv.render(stored, judged(stored, bounds), arguments.table or "summary") + "\n"
+        return csv.render(stored, judged(StoredView(stored), bounds), arguments.table or "summary") + "\n"
+    view = StoredView(stored)
     if arguments.format != "text":
-        return FORMATS[arguments.format](stored, judged(stored, bounds)) + "\n"
+        return FORMATS[arguments.format](view, judged(view, bounds)) + "\n"
     if arguments.all:
-        return text.render(judged(stored, bounds)) + "\n" + _probed(stored, bounds)
-    shown = screen_of(stored, judged(stored, bounds), style) + "\n"
+        return text.render(judged(view, bounds)) + "\n" + _probed(stored, bounds)
+    shown = screen_of(view, judged(view, bounds), style) + "\n"
     return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
 
 
@@ -204,10 +204,10 @@ def _probed(stored: Run, bounds: Bounds) -> str:
     return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
 
 
-def screen_of(stored: Run, summary: Block, style: Style = PLAIN) -> str:
+def screen_of(view: StoredView, summary: Block, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
-    course = outline(stored.facts, stored.job_records(), sampled(stored), happened(stored))
+    stored = view.run
     runs = settings().runs(None)
     found_by_id = stored.path.name == stored.facts.run_id and lies_in(stored.path, runs)
     name = stored.facts.run_id if found_by_id else shlex.quote(named(stored.path))
-    return screen.render(summary, course, style, printable(name))
+    return screen.render(summary, outline(view), style, printable(name))

@@ -19,6 +19,7 @@ from typing import Any
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
 from mawl.plan.scale import parse_scale
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _published(arguments)
     chosen = settings()
     runs = chosen.runs(arguments.runs)
-    stored = open_run(arguments.run, runs)
+    view = StoredView(open_run(arguments.run, runs))
     own = load_system(Path(arguments.measured_on)) if arguments.measured_on else None
     question = Question(
         system=load_system(Path(arguments.system)) if arguments.system else None,
@@ -92,19 +93,19 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     grow = _numbers(arguments.grow)
-    against = open_run(arguments.against, runs) if arguments.against else None
+    against = StoredView(open_run(arguments.against, runs)) if arguments.against else None
     bounds = bounds_of(chosen)
-    summary = judged(stored, bounds)
+    summary = judged(view, bounds)
     others = foreign(summary)
     if others is not None and not arguments.anyway:
         raise UsageError(
             "what-if needs a run that had its devices to itself",
-            where=str(stored.path),
+            where=str(view.run.path),
             why=others,
             cure="run the workload again while nothing else uses these devices, or take what others did as a "
             "part of the load with --anyway",
         )
-    base = base_of(stored, summary, own)
+    base = base_of(view, summary, own)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
     block = answer(
@@ -160,4 +161,4 @@ def _stored(
         folder = Path(output) if output else Path(temporary) / "run"
         label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=tuple(sys.argv))
         write_folder(folder, *simulated, label)
-        return judged(open_run(folder), bounds)
+        return judged(StoredView(open_run(folder)), bounds)

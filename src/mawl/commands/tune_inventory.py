@@ -10,6 +10,7 @@ from mawl.advice.judge import judged
 from mawl.advice.tuning.check import Reading
 from mawl.advice.tuning.recorded import recorded_inventories
 from mawl.advice.tuning.roles import volumes_of_roles, with_roles
+from mawl.analysis.view import StoredView
 from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.measure.block_devices import volume_facts
@@ -56,7 +57,7 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
             why="it was made before runs recorded them (format 1.2), or imported from files that do not tell",
             cure="use --live for this machine, or run again",
         )
-    limit = judged(stored, bounds)["limit"]
+    limit = judged(StoredView(stored), bounds)["limit"]
     roles = volumes_of_roles(facts.volumes, limit)
     inventories = {node: with_roles(one, roles.get(node, {})) for node, one in inventories.items()}
     return Reading(

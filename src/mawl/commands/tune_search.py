@@ -20,6 +20,7 @@ from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.advice.tuning.check import check, of_the_machine
+from mawl.analysis.view import StoredView
 from mawl.commands.arguments import (
     DEFAULT_SCALE,
     DEFAULT_WORKLOAD,
@@ -153,7 +154,7 @@ def run_search(arguments: argparse.Namespace) -> int:
         else:
             series = resume(folder, execute, lock)
             note_version(series)
-        search = SearchCampaign(series, kept, lambda path: judged(open_run(path), bounds), _say)
+        search = SearchCampaign(series, kept, lambda path: judged(StoredView(open_run(path)), bounds), _say)
         with saying_how_to_go_on(series, "mawl tune search"):
             found = search.carry_out()
         told = _told(search, found, bounds)
@@ -177,8 +178,8 @@ def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
     from mawl.campaigns.search.conduct import CANDIDATE, REFERENCE
 
     def side(arm: str) -> Side:
-        stored = (open_run(search.series.path(slot)) for slot in search.series.runs_of(arm))
-        return side_of(arm, [compared_run(run, judged(run, bounds)) for run in stored])
+        views = (StoredView(open_run(search.series.path(slot))) for slot in search.series.runs_of(arm))
+        return side_of(arm, [compared_run(view, judged(view, bounds)) for view in views])
 
     if not all(search.series.runs_of(arm) for arm in (REFERENCE, CANDIDATE)):
         return None

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from mawl.advice.validity.status import RULES
+from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.store import Run
 from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
 
 Block = dict[str, Any]
@@ -29,14 +29,14 @@ STATUS = {
 }
 
 
-def render(run: Run, summary: Block) -> str:
+def render(view: RunView, summary: Block) -> str:
     """The page; what is not known is ``-``, and text of the run is escaped."""
     validity = summary["validity"]
     parts = [
         [f"# Disclosure of run {escaped(summary['run_id'])}"],
         [f"**{STATUS[validity['status']]}** Written by mawl {escaped(summary['mawl_version'])}."],
-        ["## System", "", *_rows(_system(run.facts, summary))],
-        ["## Workload and settings", "", *_rows(_settings(run.facts, summary))],
+        ["## System", "", *_rows(_system(view.facts, summary))],
+        ["## Workload and settings", "", *_rows(_settings(view.facts, summary))],
         ["## Result", "", *_rows(_result(summary))],
         ["## Rules", "", *_rules(validity)],
     ]

@@ -11,19 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 from mawl.analysis.throughput import cores_of
+from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
-from mawl.store import Run
 
 MEGABYTE_BYTES = 2**20
 TITLES = {"read": "read throughput rate:   ", "write": "write throughput rate:  "}
 
 
-def render(run: Run, summary: dict[str, Any]) -> str:
+def render(view: RunView, summary: dict[str, Any]) -> str:
     """A block in the layout of the results of those scripts."""
     device = summary["io"]["device"]["sustained"]
-    cores, reason = cores_of(run.facts)
+    cores, reason = cores_of(view.facts)
     rates = {direction: device[f"{direction}_bytes_per_second"] for direction in TITLES}
-    basis = next((node.core_basis for node in run.facts.nodes), None) or "core"
+    basis = next((node.core_basis for node in view.facts.nodes), None) or "core"
     statistics = [
         f"  {TITLES[direction]}{rate / cores / MEGABYTE_BYTES:.2f} megabytes/second per {basis}"
         for direction, rate in rates.items()

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.view import StoredView
 from mawl.server.folders import grows
 from mawl.server.rendering import Columns, Renderers
 from mawl.server.work import Worker
-from mawl.store import Run
 from mawl.store.tail import Tail
 from mawl.store.thinning import Thinned
 from mawl.units import counted_noun, format_seconds
@@ -58,7 +58,7 @@ class Picture(msgspec.Struct, frozen=True):
     version: int
     status: str
     cards: str
-    run: Run
+    view: StoredView
     summary: Block
     sources: dict[str, tuple[int, bytes]]
     charts: frozenset[str]
@@ -154,7 +154,7 @@ class Growing:
         picture = self.picture()
         if self._page is None or self._page_allowed(self._page, picture):
             self._early_pages += not self._pages.allows()
-            made = self._pages.spend(lambda: self._renderers.following(picture.run, picture.summary))
+            made = self._pages.spend(lambda: self._renderers.following(picture.view, picture.summary))
             self._page = Followed(picture.version, made.encode("utf-8", "backslashreplace"), picture.charts)
         return self._page
 
@@ -165,17 +165,17 @@ class Growing:
         return self._pages.allows(EARLY_REST_SECONDS if early else math.inf)
 
     def _made(self, tail: Tail) -> Picture:
-        run, now = tail.run(), status(tail, time.time())
-        summary = self._renderers.judged(run)
+        view, now = StoredView(tail.run()), status(tail, time.time())
+        summary = self._renderers.judged(view)
         old = self._picture
         version = 1 if old is None else old.version + 1
         sources: dict[str, tuple[int, bytes]] = {}
-        found = self._renderers.sources(run, summary)
+        found = self._renderers.sources(view, summary)
         for name, columns in found.items():
             made = msgspec.json.encode(columns, enc_hook=_as_list)
             before = None if old is None else old.sources.get(name)
             sources[name] = before if before is not None and before[1] == made else (version, made)
-        return Picture(version, now, self._renderers.cards(summary), run, summary, sources, drawable(found))
+        return Picture(version, now, self._renderers.cards(summary), view, summary, sources, drawable(found))
 
 
 class GrowingRuns:

@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 
 from mawl.analysis.blocks import Block
+from mawl.analysis.view import StoredView
 from mawl.errors import MawlError
 from mawl.reporters import json
 from mawl.server.folders import Entry, State, examined
 from mawl.server.library import Judgement
 from mawl.server.rendering import Renderers
 from mawl.server.work import Kept, Worker
-from mawl.store import Run, open_run
+from mawl.store import open_run
 
 MOST_BYTES = 64 * 2**20
 """Of pages kept; a report has a few MB."""
@@ -48,7 +49,9 @@ class Reports:
         assert compare is not None
 
         def made() -> bytes:
-            opened = [[open_run(folder, compacting=False) for folder, _ in side] for side in sides]
+            opened = [
+                [StoredView(open_run(folder, compacting=False)) for folder, _ in side] for side in sides
+            ]
             return _encoded(compare(opened))
 
         return await self._kept.get(("comparison", *sides), made)
@@ -63,16 +66,16 @@ class Reports:
         return known
 
     async def _of_one(
-        self, kind: str, folder: Path, state: State, render: Callable[[Run, Block], str]
+        self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Block], str]
     ) -> bytes:
         def made() -> bytes:
-            run = open_run(folder, compacting=False)
-            summary = self._renderers.judged(run)
+            view = StoredView(open_run(folder, compacting=False))
+            summary = self._renderers.judged(view)
             self._judgements.pop(folder.name, None)
             self._judgements[folder.name] = (state, judgement_of(summary))
             while len(self._judgements) > MOST_JUDGEMENTS:
                 del self._judgements[next(iter(self._judgements))]
-            return _encoded(render(run, summary))
+            return _encoded(render(view, summary))
 
         return await self._kept.get((kind, folder, state), made)
 

@@ -9,6 +9,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.comparison.sides import compared_run, side_of
+from mawl.analysis.view import StoredView
 from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
@@ -18,31 +19,30 @@ from mawl.reporters.html.sources import sources
 from mawl.server.library import SIDES
 from mawl.server.pages import script
 from mawl.server.rendering import Renderers
-from mawl.store import Run
 
 
 def standard(bounds: Bounds) -> Renderers:
     """Renderers whose summaries are judged by these bounds of the capacity."""
 
-    def judge(run: Run) -> Block:
-        return judged(run, bounds)
+    def judge(view: StoredView) -> Block:
+        return judged(view, bounds)
 
-    def comparison(runs: Sequence[Sequence[Run]]) -> str:
+    def comparison(views: Sequence[Sequence[StoredView]]) -> str:
         sides = [
-            side_of(label(number, some), [compared_run(run, judge(run)) for run in some])
-            for number, some in enumerate(runs)
+            side_of(label(number, some), [compared_run(view, judge(view)) for view in some])
+            for number, some in enumerate(views)
         ]
         if len(sides) == 2:
             return html.render(compare(*sides))
         return html.render_matrix(compare_many(sides))
 
-    def label(number: int, runs: Sequence[Run]) -> str:
-        return runs[0].path.name if len(runs) == 1 else SIDES[number]
+    def label(number: int, views: Sequence[StoredView]) -> str:
+        return views[0].run.path.name if len(views) == 1 else SIDES[number]
 
     return Renderers(
         report=report.render,
-        following=lambda run, summary: report.render(
-            run, summary, scripts=[script("following.js")], connect="'self'"
+        following=lambda view, summary: report.render(
+            view, summary, scripts=[script("following.js")], connect="'self'"
         ),
         cards=lambda summary: str(verdict(Figures(summary))),
         sources=sources,

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mawl.analysis.summary import sampled
-from mawl.analysis.unended import line_of
-from mawl.analysis.windows import windows_of
+from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
@@ -24,7 +22,6 @@ from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import System, faster
-from mawl.store import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +69,12 @@ class Question:
     seed: int = 1
 
 
-def base_of(stored: Run, summary: Mapping[str, Any], own: System | None = None) -> Base:
+def base_of(view: StoredView, summary: Mapping[str, Any], own: System | None = None) -> Base:
     """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
 
     Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
     """
-    samples = sampled(stored)
-    jobs = stored.job_records()
-    line = line_of(stored.facts, jobs, (), samples)
-    windows = windows_of(line) if line else None
+    stored, samples, windows = view.run, view.samples, view.windows
     demand = demand_of(stored, summary)
     demand = as_served(demand, stored.facts, samples, windows.edges if windows else None)
     system = own or own_system(stored.facts, samples, windows)

@@ -10,14 +10,14 @@ import pytest
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.carried import capacity_block
 from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
-from mawl.advice.evidence import Reading
-from mawl.advice.judge import judge
+from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import Alone, AloneRun
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.probes import MB, disk, probe
 from tests.fakes.stored_run import facts, job, jobs
+from tests.fakes.views import judge
 
 SECONDS = 59.5
 """Real time of each of the four jobs of the fake."""
@@ -54,7 +54,7 @@ def four(compute: float, storage: float) -> list[JobRecord]:
 
 
 def block(
-    reading: Reading, bounds: Bounds | None = None, **more: Any
+    reading: RunView, bounds: Bounds | None = None, **more: Any
 ) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
     return capacity_block(reading, bounds or Bounds(), missing, **more), missing
@@ -67,7 +67,7 @@ def run_of(
     reach: tuple[float | None, float | None] = (0.95, 0.9),
     active: float = 1500.0,
     **changes: Any,
-) -> Reading:
+) -> RunView:
     """Four jobs whose times are ``mix`` (compute, storage), against times alone of (20, 20)."""
     of = {"outcome": "completed", "workload": WORKLOAD, "alone": alone(20.0, 20.0) if own is None else own}
     reading = reading_of(of=facts(**{**of, **changes}), jobs=four(*mix))
@@ -102,14 +102,16 @@ def test_each_part_has_its_own_answer(mix: tuple[float, float], compute: str, st
     assert (capacity["answer"], capacity["carried"]) == ("not carried", False)
 
 
-def longer(mix: tuple[float, float], **changes: Any) -> Reading:
+def longer(mix: tuple[float, float], **changes: Any) -> RunView:
     """The same where jobs took the sum of their parts."""
     reading = run_of(mix, **changes)
     jobs = [
         msgspec.structs.replace(one, usage=msgspec.structs.replace(one.usage, real_time_seconds=sum(mix)))
         for one in reading.jobs
     ]
-    return msgspec.structs.replace(reading, jobs=jobs)
+    view = RunView(reading.facts, jobs, reading.samples)
+    view.summary = reading.summary
+    return view
 
 
 def test_parts_that_are_too_much_together_are_not_carried() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.memory_part import lost_bytes, memory_bytes
 from mawl.advice.limit.verdict import limit_block
+from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from tests.fakes.measured_run import Rate, reading_of
 from tests.fakes.stored_run import job
@@ -29,14 +29,14 @@ READING: dict[str, Rate] = {
 
 def reading(
     changes: dict[str, Rate] | None = None, memory: int = GIB, jobs: list[JobRecord] | None = None
-) -> Reading:
+) -> RunView:
     """Of a run of one minute, on a machine of so much memory."""
     found = reading_of(READING | (changes or {}), jobs=jobs)
     nodes = [msgspec.structs.replace(node, memory_limit_bytes=memory) for node in found.facts.nodes]
-    return msgspec.structs.replace(found, facts=msgspec.structs.replace(found.facts, nodes=nodes))
+    return RunView(msgspec.structs.replace(found.facts, nodes=nodes), found.jobs, found.samples)
 
 
-def limit(of: Reading) -> dict[str, Any]:
+def limit(of: RunView) -> dict[str, Any]:
     block = limit_block(of, {})
     assert block is not None
     return block

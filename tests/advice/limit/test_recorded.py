@@ -10,6 +10,7 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.advice.limit.recorded import RecordedWindow
+from mawl.analysis.view import StoredView
 from mawl.reporters import screen
 from tests.fakes.recorded_host import aix_recording
 from tests.importers.test_import import imported, log, write
@@ -23,7 +24,7 @@ def host_and_logs(
     logs = {f"job{number}": log(TEN, HOURS, cpu_ratio=cpu_ratio) for number in range(jobs)}
     (folder / "lab1.nmon").write_text("".join(linux(TEN - timedelta(minutes=5), minutes, **host)))
     _, run = imported(folder, write(folder / "logs", **logs), folder / "lab1.nmon")
-    return judged(run)
+    return judged(StoredView(run))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_logs_alone_recordings_alone_nights_and_aix_say_what_lacks(tmp_path: Pat
         folder = tmp_path / f"run-{name}"
         folder.mkdir()
         _, run = imported(folder, *paths)
-        summary = judged(run)
+        summary = judged(StoredView(run))
         assert summary["limit"] is None and why in summary["missing"]["limit"], name
 
 

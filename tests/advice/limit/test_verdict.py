@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.verdict import classify, limit_block, named, second
+from mawl.analysis.view import RunView
 from mawl.model.run import VolumeFacts
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
@@ -24,7 +24,7 @@ STORAGE: dict[str, Rate] = {
 }
 
 
-def limit(reading: Reading) -> dict[str, Any]:
+def limit(reading: RunView) -> dict[str, Any]:
     block = limit_block(reading, {})
     assert block is not None
     return block

@@ -10,6 +10,7 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.advice.validity import imported, status
+from mawl.analysis.view import StoredView
 from mawl.importers.build import Request, import_files
 from mawl.reporters.screen import render
 from mawl.store import open_run
@@ -28,7 +29,7 @@ def judgement(folder: Path, **files: str) -> dict[str, Any]:
     for name, text in files.items():
         (folder / "files" / f"{name}.log").write_text(text)
     import_files(Request(paths=[str(folder / "files")], folder=folder / "run", run_id="run"))
-    return judged(open_run(folder / "run"))
+    return judged(StoredView(open_run(folder / "run")))
 
 
 def recording(snapshots: int = 180, began: float = HOUR_BEFORE_EIGHT) -> str:

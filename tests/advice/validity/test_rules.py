@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
 from mawl.advice.validity.status import RULES, findings, status, unmeasured, validity_block
 from mawl.advice.validity.thirds import thirds
+from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.model.usage import Usage
@@ -59,13 +60,13 @@ def run_of(
     jobs: list[JobRecord] | None = None,
     coverage: float | None = 1.0,
     **changes: Any,
-) -> Reading:
+) -> RunView:
     reading = reading_of(rates, seconds=SECONDS, of=of or good_facts(), jobs=jobs or good_jobs(), **changes)
     reading.summary["io"]["coverage_ratio"] = coverage
     return reading
 
 
-def only(reading: Reading) -> Finding:
+def only(reading: RunView) -> Finding:
     """The one finding of a run."""
     found = findings(reading)
     assert len(found) == 1, found
@@ -288,12 +289,9 @@ def test_mawls_own_cost() -> None:
 
 
 def test_without_samples_and_facts_nothing_passes_by_being_unknown() -> None:
-    bare = msgspec.structs.replace(
-        run_of(good_facts(cache=None, load_before=None, free_space=[])),
-        samples=None,
-        windows=None,
-        moments=[],
-    )
+    full = run_of(good_facts(cache=None, load_before=None, free_space=[]))
+    bare = RunView(full.facts, full.jobs)
+    bare.summary = full.summary
     assert {(finding.rule, finding.severity) for finding in findings(bare)} == {
         ("residency", "remark"),
         ("sampling", "preliminary"),

@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 from mawl.analysis.comparison.sides import at
-from mawl.analysis.summary import summary_of
 from mawl.campaigns.search.found import write_profile
 from mawl.config.run_options import load_run_options
 from mawl.config.run_profile import load_run_profile
@@ -28,6 +27,7 @@ from mawl.store.search import RECORD, read_search, write_search
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
 from tests.fakes.stored_run import facts
+from tests.fakes.views import summary_of
 
 
 @pytest.fixture(scope="module")

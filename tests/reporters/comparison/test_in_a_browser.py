@@ -12,7 +12,7 @@ from playwright import sync_api
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
 from mawl.analysis.comparison.timelines import run_course
-from mawl.analysis.timeline import timeline
+from mawl.analysis.view import RunView
 from mawl.reporters.comparison import html
 from tests import needs
 from tests.fakes.compared_runs import side
@@ -30,7 +30,7 @@ QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
 def drawn(label: str, first: int, seconds: int) -> Side:
     """Five runs whose course is known."""
     plain = side(label, QUIET, first=first)
-    course = run_course(facts(), timeline(four_jobs(float(seconds)), 4), samples(seconds, IDLE))
+    course = run_course(RunView(facts(), four_jobs(float(seconds)), samples(seconds, IDLE)))
     runs = tuple(msgspec.structs.replace(run, course=course) for run in plain.runs)
     return msgspec.structs.replace(plain, runs=runs)
 

@@ -13,6 +13,7 @@ import pytest
 from playwright import sync_api
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.reporters.html.report import render
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
@@ -79,7 +80,7 @@ def browser() -> Iterator[Any]:
 def written(folder: Path, run: Path) -> Path:
     stored = open_run(run)
     file = folder / "report.html"
-    file.write_text(render(stored, judged(stored)))
+    file.write_text(render(StoredView(stored), judged(StoredView(stored))))
     return file
 
 

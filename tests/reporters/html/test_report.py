@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
 from mawl.reporters.html.embed import bokeh_script
 from mawl.reporters.html.report import SECTIONS, render
 from mawl.store import Run, open_run
@@ -22,8 +23,8 @@ Made = tuple[Run, dict[str, Any], str]
 
 
 def made(run: Run) -> Made:
-    summary = judged(run)
-    return run, summary, render(run, summary)
+    summary = judged(StoredView(run))
+    return run, summary, render(StoredView(run), summary)
 
 
 @pytest.fixture(scope="module")

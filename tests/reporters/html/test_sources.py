@@ -12,6 +12,7 @@ from bokeh.models.renderers import GlyphRenderer
 
 from mawl.advice.judge import judged
 from mawl.analysis.downsampling import MOST_POINTS
+from mawl.analysis.view import StoredView
 from mawl.model.role_io import WAIT_FIELDS
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import TIME_RANGE, Columns
@@ -29,8 +30,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Made:
         tmp_path_factory.mktemp("long") / "run", jobs=60, nodes=1, seconds=3000
     )
     run = open_run(folder)
-    summary = judged(run)
-    return run, summary, sources(run, summary), material(run)
+    summary = judged(StoredView(run))
+    return run, summary, sources(StoredView(run), summary), material(StoredView(run))
 
 
 def test_long_series_are_short_and_keep_their_peaks(long: Made) -> None:
@@ -71,7 +72,7 @@ def test_the_mark_of_the_peak_is_not_at_a_short_tail(long: Made) -> None:
     seconds = summary["io"]["device"]["window_seconds"]
     for length, marked in ((0.4 * seconds, False), (0.6 * seconds, True)):
         tail = {**last, **rates, "phase": "tail", "start_seconds": start, "length_seconds": length}
-        marks = sources(run, {**summary, "windows": [*summary["windows"], tail]})["device_marks"]
+        marks = sources(StoredView(run), {**summary, "windows": [*summary["windows"], tail]})["device_marks"]
         assert (start in marks["left"]) is marked
         assert marked or list(marks["left"]) == list(found["device_marks"]["left"])
 

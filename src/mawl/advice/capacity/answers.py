@@ -7,9 +7,9 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.advice.capacity.slowdown import Interval, Slowdowns, interval_of, plain
-from mawl.advice.evidence import Reading
 from mawl.advice.foreign import foreign
 from mawl.analysis.io import REACHES_STORAGE_RATIO
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
@@ -54,7 +54,7 @@ def compute_part(found: Slowdowns, most: float) -> Part:
     return _judged(found, interval_of(found, "compute"), most)
 
 
-def storage_part(found: Slowdowns, most: float, reading: Reading, limit: dict[str, Any] | None) -> Part:
+def storage_part(found: Slowdowns, most: float, reading: RunView, limit: dict[str, Any] | None) -> Part:
     """*Storage carries* when the median slowdown by I/O is within the bound, and the storage was asked.
 
     It was asked when enough of the bytes of each direction that matters reached a device, by this run alone,
@@ -98,12 +98,12 @@ def words_of(interval: Interval) -> str:
     return f"{format_ratio(interval.low)} to {format_ratio(interval.high)}"
 
 
-def _others(reading: Reading) -> tuple[str, Lack] | None:
+def _others(reading: RunView) -> tuple[str, Lack] | None:
     said = foreign(reading.summary)
     return None if said is None else (said, "others")
 
 
-def _cached(reading: Reading) -> tuple[str, Lack] | None:
+def _cached(reading: RunView) -> tuple[str, Lack] | None:
     """Why the storage was not asked: a direction that matters whose bytes did not reach a device."""
     io = reading.summary["io"]
     moved = {way: io["application"][f"{name}_bytes"] for way, name in WAYS.items()}
@@ -127,7 +127,7 @@ def _cached(reading: Reading) -> tuple[str, Lack] | None:
     return None
 
 
-def _short(reading: Reading) -> tuple[str, Lack] | None:
+def _short(reading: RunView) -> tuple[str, Lack] | None:
     active = reading.summary["time"]["active_seconds"]
     if active is not None and active >= LEAST_ACTIVE_SECONDS:
         return None
@@ -135,7 +135,7 @@ def _short(reading: Reading) -> tuple[str, Lack] | None:
     return f"the active phase is {lasted} ({format_seconds(LEAST_ACTIVE_SECONDS)} required)", "duration"
 
 
-def is_preliminary(reading: Reading) -> bool:
+def is_preliminary(reading: RunView) -> bool:
     """Whether the active phase is too short for an answer that can be published."""
     active = reading.summary["time"]["active_seconds"]
     return active is None or active < PUBLISHABLE_SECONDS

@@ -18,10 +18,10 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.guideline import NOT_ASKED, guideline_block
 from mawl.advice.capacity.next_step import next_step
 from mawl.advice.capacity.slowdown import slowdown_block, slowdowns
-from mawl.advice.evidence import Reading
 from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
+from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
 from mawl.units import format_rate, format_ratio
 
@@ -29,7 +29,7 @@ NONE_ALONE = "the imported files do not say what the jobs took alone"
 
 
 def capacity_block(
-    reading: Reading,
+    reading: RunView,
     bounds: Bounds,
     missing: Missing,
     limit: dict[str, Any] | None = None,
@@ -116,7 +116,7 @@ def _reasons(
     missing["capacity.carried"] = "; ".join(unknown) or sentence
 
 
-def _jobs(reading: Reading) -> tuple[bool | None, str]:
+def _jobs(reading: RunView) -> tuple[bool | None, str]:
     jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
     if reading.facts.outcome in CUT:
         return _cut_short(reading)
@@ -130,7 +130,7 @@ def _jobs(reading: Reading) -> tuple[bool | None, str]:
     return True, "its 1 job finished" if jobs["total"] == 1 else f"all {jobs['total']} jobs finished"
 
 
-def _cut_short(reading: Reading) -> tuple[bool | None, str]:
+def _cut_short(reading: RunView) -> tuple[bool | None, str]:
     """Of a run that was killed or interrupted, or goes on: only a job that failed says something.
 
     Jobs that were lost or stopped with the run, or never started, say nothing about the system.

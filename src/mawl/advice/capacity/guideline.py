@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.evidence import Reading
 from mawl.advice.foreign import foreign
 from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import by_streams, figures_of, words_of
+from mawl.analysis.view import RunView
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
 
 PER_CORE = "sustained_bytes_per_second_per_core"
@@ -21,7 +21,7 @@ Standing = Literal["good", "warn", "below"]
 
 
 def guideline_block(
-    reading: Reading, limit: dict[str, Any] | None, probe: Probe | None, bounds: Bounds, missing: Missing
+    reading: RunView, limit: dict[str, Any] | None, probe: Probe | None, bounds: Bounds, missing: Missing
 ) -> dict[str, Any]:
     """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
 

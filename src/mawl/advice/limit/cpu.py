@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.units import format_percent, format_ratio
 
 
-def _loss(moment: Moment, _: Reading) -> float | None:
+def _loss(moment: Moment, _: RunView) -> float | None:
     """Time in the run queue.  Busy processors alone are no limit: nobody may be waiting for them."""
     return moment.share(moment.jobs_in_run_queue)
 
 
-def _evidence(reading: Reading) -> list[Line]:
+def _evidence(reading: RunView) -> list[Line]:
     queued = reading.mean(lambda moment: moment.share(moment.jobs_in_run_queue))
     on_cpu = reading.mean(lambda moment: moment.share(moment.jobs_on_cpu))
     lines = []

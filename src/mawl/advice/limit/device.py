@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import statistics
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
 from mawl.units import format_latency, format_rate, format_ratio
 
 
-def device_totals(reading: Reading, device: str) -> Flow:
+def device_totals(reading: RunView, device: str) -> Flow:
     """Bytes per second of a device in each window of the active phase, by direction and in total."""
     if reading.samples is None or reading.windows is None:
         return {direction: [] for direction in DIRECTIONS}
@@ -19,7 +19,7 @@ def device_totals(reading: Reading, device: str) -> Flow:
     return counters.flow(reading.samples, reading.windows.active_edges)
 
 
-def device_peaks(reading: Reading, device: str) -> dict[str, float | None]:
+def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
     """The highest window of a device by direction and in total, in bytes per second."""
     return {
         direction: max((value for value in values if value is not None), default=None)
@@ -27,7 +27,7 @@ def device_peaks(reading: Reading, device: str) -> dict[str, float | None]:
     }
 
 
-def device_lines(reading: Reading, device: str) -> list[Line]:
+def device_lines(reading: RunView, device: str) -> list[Line]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
@@ -47,7 +47,7 @@ def device_lines(reading: Reading, device: str) -> list[Line]:
     return [Line(kind="support", sentence=line) for line in lines]
 
 
-def _mean(reading: Reading, device: str, *figures: str) -> float | None:
+def _mean(reading: RunView, device: str, *figures: str) -> float | None:
     """What the device's counters gained per second in the active phase."""
     if reading.samples is None or reading.windows is None:
         return None

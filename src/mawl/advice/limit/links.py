@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.units import format_latency, format_rate, format_ratio
 
 
@@ -18,12 +18,12 @@ def server_part(moment: Moment) -> float:
     return links.server / links.waited if links is not None and links.waited else 0.0
 
 
-def told(reading: Reading) -> bool:
+def told(reading: RunView) -> bool:
     """Whether some window of the active phase tells links from server."""
     return any(moment.links is not None for moment in reading.active)
 
 
-def link_lines(reading: Reading) -> list[Line]:
+def link_lines(reading: RunView) -> list[Line]:
     """The links as evidence, each storage server as support; nothing where a run does not tell."""
     link = reading.facts.link_bytes_per_second
     used, waited, full, server = (
@@ -45,7 +45,7 @@ def link_lines(reading: Reading) -> list[Line]:
     return [Line(kind="evidence", sentence=sentence), *_servers(reading)]
 
 
-def _servers(reading: Reading) -> list[Line]:
+def _servers(reading: RunView) -> list[Line]:
     block = reading.summary["cluster"]
     lines = []
     for name, server in (block["storage"] if block else {}).items():

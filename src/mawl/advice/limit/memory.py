@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.units import format_rate, format_ratio
 
 
-def _loss(moment: Moment, reading: Reading) -> float | None:
+def _loss(moment: Moment, reading: RunView) -> float | None:
     """The part of all blocked time, inside I/O calls or not, that was for memory."""
     if moment.jobs_blocked is None:
         return None
@@ -18,7 +18,7 @@ def _loss(moment: Moment, reading: Reading) -> float | None:
     )
 
 
-def _evidence(reading: Reading) -> list[Line]:
+def _evidence(reading: RunView) -> list[Line]:
     loss = reading.mean(lambda moment: _loss(moment, reading))
     lines = []
     if loss is not None:

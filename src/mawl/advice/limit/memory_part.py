@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_memory, format_rate, format_ratio
 
@@ -21,7 +21,7 @@ MADE_HERE = ("work", "util")
 it is read first, so of data the kernel's count tells nothing."""
 
 
-def memory_part(moment: Moment, reading: Reading, place: str) -> float:
+def memory_part(moment: Moment, reading: RunView, place: str) -> float:
     """The share (0 to 1) of the time blocked in I/O of a role, or in ``other``, that was for memory."""
     return max(pressure_part(moment), reread_part(moment, reading, place))
 
@@ -38,7 +38,7 @@ def pressure_part(moment: Moment) -> float:
     return memory / max(memory, io or 0.0)
 
 
-def reread_part(moment: Moment, reading: Reading, place: str) -> float:
+def reread_part(moment: Moment, reading: RunView, place: str) -> float:
     """The share of a role's blocked time that was for reading again what twice the memory would have kept.
 
     Waits for reads, by the time inside calls, times the reread share of what the devices read.
@@ -56,13 +56,13 @@ def reread_ratio(moment: Moment) -> float | None:
     return None if not read or again is None else min(again / read, 1.0)
 
 
-def memory_bytes(reading: Reading) -> int | None:
+def memory_bytes(reading: RunView) -> int | None:
     """Memory that the jobs and their page cache could use, of all nodes."""
     sizes = [node.memory_limit_bytes or node.memory_bytes for node in reading.facts.machines()]
     return sum(size for size in sizes if size) if sizes and None not in sizes else None
 
 
-def reread_lines(reading: Reading) -> list[Line]:
+def reread_lines(reading: RunView) -> list[Line]:
     """What was read again: evidence where as much memory again would have kept it, else support."""
     ratio = reading.mean(reread_ratio)
     again = reading.mean(lambda moment: moment.reread_bytes_per_second)
@@ -85,7 +85,7 @@ def reread_lines(reading: Reading) -> list[Line]:
     ]
 
 
-def lost_bytes(moment: Moment, reading: Reading) -> float | None:
+def lost_bytes(moment: Moment, reading: RunView) -> float | None:
     """Bytes of temporary files that memory gave up and nobody read again until a window ended.
 
     A page that is read again was evicted at most so many bytes before, so that much more memory would
@@ -115,7 +115,7 @@ def lost_bytes(moment: Moment, reading: Reading) -> float | None:
     return max(lost, 0.0)
 
 
-def _twice_would_keep(moment: Moment, reading: Reading) -> bool:
+def _twice_would_keep(moment: Moment, reading: RunView) -> bool:
     """Whether what left memory and did not come back is less than as much memory again."""
     memory, lost = memory_bytes(reading), lost_bytes(moment, reading)
     return memory is not None and lost is not None and lost <= memory

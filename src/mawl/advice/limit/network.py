@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.links import link_lines, server_part, told
 from mawl.advice.limit.memory_part import memory_part
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.ports import port_lines, port_part
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.units import format_rate, format_ratio
 
 
-def _loss(moment: Moment, reading: Reading) -> float | None:
+def _loss(moment: Moment, reading: RunView) -> float | None:
     """Time blocked in I/O of roles on network file systems, less what a watched server took of it, and of
     roles on block devices that are reached over full ports."""
     blocked, ports = _blocked(moment, reading), _at_ports(moment, reading)
     return None if blocked is None else min(blocked * (1.0 - server_part(moment)) + (ports or 0.0), 1.0)
 
 
-def _at_ports(moment: Moment, reading: Reading) -> float | None:
+def _at_ports(moment: Moment, reading: RunView) -> float | None:
     if moment.jobs_blocked is None:
         return None
     return moment.share(
@@ -34,7 +34,7 @@ def _at_ports(moment: Moment, reading: Reading) -> float | None:
     )
 
 
-def _blocked(moment: Moment, reading: Reading) -> float | None:
+def _blocked(moment: Moment, reading: RunView) -> float | None:
     """The same, whoever took it."""
     if moment.jobs_blocked is None:
         return None
@@ -46,7 +46,7 @@ def _blocked(moment: Moment, reading: Reading) -> float | None:
     )
 
 
-def _evidence(reading: Reading) -> list[Line]:
+def _evidence(reading: RunView) -> list[Line]:
     loss = reading.mean(lambda moment: _blocked(moment, reading))
     systems = sorted(
         {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_rate, format_ratio
@@ -20,7 +20,7 @@ MORE_RATIO = value_of("limit.plateau.more_ratio")
 """Waits grew when at least this many times as many jobs were blocked."""
 
 
-def plateau_lines(reading: Reading, totals: Sequence[float | None]) -> list[Line]:
+def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[Line]:
     """The plateau as evidence, ``totals`` being the bytes per second of each active window.
 
     The windows at the top are taken by how many jobs were blocked, half against half.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.rule import Line
 from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
 from mawl.analysis.ports import kinds_of_role
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.units import format_ratio
 
 WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}
 
 
-def port_part(moment: Moment, reading: Reading, role: str) -> float:
+def port_part(moment: Moment, reading: RunView, role: str) -> float:
     """The share (0 or 1) of the time blocked in I/O of a role that was for the ports to its devices.
 
     All of it in a window in which a port of the kind that its disks are attached by was full; none for disks
@@ -23,7 +23,7 @@ def port_part(moment: Moment, reading: Reading, role: str) -> float:
     return 1.0 if any(moment.ports.get(kind, 0.0) >= FULL_RATIO for kind in kinds) else 0.0
 
 
-def port_lines(reading: Reading) -> list[Line]:
+def port_lines(reading: RunView) -> list[Line]:
     """How full the ports were over which roles reach their disks."""
     kinds = sorted({kind for role in ROLES for kind in kinds_of_role(reading.facts, role)})
     lines = []

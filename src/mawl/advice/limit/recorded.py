@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from mawl.advice.evidence import Reading, weighted_mean
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.analysis.busy import CPU_KINDS, whole_seconds
 from mawl.analysis.links import IN_USE_RATIO
@@ -20,6 +19,7 @@ from mawl.analysis.moments import Moment
 from mawl.analysis.recordings import NO_JOBS, disks
 from mawl.analysis.threads import is_aix
 from mawl.analysis.throughput import lacking, role_places
+from mawl.analysis.view import RunView, weighted_mean
 from mawl.analysis.windows import rates
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
@@ -68,7 +68,7 @@ class RecordedWindow(msgspec.Struct, frozen=True, kw_only=True):
         return "storage" if (at_top or waits) and not self.swapping else None
 
 
-def why_untold(reading: Reading) -> str | None:
+def why_untold(reading: RunView) -> str | None:
     """Why logs and recordings of an import cannot tell its limit, and what would; None where they may."""
     if not reading.jobs:
         return f"{NO_JOBS}; import the logs of the jobs, too"
@@ -84,7 +84,7 @@ def why_untold(reading: Reading) -> str | None:
     return None
 
 
-def windows_of_import(reading: Reading) -> list[RecordedWindow]:
+def windows_of_import(reading: RunView) -> list[RecordedWindow]:
     """The windows of the active phase."""
     samples, windows = reading.samples, reading.windows
     if samples is None or windows is None:
@@ -164,7 +164,7 @@ def _window(
     )
 
 
-def _devices(reading: Reading) -> list[str]:
+def _devices(reading: RunView) -> list[str]:
     """The devices of the roles where the import names them, else all, each byte once."""
     if reading.samples is None:
         return []
@@ -173,7 +173,7 @@ def _devices(reading: Reading) -> list[str]:
     return list(disks(reading.samples).devices)
 
 
-def _jobs_in(reading: Reading, edges: Sequence[float]) -> list[_Jobs]:
+def _jobs_in(reading: RunView, edges: Sequence[float]) -> list[_Jobs]:
     """The jobs of each window.
 
     A job's CPU time is spread evenly over its time: its log tells no more.  A job counts with one CPU at

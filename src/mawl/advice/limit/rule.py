@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.evidence import Reading
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
@@ -34,11 +34,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     resource: Resource
-    loss: Callable[[Moment, Reading], float | None]
-    evidence: Callable[[Reading], list[Line]]
+    loss: Callable[[Moment, RunView], float | None]
+    evidence: Callable[[RunView], list[Line]]
 
 
-def pressure_line(reading: Reading, name: str, words: str) -> list[Line]:
+def pressure_line(reading: RunView, name: str, words: str) -> list[Line]:
     """The pressure of a resource over the active phase as evidence, where the kernel told."""
     value = reading.mean(lambda moment: moment.pressure[name])
     if value is None:

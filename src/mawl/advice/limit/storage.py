@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Reading
 from mawl.advice.limit.device import device_lines, device_totals
 from mawl.advice.limit.links import link_lines, server_part
 from mawl.advice.limit.memory_part import memory_part, reread_lines
@@ -10,11 +9,12 @@ from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.ports import port_part
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES, Role
 from mawl.units import format_ratio
 
 
-def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
+def role_losses(moment: Moment, reading: RunView) -> dict[Role, float] | None:
     """Share of the jobs' time blocked in I/O of each role, less memory's part."""
     if moment.jobs_blocked is None or not moment.jobs_running:
         return None
@@ -27,7 +27,7 @@ def role_losses(moment: Moment, reading: Reading) -> dict[Role, float] | None:
     }
 
 
-def place(reading: Reading, windows: list[Moment]) -> tuple[Role | None, str | None]:
+def place(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | None]:
     """The role that cost most in these windows, and the device that holds it where that is one.
 
     Where the role shares its device the device is what limits, and the role is only who asked most.
@@ -43,12 +43,12 @@ def place(reading: Reading, windows: list[Moment]) -> tuple[Role | None, str | N
     return role, devices.pop() if len(devices) == 1 else None
 
 
-def _loss(moment: Moment, reading: Reading) -> float | None:
+def _loss(moment: Moment, reading: RunView) -> float | None:
     losses = role_losses(moment, reading)
     return None if losses is None else sum(losses.values())
 
 
-def _evidence(reading: Reading) -> list[Line]:
+def _evidence(reading: RunView) -> list[Line]:
     shares = {
         role: reading.mean(lambda moment, role=role: (role_losses(moment, reading) or {}).get(role))  # type: ignore[misc]
         for role in ROLES

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mawl.advice.evidence import Reading
 from mawl.advice.headroom import headroom_block
 from mawl.advice.limit import cpu, memory, network, recorded, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.model.thresholds import value_of
 
@@ -29,7 +29,7 @@ PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak"
 NOT_TOLD = "no window of the active phase tells what its jobs waited for: not measured, or no samples"
 
 
-def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
+def limit_block(reading: RunView, missing: Missing) -> dict[str, Any] | None:
     """``limit`` of the summary; None, with the reason, where no window tells what limited it.
 
     ``shares`` are of the active time that is told (they add up to 1); ``losses`` the mean share of
@@ -74,7 +74,7 @@ def limit_block(reading: Reading, missing: Missing) -> dict[str, Any] | None:
     }
 
 
-def _of_import(reading: Reading, missing: Missing) -> dict[str, Any] | None:
+def _of_import(reading: RunView, missing: Missing) -> dict[str, Any] | None:
     """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
     active time."""
     why = recorded.why_untold(reading)
@@ -116,12 +116,12 @@ def _of_import(reading: Reading, missing: Missing) -> dict[str, Any] | None:
     }
 
 
-def _mean_loss(rule: Rule, reading: Reading) -> float:
+def _mean_loss(rule: Rule, reading: RunView) -> float:
     """The mean share of the jobs' time in the active phase that a resource cost."""
     return reading.mean(lambda moment: rule.loss(moment, reading)) or 0.0
 
 
-def classify(moment: Moment, reading: Reading) -> Resource | str | None:
+def classify(moment: Moment, reading: RunView) -> Resource | str | None:
     """What limited a window: the resource that cost its jobs most, ``none`` below
     :data:`LEAST_LOSS_RATIO`; None where the window does not tell, or where the bounds of its states
     (threads that worked side by side) would give different names."""
@@ -163,7 +163,7 @@ def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
     return order[0] if losses[order[0]] >= SECOND_RATIO else None
 
 
-def _evidence(verdict: str, shares: dict[str, float], reading: Reading) -> list[dict[str, str]]:
+def _evidence(verdict: str, shares: dict[str, float], reading: RunView) -> list[dict[str, str]]:
     """The lines of the rule that is named; of a mixed run of those with a share; else of the costliest."""
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
     if not chosen:

@@ -15,10 +15,10 @@ from mawl.advice.placement.demand import Demand, demands
 from mawl.advice.placement.forecast import Change, Course, Forecast, Placement
 from mawl.advice.placement.proof import proof
 from mawl.analysis.io import REACHES_STORAGE_RATIO
+from mawl.analysis.view import RunView
 from mawl.errors import MawlError
 from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe, ProbeTarget
-from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of, value_of
 
@@ -36,8 +36,7 @@ WORTH_RATIO = value_of("placement.worth_ratio")
 
 
 def advise(
-    facts: RunFacts,
-    jobs: Sequence[JobRecord],
+    view: RunView,
     summary: Block,
     probes: Sequence[Probe],
     files: Mapping[str, Probe] | None = None,
@@ -49,7 +48,8 @@ def advise(
     Raises :class:`~mawl.errors.MawlError` where the run does not tell what its roles needed, or no
     target was probed.
     """
-    asked = demands(facts, jobs, summary)
+    facts = view.facts
+    asked = demands(facts, view.jobs, summary)
     targets = probed(probes)
     if not targets:
         raise MawlError(

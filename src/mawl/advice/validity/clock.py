@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_seconds
 
@@ -12,7 +13,7 @@ MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
 """A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Durations come from a clock that nobody sets; samples and starts do not, and would lie askew."""
     both = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step is not None]
     steps = [step for step in both if step]
@@ -39,7 +40,7 @@ def _step(wall: float, true: float) -> float:
     return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
 
 
-def _of_the_run(reading: Reading) -> float | None:
+def _of_the_run(reading: RunView) -> float | None:
     facts = reading.facts
     startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
     if facts.ended_at is None or startup is None or run is None:
@@ -47,7 +48,7 @@ def _of_the_run(reading: Reading) -> float | None:
     return _step(facts.ended_at - facts.started_at, startup + run)
 
 
-def _of_jobs(reading: Reading) -> list[float]:
+def _of_jobs(reading: RunView) -> list[float]:
     return [
         _step(
             job.ended_at - job.started_at, job.usage.real_time_seconds + (job.verify.real_time_seconds or 0.0)

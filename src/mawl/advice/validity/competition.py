@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
 from mawl.advice.foreign import foreign
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import added, rates
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
@@ -15,14 +16,14 @@ MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
 CURE = "end other programs, and run on a machine that does nothing else"
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Load before the start, processor time and device bytes that are nobody's of this run."""
     found = [*_before(reading), *_processors(reading), *_devices(reading)]
     reason = None if found else _unknown(reading)
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)] if reason else found
 
 
-def _unknown(reading: Reading) -> str | None:
+def _unknown(reading: RunView) -> str | None:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None:
         return "nobody looked at the load before the start"
@@ -31,7 +32,7 @@ def _unknown(reading: Reading) -> str | None:
     return None
 
 
-def _before(reading: Reading) -> list[Finding]:
+def _before(reading: RunView) -> list[Finding]:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
         return []
@@ -47,7 +48,7 @@ def _before(reading: Reading) -> list[Finding]:
     ]
 
 
-def _processors(reading: Reading) -> list[Finding]:
+def _processors(reading: RunView) -> list[Finding]:
     foreign = foreign_cpu_ratio(reading)
     if foreign is None or foreign <= MOST_FOREIGN_RATIO:
         return []
@@ -61,7 +62,7 @@ def _processors(reading: Reading) -> list[Finding]:
     ]
 
 
-def foreign_cpu_ratio(reading: Reading) -> float | None:
+def foreign_cpu_ratio(reading: RunView) -> float | None:
     """Share of all processor time that neither the jobs nor mawl used; None where it is not known."""
     if reading.samples is None or reading.windows is None:
         return None
@@ -78,7 +79,7 @@ def foreign_cpu_ratio(reading: Reading) -> float | None:
     return max(busy - own, 0.0) / (busy + rest)
 
 
-def _devices(reading: Reading) -> list[Finding]:
+def _devices(reading: RunView) -> list[Finding]:
     sentence = foreign(reading.summary)
     if sentence is None:
         return []

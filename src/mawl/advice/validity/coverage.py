@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
@@ -12,7 +13,7 @@ NO_LIBRARY = "install a C compiler, with which mawl builds its counters at first
 NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and set-uid programs are not seen"
 
 
-def check(reading: Reading) -> list[Finding | Unmeasured]:
+def check(reading: RunView) -> list[Finding | Unmeasured]:
     """Below 0.95 of the kernel's bytes, shares and waits by role are of a part only."""
     coverage = reading.summary["io"]["coverage_ratio"]
     if coverage is None:

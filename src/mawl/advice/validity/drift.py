@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
+from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.model.thresholds import value_of
 from mawl.units import format_rate, format_ratio
@@ -18,7 +19,7 @@ LEAST_WAITING_RATIO = value_of("validity.drift.least_waiting_ratio")
 LEAST_BLOCKED_JOBS = value_of("validity.drift.least_blocked_jobs")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """A write cache that was full, burst credits that were used up, heat: less throughput, no fewer waits.
 
     A mix of programs changes by itself over a run; throughput that falls because less was asked for

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
@@ -12,7 +13,7 @@ NAME = "frequency"
 LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """The mean frequency of the last third of the active phase against the first.
 
     Many a virtual machine tells none, and no cure makes it: that is a remark.

@@ -10,10 +10,11 @@ from itertools import pairwise
 
 import msgspec
 
-from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
+from mawl.advice.evidence import Finding, Severity, Unmeasured
 from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
 from mawl.analysis.recordings import NO_JOBS, interval_seconds
 from mawl.analysis.series import Samples
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_instant, format_ratio, format_seconds
 
@@ -29,7 +30,7 @@ APART_CURE = (
 )
 
 
-def _unknown(rule: str, reason: str, severity: Severity = "preliminary") -> Callable[[Reading], Said]:
+def _unknown(rule: str, reason: str, severity: Severity = "preliminary") -> Callable[[RunView], Said]:
     return lambda _: [Unmeasured(rule=rule, severity=severity, reason=reason)]
 
 
@@ -41,13 +42,13 @@ def _with_cure(said: Said, cure: str) -> Said:
     return [msgspec.structs.replace(one, cure=cure) if isinstance(one, Finding) else one for one in said]
 
 
-def _with_reason(said: Said, reason: str, reading: Reading) -> Said:
+def _with_reason(said: Said, reason: str, reading: RunView) -> Said:
     """Where there are samples, what is absent was not recorded."""
     why = reading.why_no_course or reason
     return [msgspec.structs.replace(one, reason=why) if isinstance(one, Unmeasured) else one for one in said]
 
 
-def _jobs(reading: Reading) -> Said:
+def _jobs(reading: RunView) -> Said:
     """Logs tell of errors, not of right answers."""
     found = reading.summary["jobs"]
     if not found["total"]:
@@ -67,7 +68,7 @@ def _jobs(reading: Reading) -> Said:
     return []
 
 
-def _duration(reading: Reading) -> Said:
+def _duration(reading: RunView) -> Said:
     if reading.line is not None and reading.line.periods:
         reason = "the files are not of one run: import each period by itself"
         return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
@@ -77,18 +78,18 @@ def _duration(reading: Reading) -> Said:
     return _with_cure(duration.check(reading), "import the files of a longer time")
 
 
-def _repeats(_: Reading) -> Said:
+def _repeats(_: RunView) -> Said:
     cure = "import other days of the same load as runs of their own, and hold them together (mawl compare)"
     sentence = f"these are files of one run; {repeats.FEWEST_REPEATS} runs of the same are asked for"
     return [_finding(repeats.NAME, "preliminary", sentence, cure)]
 
 
-def _sampling(reading: Reading) -> Said:
+def _sampling(reading: RunView) -> Said:
     """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
-        if reading.damage:
+        if reading.samples_damage:
             cure = "import the files again"
-            return [_finding(sampling.NAME, "preliminary", reading.damage, cure)]
+            return [_finding(sampling.NAME, "preliminary", reading.samples_damage, cure)]
         sentence = "the import has no recording of a host over time: nothing is known of what it did"
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
         return [_finding(sampling.NAME, "preliminary", sentence, cure)]
@@ -119,7 +120,7 @@ def _sampling(reading: Reading) -> Said:
     return [_finding(sampling.NAME, "preliminary", sentence, "record the host throughout, before and after")]
 
 
-def _spans(reading: Reading) -> list[tuple[float, float]]:
+def _spans(reading: RunView) -> list[tuple[float, float]]:
     """First start to last end of the run, of one that is none of each of its periods."""
     line = reading.line
     if line is None:
@@ -145,7 +146,7 @@ def _apart(samples: Samples, start: float, end: float) -> str:
     return f"no recording of the host lies within the time of the jobs: they ran {ran}, it was recorded {was}"
 
 
-def _times(reading: Reading, node: str, start: float, end: float) -> list[float]:
+def _times(reading: RunView, node: str, start: float, end: float) -> list[float]:
     samples = reading.samples
     if samples is None:
         return []
@@ -155,27 +156,27 @@ def _times(reading: Reading, node: str, start: float, end: float) -> list[float]
     return [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
 
 
-def _swap(reading: Reading) -> Said:
+def _swap(reading: RunView) -> Said:
     said = _with_reason(swap.check(reading), "the recordings do not tell what was swapped", reading)
     return _with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
 
 
-def _steal(reading: Reading) -> Said:
+def _steal(reading: RunView) -> Said:
     reason = "the recordings do not tell of time that a hypervisor gave to others"
     return _with_reason(steal.check(reading), reason, reading)
 
 
-def _frequency(reading: Reading) -> Said:
+def _frequency(reading: RunView) -> Said:
     reason = "the recordings do not tell the frequency of the processors"
     return _with_reason(frequency.check(reading), reason, reading)
 
 
-def _drift(reading: Reading) -> Said:
+def _drift(reading: RunView) -> Said:
     reason = "the files do not tell how many jobs waited for storage"
     return _with_reason(drift.check(reading), reason, reading)
 
 
-RULES: dict[str, Callable[[Reading], Said]] = {
+RULES: dict[str, Callable[[RunView], Said]] = {
     "jobs": _jobs,
     "reach": _unknown("reach", "no file tells what programs asked for beside what devices moved"),
     "scale": _unknown("scale", "a load that mawl did not run has no scale"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
+from mawl.analysis.view import RunView
 
 NAME = "jobs"
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: RunView) -> list[Finding]:
     """A job that did not finish well makes a run invalid, an unchecked answer preliminary."""
     jobs, facts = reading.summary["jobs"], reading.facts
     bad = max(jobs["total"], facts.workload.jobs) - jobs["counted"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
@@ -10,7 +11,7 @@ NAME = "overhead"
 MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """CPU time of runner, collectors and launcher while jobs ran, beside that of the jobs."""
     overhead = reading.summary["overhead"]
     own, startup = overhead["cpu_seconds"], overhead["startup_cpu_seconds"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
 from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
+from mawl.analysis.view import RunView
 from mawl.units import format_ratio
 
 NAME = "reach"
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: RunView) -> list[Finding]:
     """Below a reach of 0.8 in a direction the page cache made its figures; direct I/O reaches 1."""
     io = reading.summary["io"]
     directions = cached_directions(io)

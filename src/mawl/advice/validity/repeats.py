@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import count_of
 
 NAME = "repeats"
 FEWEST_REPEATS = count_of("validity.repeats.fewest_runs")
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: RunView) -> list[Finding]:
     """One run does not show how far its figures scatter."""
     repeats = reading.facts.repeats
     if repeats >= FEWEST_REPEATS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 
@@ -10,7 +11,7 @@ NAME = "residency"
 MOST_RESIDENT_RATIO = value_of("validity.residency.most_resident_ratio")
 
 
-def check(reading: Reading) -> list[Finding | Unmeasured]:
+def check(reading: RunView) -> list[Finding | Unmeasured]:
     """Inputs that are in the page cache at the start are read from memory the first time, too."""
     cache = reading.facts.cache
     if cache is None or (cache.input_bytes and cache.resident_bytes is None):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio, format_seconds
 
@@ -17,7 +18,7 @@ CURE = (
 )
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: RunView) -> list[Finding]:
     """Gaps of more than 3 s that together make more than 2 % of the run.
 
     Where the reader keeps only every n-th sample, a gap counts from n times 3 s on.
@@ -28,7 +29,7 @@ def check(reading: Reading) -> list[Finding]:
             Finding(
                 rule=NAME,
                 severity="preliminary",
-                sentence=f"{reading.damage or 'the run holds no samples'}: "
+                sentence=f"{reading.samples_damage or 'the run holds no samples'}: "
                 "nothing is known of its course in time",
                 cure="run it again; if that repeats, see the remarks of the report",
             )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading
+from mawl.advice.evidence import Finding
+from mawl.analysis.view import RunView
 from mawl.plan.scale import SCALES
 
 NAME = "scale"
 
 
-def check(reading: Reading) -> list[Finding]:
+def check(reading: RunView) -> list[Finding]:
     """Below scale standard fixed costs and smaller memory options make part of every time."""
     scale = reading.facts.workload.scale
     if scale is not None and scale >= SCALES["standard"]:

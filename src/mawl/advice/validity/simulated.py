@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 
 NAME = "simulated"
 
 
-def check(_: Reading) -> Sequence[Finding | Unmeasured]:
+def check(_: RunView) -> Sequence[Finding | Unmeasured]:
     """A forecast is an indication, however well it fits."""
     return [
         Finding(
@@ -21,5 +22,5 @@ def check(_: Reading) -> Sequence[Finding | Unmeasured]:
     ]
 
 
-RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {NAME: check}
+RULES: dict[str, Callable[[RunView], Sequence[Finding | Unmeasured]]] = {NAME: check}
 """The only rule."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_bytes, format_ratio
 
@@ -11,7 +12,7 @@ LEAST_FREE_RATIO = value_of("validity.space.least_free_ratio")
 """File systems and flash slow down when less than about a tenth is free."""
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """What was free at the start, less what the run was planned to put there, beside the size."""
     if not reading.facts.free_space:
         reason = "nobody looked at the free space before the start"

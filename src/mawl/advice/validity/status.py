@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from mawl.advice.evidence import Finding, Reading, Severity, Unmeasured
+from mawl.advice.evidence import Finding, Severity, Unmeasured
 from mawl.advice.validity import (
     clock,
     competition,
@@ -29,10 +29,11 @@ from mawl.advice.validity import (
     swap,
     writeback,
 )
+from mawl.analysis.view import RunView
 
 Status = Literal["publishable", "preliminary", "invalid"]
 
-RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
+RULES: dict[str, Callable[[RunView], Sequence[Finding | Unmeasured]]] = {
     module.NAME: module.check
     for module in (
         jobs,
@@ -59,12 +60,12 @@ RULES: dict[str, Callable[[Reading], Sequence[Finding | Unmeasured]]] = {
 ORDER: tuple[Severity, ...] = ("invalid", "preliminary", "remark")
 
 
-def findings(reading: Reading) -> list[Finding]:
+def findings(reading: RunView) -> list[Finding]:
     """What every rule found, the gravest first."""
     return _apart(reading)[0]
 
 
-def unmeasured(reading: Reading) -> list[Unmeasured]:
+def unmeasured(reading: RunView) -> list[Unmeasured]:
     """The rules whose figures the run does not have."""
     return _apart(reading)[1]
 
@@ -75,7 +76,7 @@ def status(said: Sequence[Finding | Unmeasured]) -> Status:
     return "invalid" if "invalid" in worst else "preliminary" if "preliminary" in worst else "publishable"
 
 
-def validity_block(reading: Reading) -> dict[str, Any]:
+def validity_block(reading: RunView) -> dict[str, Any]:
     """``validity`` of the summary."""
     found, unknown = _apart(reading)
     return {
@@ -85,7 +86,7 @@ def validity_block(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _apart(reading: Reading) -> tuple[list[Finding], list[Unmeasured]]:
+def _apart(reading: RunView) -> tuple[list[Finding], list[Unmeasured]]:
     """What the rules found, the gravest first, and what they could not tell, in their order."""
     rules = {"imported": imported.RULES, "simulated": simulated.RULES}.get(reading.facts.kind, RULES)
     said = [one for check in rules.values() for one in check(reading)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
@@ -11,7 +12,7 @@ NAME = "steal"
 MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Time that the hypervisor gave to others is in no figure of this machine but steal."""
     if reading.samples is None or reading.windows is None:
         return _unmeasured(reading)
@@ -39,6 +40,6 @@ def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-def _unmeasured(reading: Reading) -> list[Unmeasured]:
+def _unmeasured(reading: RunView) -> list[Unmeasured]:
     reason = reading.why_no_course or "the samples do not tell the processors' time"
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

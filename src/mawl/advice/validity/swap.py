@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured, weighted_mean
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView, weighted_mean
 from mawl.model.thresholds import value_of
 from mawl.units import format_bytes
 
@@ -10,7 +11,7 @@ NAME = "swap"
 MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Swapped pages make times of disks out of times of memory."""
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)

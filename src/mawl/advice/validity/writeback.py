@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Reading, Unmeasured
+from mawl.advice.evidence import Finding, Unmeasured
+from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
 from mawl.units import format_bytes
 
@@ -11,7 +12,7 @@ MOST_LEFT_RATIO = value_of("validity.writeback.most_left_ratio")
 LEAST_LEFT_BYTES = value_of("validity.writeback.least_left_bytes")
 
 
-def check(reading: Reading) -> list[Finding] | list[Unmeasured]:
+def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """What is written back for an earlier command is not this run's; what is never written asks no device."""
     dirtied, written = (reading.summary["io"][name] for name in ("dirtied", "device"))
     at_gate, left = dirtied["at_gate_bytes"], dirtied["still_dirty_bytes"]

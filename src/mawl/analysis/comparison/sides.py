@@ -12,11 +12,9 @@ import msgspec
 from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.analysis.comparison.timelines import RunCourse, run_course
-from mawl.analysis.summary import sampled
-from mawl.analysis.unended import happened, line_of
+from mawl.analysis.view import RunView
 from mawl.errors import UsageError
 from mawl.model.run import RunFacts
-from mawl.store import Run
 
 
 class JobTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,9 +53,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
         return numbers([at(run.summary, path) for run in self.runs])
 
 
-def compared_run(run: Run, summary: Block) -> ComparedRun:
-    """What a comparison needs of a stored run; ``summary`` is its judged one."""
-    records = run.job_records()
+def compared_run(view: RunView, summary: Block) -> ComparedRun:
+    """What a comparison needs of a run; ``summary`` is its judged one."""
     jobs = {
         job.job: JobTime(
             program=job.program,
@@ -65,11 +62,9 @@ def compared_run(run: Run, summary: Block) -> ComparedRun:
             if job.outcome == "finished" and job.verified is not False
             else None,
         )
-        for job in records
+        for job in view.jobs
     }
-    line = line_of(run.facts, records, happened(run), sampled(run))
-    course = run_course(run.facts, line, sampled(run))
-    return ComparedRun(facts=run.facts, summary=summary, jobs=jobs, course=course)
+    return ComparedRun(facts=view.facts, summary=summary, jobs=jobs, course=run_course(view))
 
 
 def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:

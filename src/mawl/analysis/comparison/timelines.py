@@ -10,10 +10,9 @@ import numpy as np
 
 from mawl.analysis.course import Course, course
 from mawl.analysis.downsampling import kept_rows
-from mawl.analysis.series import Floats, Samples
-from mawl.analysis.timeline import Timeline
+from mawl.analysis.series import Floats
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import Rates
-from mawl.model.run import RunFacts
 
 SUMS = {
     "device_bytes_per_second": ("device_read_bytes_per_second", "device_write_bytes_per_second"),
@@ -47,17 +46,18 @@ class RunCourse(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_seconds: float
 
 
-def run_course(facts: RunFacts, line: Timeline | None, samples: Samples | None) -> RunCourse | None:
+def run_course(view: RunView) -> RunCourse | None:
     """The course of a run; None without samples or times, or where two looks saw all of it."""
+    line = view.line
     if line is None or line.elapsed_seconds <= 0:
         return None
-    found = course(facts, samples, (line.started_at, line.ended_at))
+    found = course(view.facts, view.samples, (line.started_at, line.ended_at))
     sums = {name: column for name, parts in SUMS.items() if (column := _sum(found, parts)) is not None}
     if len(found.seconds) < LEAST_POINTS or not sums:
         return None
     kept = kept_rows(list(sums.values()))
     return RunCourse(
-        run_id=facts.run_id,
+        run_id=view.facts.run_id,
         seconds=found.seconds[kept].tolist(),
         **{name: _listed(sums[name][kept]) if name in sums else None for name in SUMS},
         active_seconds=line.active_seconds,

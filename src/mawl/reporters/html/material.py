@@ -7,15 +7,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from mawl.analysis.blocks import counted
 from mawl.analysis.course import Course, course
 from mawl.analysis.sessions import Sessions, sessions
-from mawl.analysis.summary import sampled
-from mawl.analysis.unended import line_of
-from mawl.analysis.windows import Windows, initial_edges, windows_of
-from mawl.errors import UnreadableRunError
-from mawl.model.records import EventRecord, JobRecord
-from mawl.store import Run
+from mawl.analysis.view import RunView
+from mawl.analysis.windows import Windows, initial_edges
+from mawl.model.records import JobRecord
 
 Block = dict[str, Any]
 
@@ -41,12 +37,10 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     goes_on: bool
 
 
-def material(run: Run) -> Material:
+def material(view: RunView) -> Material:
     """Read a run for its charts; what is missing or damaged beside the jobs leaves charts empty."""
-    facts, jobs = run.facts, run.job_records()
-    samples = sampled(run)
-    events = _events(run)
-    line = line_of(facts, jobs, events, samples)
+    facts, jobs, samples, events = view.facts, view.jobs, view.samples, view.events
+    line, windows = view.line, view.windows
     starts = [job.started_at for job in jobs if job.started_at is not None]
     starts += [event.happened_at for event in events if event.event == "job_started"]
     started_at = min(starts, default=facts.started_at)
@@ -65,12 +59,11 @@ def material(run: Run) -> Material:
     goes_on = facts.outcome == "running"
     if goes_on:
         ended_at = max([ended_at, *looks])
-    windows = windows_of(line) if line else None
     found = course(facts, samples, (started_at, ended_at))
     edges = initial_edges(jobs, windows) if windows else ""
     return Material(
         jobs=jobs,
-        counted=counted(jobs),
+        counted=view.counted,
         course=found,
         sessions=sessions(facts, drawn, events, started_at, ended_at),
         end_seconds=ended_at - started_at,
@@ -94,10 +87,3 @@ def _why(found: Course, no_samples: bool, goes_on: bool) -> str:
             return "a course begins with the second look at the jobs, a second after the first"
         return "the run was over within two looks a second apart: there is no course to draw"
     return ""
-
-
-def _events(run: Run) -> list[EventRecord]:
-    try:
-        return run.event_records()
-    except UnreadableRunError:
-        return []

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from mawl.analysis.view import StoredView
 from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
@@ -30,7 +31,6 @@ from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.reporters.probe import stored_probe
-from mawl.store import Run
 from mawl.units import counted_noun
 
 Block = dict[str, Any]
@@ -52,14 +52,14 @@ SECTIONS = (
 )
 
 
-def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
+def render(view: StoredView, summary: Block, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
     """The report of a stored run and its summary (:func:`mawl.advice.judge.judged`) as an HTML document.
 
     ``scripts`` run after its own; ``connect`` is what the page may fetch from: nothing, unless a server
     keeps it up to date.
     Raises :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
     """
-    found = material(run)
+    found = material(view)
     charts = charts_of(found, sources_of(found, summary), summary)
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
@@ -72,13 +72,13 @@ def render(run: Run, summary: Block, *, scripts: Sequence[str] = (), connect: st
         cluster(figures),
         findings(figures),
         roles(figures, apart["latency_distribution"]),
-        storage(figures, stored_probe(run)),
+        storage(figures, stored_probe(view.run)),
         compressibility(figures),
         programs(figures, apart["cpu_real"]),
         signature(figures),
-        slowest(figures, run, found.jobs),
+        slowest(figures, view.run, found.jobs),
         host(figures),
-        system(figures, run.facts),
+        system(figures, view.facts),
         missing(figures),
     ]
     body = Markup("\n").join([*parts, definitions(figures), drawn.data])

@@ -12,6 +12,7 @@ from mawl.analysis.course import Course
 from mawl.analysis.downsampling import kept_rows
 from mawl.analysis.series import Floats
 from mawl.analysis.sessions import RUNNING, Bar
+from mawl.analysis.view import RunView
 from mawl.analysis.windows import fills
 from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
@@ -20,7 +21,6 @@ from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
 from mawl.reporters.html.material import Material, material
-from mawl.store import Run
 from mawl.units import format_latency, format_rate, format_seconds
 
 Block = dict[str, Any]
@@ -51,14 +51,14 @@ OVER_TIME = {
 """Source to the columns of the course that it holds."""
 
 
-def sources(run: Run, summary: Block) -> dict[str, Columns]:
+def sources(view: RunView, summary: Block) -> dict[str, Columns]:
     """The columns of every chart of a run by the name of its ``ColumnDataSource``.
 
     Figures are in base units (bytes, seconds, ratios), missing ones NaN; ``seconds`` are since the
     first start of a job.  Series over time hold at most
     :data:`mawl.analysis.downsampling.MOST_POINTS` rows, every peak of each among them.
     """
-    return sources_of(material(run), summary)
+    return sources_of(material(view), summary)
 
 
 def sources_of(found: Material, summary: Block) -> dict[str, Columns]:
