@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ def test_a_file_is_read_up_to_a_bound(tmp_path: Path) -> None:
         assert file.readline() == b"0123456789"
     path.write_bytes(b"0123456789a")
     assert why(path) == "larger than the 10 bytes that mawl reads"
+
+
+def test_a_small_file_takes_no_memory_for_the_bound(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    tracemalloc.start()
+    try:
+        assert read_regular(tmp_path / "file", 2**30) == b"0123456789"
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("folder", [False, True])

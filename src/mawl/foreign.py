@@ -17,6 +17,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 NOT_REGULAR = "not a regular file"
 A_LINK = "a symbolic link, which mawl does not follow here"
 OUTSIDE = "outside of its folder"
+_PART_BYTES = 2**20
 _REASONS = {errno.ENXIO: NOT_REGULAR, errno.ELOOP: A_LINK, errno.EXDEV: OUTSIDE}
 
 
@@ -47,11 +48,14 @@ def open_regular(path: Path, *, inside: Path | None = None) -> BinaryIO:
 
 def read_regular(path: Path, most_bytes: int, *, inside: Path | None = None) -> bytes:
     """The whole content; OSError as :func:`descriptor_of`, and EOVERFLOW for more than ``most_bytes``."""
+    content = bytearray()
     with open_regular(path, inside=inside) as file:
-        content = file.read(most_bytes + 1)
+        # In parts: one read of the most would take that much memory first, however small the file is.
+        while len(content) <= most_bytes and (part := file.read(_PART_BYTES)):
+            content += part
     if len(content) > most_bytes:
         raise OSError(errno.EOVERFLOW, f"larger than the {most_bytes} bytes that mawl reads", str(path))
-    return content
+    return bytes(content)
 
 
 def _below(folder: Path, path: Path) -> int:

@@ -14,5 +14,12 @@ def printable(text: str, keep: str = "") -> str:
     return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
 
 
+def printable_json(content: bytes) -> str:
+    """JSON in which those control characters that may stand as they are in its strings are escapes, too."""
+    return _CONTROLS.sub(
+        lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", content.decode()
+    )
+
+
 def _escape(letter: str) -> str:
     return ascii(letter)[1:-1]

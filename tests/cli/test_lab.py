@@ -24,7 +24,7 @@ def test_a_wrong_scale_or_workload_is_refused_before_a_bed_is_built(
     ("name", "said"),
     [
         ("../../x", "a bed's name is"),
-        ("", "an argument is empty"),
+        ("", "the argument BED is empty"),
         ("trial.1", "a bed's name is"),
         ("x" * 300, "a bed's name is"),
     ],

@@ -47,6 +47,8 @@ def test_an_error_is_a_sentence_and_an_exit_code(
         raise error
 
     class Parser:
+        _actions = ()
+
         def __init__(self, wanted: tuple[str, ...], *, everything: bool) -> None:
             assert wanted == ("plan",) and not everything
 

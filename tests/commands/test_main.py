@@ -78,9 +78,12 @@ def test_every_option_that_help_groups_is_one_of_the_verb() -> None:
     [
         (["run", "--runs", ""], "--runs"),
         (["run", "--output="], "--output"),
-        (["probe", ""], "an argument"),
-        (["report", ""], "an argument"),
-        (["import", "a.log", ""], "an argument"),
+        (["run", "", "--runs", "r"], "the argument WORKLOAD"),
+        (["probe", ""], "the argument DIR"),
+        (["report", ""], "the argument RUN"),
+        (["import", "a.log", ""], "the argument PATH"),
+        (["tune", "show", ""], "the argument PROFILE"),
+        (["tune", "search", "--work", ""], "--work"),
         (["serve", "--runs", ""], "--runs"),
         (["clean", "--work", "w", ""], "--work"),
     ],
@@ -106,3 +109,33 @@ def test_without_proc_the_sentence_says_how_to_mount_it(
     assert (
         said.endswith(f"mount -t proc proc {tmp_path}\n") and "no such file or directory; mawl reads" in said
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "limited", "said"),
+    [
+        (MemoryError(), False, "no memory is left"),
+        (ImportError("libx.so: failed to map segment"), True, "libx.so: failed to map segment"),
+        (SystemError("error return without exception set"), True, "no memory is left"),
+        (ImportError("libx.so: undefined symbol"), False, None),
+    ],
+)
+def test_without_memory_the_sentence_names_the_limit_and_no_other_fault_hides_behind_it(
+    error: Exception,
+    limited: bool,
+    said: str | None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(_: argparse.Namespace) -> int:
+        raise error
+
+    monkeypatch.setattr("mawl.commands.plan.run", run)
+    monkeypatch.setattr("mawl.commands.main._address_space_is_limited", lambda: limited)
+    if said is None:
+        with pytest.raises(ImportError):
+            main(["plan"])
+        return
+    assert main(["plan"]) == 1
+    cure = "free memory, or raise the limit of a process's address space (ulimit -v)"
+    assert capsys.readouterr().err == f"mawl plan: {said}; {cure}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,14 +25,16 @@ ATTACKS = (
     "@{job}{safe}",
 )
 """Ends of elements, attributes, TeX (for which the plotting library would fetch a typesetter), templates."""
+CONTROLS = "\x1b]0;attacked\x07\x1b[2J\x9b31m\u202e\u2028"
+"""Sequences that a terminal obeys: its title, its whole screen, a colour, the direction and end of a line."""
 
 JOBS = tuple(f"{attack} {number}" for number, attack in enumerate(ATTACKS))
 SECONDS = 30.0
 
 
-def hostile_facts() -> RunFacts:
+def hostile_facts(attacks: Sequence[str] = ATTACKS) -> RunFacts:
     """Facts whose texts are attacks."""
-    first, second, third = ATTACKS[:3]
+    first, second, third = attacks[:3]
     return facts(
         run_id=first,
         outcome_reason=second,
@@ -42,14 +45,15 @@ def hostile_facts() -> RunFacts:
         software={first: second},
         settings={second: first},
         volumes=[VolumeFacts(role="data", node=first, directory=second, file_system=third, reason=first)],
-        remarks=list(ATTACKS),
+        remarks=list(attacks),
     )
 
 
-def write_hostile_run(folder: Path) -> Path:
+def write_hostile_run(folder: Path, attacks: Sequence[str] = ATTACKS) -> Path:
     """The folder of the run: hostile jobs, programs, sessions, nodes, steps, reasons, series and devices."""
     folder.mkdir(parents=True)
-    write_facts(folder, hostile_facts())
+    write_facts(folder, hostile_facts(attacks))
+    jobs = [f"{attack} {number}" for number, attack in enumerate(attacks)]
     records = [
         msgspec.structs.replace(
             job("s1-1", 0.0, SECONDS),
@@ -61,11 +65,11 @@ def write_hostile_run(folder: Path) -> Path:
             reason=attack,
             io_remark=attack,
         )
-        for number, (name, attack) in enumerate(zip(JOBS, ATTACKS, strict=True))
+        for number, (name, attack) in enumerate(zip(jobs, attacks, strict=True))
     ]
     parts = [
         msgspec.structs.replace(step, job=name, name=attack)
-        for name, attack in zip(JOBS, ATTACKS, strict=True)
+        for name, attack in zip(jobs, attacks, strict=True)
         for step in steps()[:2]
     ]
     tables = {
@@ -75,17 +79,17 @@ def write_hostile_run(folder: Path) -> Path:
     }
     for name, table in tables.items():
         write_parquet(folder / f"{name}.parquet", iter([table]), name)
-    write_parquet(folder / "samples.parquet", iter([_samples()]), "samples")
+    write_parquet(folder / "samples.parquet", iter([_samples(attacks)]), "samples")
     return folder
 
 
-def _samples() -> pa.Table:
-    rates = {**IDLE, **{f"device.{attack}.read_bytes": 5e6 for attack in ATTACKS}}
+def _samples(attacks: Sequence[str]) -> pa.Table:
+    rates = {**IDLE, **{f"device.{attack}.read_bytes": 5e6 for attack in attacks}}
     return to_table(
         "samples",
         [
             SampleRecord(
-                node=ATTACKS[0], sampled_at=START + second, series=name, value=float(second) * float(rate)
+                node=attacks[0], sampled_at=START + second, series=name, value=float(second) * float(rate)
             )
             for name, rate in rates.items()
             if not callable(rate)

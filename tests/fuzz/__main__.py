@@ -14,12 +14,12 @@ from tests.fuzz.bases import write_bases
 from tests.fuzz.working import Part, signature, worked
 
 
-def fuzzed(cases: int, seed: int, workers: int) -> list[Part]:
-    """Run the cases, with so many workers at once."""
+def fuzzed(cases: int, seed: int, workers: int, first: int = 0) -> list[Part]:
+    """Run the cases from number ``first`` on, with so many workers at once."""
     place = Path(tempfile.mkdtemp(prefix="mawl-fuzz-"))
     try:
         bases = write_bases(place / "bases")
-        tasks = [(worker, workers, cases, seed, str(bases), str(place)) for worker in range(workers)]
+        tasks = [(first + worker, workers, cases, seed, str(bases), str(place)) for worker in range(workers)]
         with multiprocessing.get_context("spawn").Pool(workers) as pool:
             return pool.map(worked, tasks, chunksize=1)
     finally:
@@ -30,10 +30,11 @@ def main() -> int:
     """Run the cases; 1 where any fell short."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="go on from this case of the same seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
-    parts = fuzzed(arguments.cases, arguments.seed, arguments.workers)
+    parts = fuzzed(arguments.cases, arguments.seed, arguments.workers, arguments.first)
     faults = [fault for part in parts for fault in part.faults]
     kinds: Counter[str] = sum((Counter(part.kinds) for part in parts), Counter())
     print(

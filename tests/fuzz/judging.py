@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 MOST_SECONDS = 10
+MOST_ASLEEP_SECONDS = 60
 LONGEST_SENTENCE = 3000
 STATUSES = (0, 1, 2)
 
@@ -44,16 +47,28 @@ def judged(act: Callable[[], int], *, coloured: bool = False) -> Judgement | Non
     return None
 
 
+def asleep_seconds() -> float:
+    """How long the first thread neither ran nor waited for a CPU, since any moment."""
+    on_cpu, in_queue, _ = Path("/proc/self/schedstat").read_text().split()
+    return time.monotonic() - (int(on_cpu) + int(in_queue)) / 1e9
+
+
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """CPU seconds count, since others work on the machine too; waiting without end counts by the clock."""
+    """CPU seconds count, and seconds asleep; waiting for a CPU does not, since others work here too."""
+    asleep = asleep_seconds()
 
     def hang(*_: object) -> None:
         raise HangError
 
-    before = [signal.signal(number, hang) for number in (signal.SIGPROF, signal.SIGALRM)]
+    def look(*_: object) -> None:
+        if asleep_seconds() - asleep > MOST_ASLEEP_SECONDS:
+            raise HangError
+
+    handlers = ((signal.SIGPROF, hang), (signal.SIGALRM, look))
+    before = [signal.signal(number, handler) for number, handler in handlers]
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
-    signal.setitimer(signal.ITIMER_REAL, 6 * MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS, MOST_SECONDS)
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -62,6 +63,10 @@ def test_the_judge_knows_each_kind_of_fault() -> None:
         while True:
             pass
 
+    def waiting() -> int:
+        time.sleep(60)
+        return 0
+
     assert judged(lambda: 0) is None
     for act, what in (
         (failing, "traceback"),
@@ -73,8 +78,10 @@ def test_the_judge_knows_each_kind_of_fault() -> None:
         assert fault is not None and fault[0] == what
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.fuzz.judging.MOST_SECONDS", 0.05)
-        fault = judged(endless)
-    assert fault is not None and fault[0] == "hang"
+        for act in (endless, waiting):
+            patch.setattr("tests.fuzz.judging.MOST_ASLEEP_SECONDS", 0.2)
+            fault = judged(act)
+            assert fault is not None and fault[0] == "hang"
 
 
 def test_a_case_that_dies_or_takes_much_memory_is_a_fault(

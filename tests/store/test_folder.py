@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 from pathlib import Path
 
 import msgspec
@@ -147,3 +148,24 @@ def test_samples_of_a_long_run_lie_in_few_row_groups(tmp_path: Path, monkeypatch
     assert file.metadata.num_rows == 240
     assert file.metadata.num_row_groups == 3
     assert isinstance(open_run(tmp_path / "run").samples, pa.Table)
+
+
+@pytest.mark.parametrize(("most_bytes", "facts_stay"), [(100, False), (50_000, True)])
+def test_a_folder_that_cannot_be_begun_says_so_and_does_not_stay_without_facts(
+    tmp_path: Path, most_bytes: int, facts_stay: bool
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        with pytest.raises(UnsuitableMachineError) as raised:
+            RunWriter(tmp_path / "run", facts(outcome="running", ended_at=None), plan="#" * 60_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    sentence = str(raised.value)
+    assert sentence.startswith(
+        f"{tmp_path / 'run'}: the run folder cannot be written: file too large; raise "
+    )
+    assert sentence.endswith("(ulimit -f), or name another place with --runs; no job was started")
+    assert (tmp_path / "run" / "run.json").exists() == (tmp_path / "run").exists() == facts_stay
+    if facts_stay:
+        assert open_run(tmp_path / "run").facts.outcome == "interrupted"

@@ -8,9 +8,10 @@ import errno
 import importlib
 import keyword
 import os
+import resource
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -114,8 +115,9 @@ def _run(argv: Sequence[str] | None) -> int:
             )
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
         wanted = (first,) if first in VERBS else VERBS
-        build_parser(wanted, everything="--help-all" in words).parse_args(words, arguments)
-        _refuse_empty(arguments, words)
+        parser = build_parser(wanted, everything="--help-all" in words)
+        parser.parse_args(words, arguments)
+        _refuse_empty(parser, arguments)
         arrow_alone()
         status: int = arguments.run_verb(arguments)
         sys.stdout.flush()
@@ -137,19 +139,38 @@ def _run(argv: Sequence[str] | None) -> int:
         unnamed = "what it prints cannot be written: " if error.errno in NO_ROOM else ""
         where = f"{error.filename}: " if error.filename else unnamed
         return _say(arguments, where + (error.strerror or str(error)).lower() + _cure_of(error), 1)
+    except (MemoryError, ImportError, SystemError) as error:
+        if arguments.debug or not (isinstance(error, MemoryError) or _address_space_is_limited()):
+            raise
+        # Under such a limit a library that finds no memory cannot be loaded, or fails without saying why.
+        why = str(error) if isinstance(error, ImportError) else "no memory is left"
+        return _say(arguments, f"{why}; {LIMITS[errno.ENOMEM]}", 1)
 
 
-def _refuse_empty(arguments: argparse.Namespace, words: Sequence[str]) -> None:
+def _address_space_is_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _refuse_empty(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Refuse an option or argument without a character: the command of ``measure`` alone may have some."""
-    for name, value in vars(arguments).items():
-        if name != "command" and "" in (value if isinstance(value, list) else [value]):
-            option = f"--{name.replace('_', '-')}"
-            given = any(word.partition("=")[0] == option for word in words)
+    for action in _actions(parser, arguments):
+        value = getattr(arguments, action.dest, None)
+        if action.dest != "command" and "" in (value if isinstance(value, list) else [value]):
             raise UsageError(
-                f"{option if given else 'an argument'} is empty",
+                f"{action.option_strings[-1] if action.option_strings else f'the argument {action.metavar}'} "
+                "is empty",
                 why="a shell variable that is not set reads like that",
                 cure="give it a value, or leave it out",
             )
+
+
+def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Iterator[argparse.Action]:
+    """The options and arguments of the verb that was named, and of its own verb where it has some."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from _actions(action.choices[getattr(arguments, action.dest)], arguments)
+        else:
+            yield action
 
 
 def _cure_of(error: OSError) -> str:

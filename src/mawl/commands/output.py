@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
+from mawl.commands.terminal import Printing
 from mawl.errors import UsageError
 
 
@@ -30,7 +31,7 @@ def write_text(output: str | None, made: Callable[[], str]) -> None:
             raise
         if path.is_file():
             file.truncate(0)
-        file.write(text)
+        Printing(file).write(text)  # as the terminal gets it: a file may be shown on one
 
 
 def _opened(path: Path) -> TextIO:

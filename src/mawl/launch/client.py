@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.errors import UnsuitableMachineError, cure_of
 from mawl.launch.inbox import Inbox
 from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
 from mawl.measure.account import usage_of, usage_of_process
@@ -42,7 +43,7 @@ class Launcher:
     ``log`` takes its own output.  ``library`` counts I/O by role in jobs whose assignment names
     counters.  ``stdio`` are three descriptors that a command gets as its own instead of a log.
     ``execute`` names what runs a job.
-    Errors: OSError when the log cannot be written or the interpreter cannot be started.
+    Errors: UnsuitableMachineError when the log cannot be written or the interpreter cannot be started.
     """
 
     def __init__(
@@ -95,9 +96,14 @@ class Launcher:
                     start_new_session=True,
                     bufsize=0,
                 )
-        except OSError:
+        except OSError as error:
             os.close(self._reports)
-            raise
+            raise UnsuitableMachineError(
+                "the process that starts the jobs cannot be made",
+                where=error.filename and str(error.filename),
+                why=(error.strerror or str(error)).lower(),
+                cure=cure_of(error, log.parent, "see the system's log for the reason"),
+            ) from None
         finally:
             for descriptor in (reports_write, *handed):
                 os.close(descriptor)

@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 
 from mawl.formats.lines import encodable
+from mawl.printable import printable_json
 
 
 def render(summary: dict[str, Any]) -> str:
     """The summary of :func:`mawl.advice.judge.judged` as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(_encodable(summary), order="sorted"), indent=2).decode()
+    content = msgspec.json.encode(_encodable(summary), order="sorted")
+    return printable_json(msgspec.json.format(content, indent=2))
 
 
 def _encodable(value: Any) -> Any:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import MawlError, cure_of
 from mawl.launch.client import Launcher
 from mawl.launch.interface import JobLauncher
 from mawl.launch.launchers import Launchers
@@ -38,7 +37,7 @@ from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.restrict import Restriction
 from mawl.runner.role_sampling import RoleSampling
 from mawl.runner.sampling import Sampling
-from mawl.store.folder import RunWriter
+from mawl.store.folder import RunWriter, unwritable
 from mawl.volumes import Volumes
 
 
@@ -116,7 +115,9 @@ def carry_out(
             )
             writer.finish(facts)
         except OSError as error:
-            raise _folder_error(error, request.folder, ended=loop.progress.finished) from None
+            ended_well = "all jobs had ended, and what they recorded is kept"
+            jobs = ended_well if loop.progress.finished else "the jobs were stopped"
+            raise unwritable(error, request.folder, jobs) from None
     return facts
 
 
@@ -248,15 +249,4 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
-    )
-
-
-def _folder_error(error: OSError, folder: Path, *, ended: bool) -> MawlError:
-    """The sentence for a run folder that cannot be written; ``ended``: no job was left to stop."""
-    jobs = "all jobs had ended, and what they recorded is kept" if ended else "the jobs were stopped"
-    return MawlError(
-        "the run folder cannot be written",
-        where=str(folder),
-        why=(error.strerror or str(error)).lower(),
-        cure=f"{cure_of(error, folder, 'name another place with --runs')}; {jobs}",
     )

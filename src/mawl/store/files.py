@@ -25,8 +25,10 @@ def replace_file(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.rename(path)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # that of a write names no file
+            error.filename = str(path)
         raise
 
 

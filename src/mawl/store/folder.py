@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -32,10 +33,21 @@ class RunWriter:
 
         ``plan`` is the text of ``plan.toml``; ``runs`` the directory whose ``latest`` link shall
         point here, if any.  Raises :class:`~mawl.errors.UsageError` where the folder already
-        holds something.
+        holds something, and :class:`~mawl.errors.UnsuitableMachineError` where it cannot be written.
         """
         self.path = path.absolute()
         make_folder(self.path)
+        self._opened = contextlib.ExitStack()
+        try:
+            self._begin(facts, plan, runs)
+        except OSError as error:
+            self.close()
+            if not (self.path / FACTS).exists():
+                with contextlib.suppress(OSError):
+                    self.path.rmdir()
+            raise unwritable(error, self.path, "no job was started") from None
+
+    def _begin(self, facts: RunFacts, plan: str, runs: Path | None) -> None:
         making = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             try_lock(making)  # unbegun_folders() sees that somebody makes it
@@ -45,11 +57,12 @@ class RunWriter:
         journal = self.path / JOURNAL
         for directory in (journal, self.path / LOGS):
             directory.mkdir(mode=0o700)
-        self._events = LineAppender(journal / "events.jsonl")
+        closed = self._opened.enter_context
+        self._events = closed(contextlib.closing(LineAppender(journal / "events.jsonl")))
         try_lock(self._events.fileno())
-        self._jobs = LineAppender(journal / "jobs.jsonl")
-        self._steps = LineAppender(journal / "steps.jsonl")
-        self._samples = SampleAppender(journal / SAMPLES_STREAM)
+        self._jobs = closed(contextlib.closing(LineAppender(journal / "jobs.jsonl")))
+        self._steps = closed(contextlib.closing(LineAppender(journal / "steps.jsonl")))
+        self._samples = closed(contextlib.closing(SampleAppender(journal / SAMPLES_STREAM)))
         replace_file(self.path / PLAN, plan.encode())
         if runs is not None:
             replace_link(runs / LATEST, self.path)
@@ -90,8 +103,17 @@ class RunWriter:
 
     def close(self) -> None:
         """Let go of files and lock without finishing; the folder then reads as interrupted."""
-        for appender in (self._jobs, self._steps, self._samples, self._events):
-            appender.close()
+        self._opened.close()
+
+
+def unwritable(error: OSError, folder: Path, jobs: str) -> UnsuitableMachineError:
+    """The sentence for a run folder that cannot be written, and what has become of the ``jobs``."""
+    return UnsuitableMachineError(
+        "the run folder cannot be written",
+        where=str(folder),
+        why=(error.strerror or str(error)).lower(),
+        cure=f"{cure_of(error, folder, 'name another place with --runs')}; {jobs}",
+    )
 
 
 def make_folder(path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from mawl.analysis.campaign.found import CampaignFound
+from mawl.printable import printable_json
 
 
 def render(found: CampaignFound) -> str:
     """The campaign, indented."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
+    return printable_json(msgspec.json.format(msgspec.json.encode(found), indent=2))

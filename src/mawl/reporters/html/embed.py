@@ -17,6 +17,7 @@ from bokeh.models import LayoutDOM
 from bokeh.util.paths import static_path
 from markupsafe import Markup
 
+from mawl.printable import printable_json
 from mawl.reporters.html.templating import asset, fill
 
 CHARTS_SCRIPT = "charts.js"
@@ -76,5 +77,5 @@ def bokeh_script() -> str:
 
 def _inert(json: str) -> Markup:
     """JSON in an element that no browser runs; no ``<`` in it, so nothing in it can end the element."""
-    safe = json.replace("<", "\\u003c")
+    safe = printable_json(json.encode()).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{DATA_ELEMENT}">{safe}</script>')

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mawl.printable import printable
 from mawl.reporters.html.templating import asset, fill
 
 FRAME_SCRIPT = "frame.js"
@@ -44,14 +45,19 @@ def page(
         raise ValueError("a script of a page holds its closing tag")
     return fill(
         "page.html",
-        title=title,
-        body=Markup(body),
-        lead=Markup(lead),
+        title=printable(title),
+        body=Markup(_readable(body)),
+        lead=Markup(_readable(lead)),
         sections=sections,
         style=Markup(asset("page.css")),
         scripts=[Markup(script) for script in every],
         policy=policy(every, connect, forms),
     )
+
+
+def _readable(html: str) -> str:
+    """HTML without control characters: a page may be shown on a terminal (``curl``, ``less``)."""
+    return printable(html, "\n\t")
 
 
 def policy(scripts: Sequence[str], connect: str = "'none'", forms: str = "'none'") -> str:
