@@ -24,7 +24,7 @@ HOSTS = [
     "proxy." + "golang",
 ]
 MACHINE_PATH = re.compile(r"(^|[\s'\"(=`])/(work|farm|ro" + r"ot|home/\w+|Users/\w+)/")
-MOST_LINES = 350
+MOST_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 80
 
 

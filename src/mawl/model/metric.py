@@ -42,6 +42,9 @@ OPTIONS = "docs/reference/options.md"
 PLAN = "plan.toml of the run"
 FACTS = "run.json of the run"
 TABLES = "the tables of the run folder"
+LOSSES = "docs/design/verdict.md, What a resource cost"
+VOLUME_PAGE = "docs/design/volumes.md, What is reported"
+VOLUME_SPACE = "docs/design/volumes.md, Space"
 
 
 class Metric(msgspec.Struct, frozen=True):

@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from mawl.model.figure import count, flag, size, text
+from mawl.model.metric import OPTIONS
+
 Role = Literal["data", "work", "util"]
 ROLES: tuple[Role, ...] = ("data", "work", "util")
 
@@ -30,19 +33,37 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     threads of one job.
     """
 
-    memsize_bytes: Annotated[int, Meta(description="memory of one job")] = 2048 * MIB
-    sortsize_bytes: Annotated[int, Meta(description="memory of a step that sorts or spills")] = 256 * MIB
-    bufsize_bytes: Annotated[int, Meta(description="size of one sequential request to a table")] = 256 * 1024
-    cpucount: Annotated[int, Meta(description="threads of one job")] = 1
+    memsize_bytes: Annotated[
+        int, Meta(description="memory of one job"), size("Memory a job may use.", OPTIONS)
+    ] = 2048 * MIB
+    sortsize_bytes: Annotated[
+        int,
+        Meta(description="memory of a step that sorts or spills"),
+        size("Memory a step that declares util bytes may use.", OPTIONS),
+    ] = 256 * MIB
+    bufsize_bytes: Annotated[
+        int,
+        Meta(description="size of one sequential request to a table"),
+        size("Size of a sequential request.", OPTIONS),
+    ] = 256 * 1024
+    cpucount: Annotated[
+        int, Meta(description="threads of one job"), count("Threads of one job.", OPTIONS)
+    ] = 1
     compress: Annotated[
         bool,
         Meta(description="the table formats' own compression; refused by this version"),
+        flag("Whether tables are stored compressed.", OPTIONS),
     ] = False
-    fullstimer: Annotated[bool, Meta(description="every step's figures in the job's SAS-style log")] = True
+    fullstimer: Annotated[
+        bool,
+        Meta(description="every step's figures in the job's SAS-style log"),
+        flag("Whether SAS-style logs are written.", OPTIONS),
+    ] = True
     direct: Annotated[
         DirectMode,
         Meta(
             description="whether random_access and the scan of wide_sort's input pass by the page cache "
             "(O_DIRECT): auto where the file system allows it, yes or the job fails, no never"
         ),
+        text("Whether direct I/O is used: auto, yes or no.", OPTIONS),
     ] = "auto"

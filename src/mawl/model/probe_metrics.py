@@ -1,4 +1,4 @@
-"""Definitions of what a probe holds, and of a role's demand on its storage beside that."""
+"""Definitions of what a probe holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from mawl.model.metric import (
     bytes_metric,
     count_metric,
     flag_metric,
-    object_metric,
     rate_metric,
     ratio_metric,
     text_metric,
@@ -17,66 +16,6 @@ PAGE = "docs/design/probe.md"
 TEST = f"{PAGE}, A test"
 TARGET = f"{PAGE}, A target"
 GUIDELINE = f"{PAGE}, The guideline"
-DEMAND = f"{PAGE}, Demand against capability"
-
-
-_BY_DIRECTION: tuple[Metric, ...] = tuple(
-    metric
-    for direction, moved in (("read", "read from"), ("write", "written to"))
-    for metric in (
-        bytes_metric(
-            f"storage.by_role.*.{direction}.request_bytes",
-            f"Median bytes of the role's {direction} calls, for which the nearest test is sought.",
-            DEMAND,
-        ),
-        rate_metric(
-            f"storage.by_role.*.{direction}.peak_bytes_per_second",
-            f"Highest window of bytes {moved} the role's devices.",
-            DEMAND,
-        ),
-        rate_metric(
-            f"storage.by_role.*.{direction}.sustained_bytes_per_second",
-            f"Median window of the active phase of bytes {moved} the role's devices.",
-            DEMAND,
-        ),
-        rate_metric(
-            f"storage.by_role.*.{direction}.capability_bytes_per_second",
-            f"Rate of the {direction} test of the role's pattern at the nearest request size, at the best "
-            "number of streams.",
-            DEMAND,
-        ),
-        text_metric(f"storage.by_role.*.{direction}.test", "That test.", DEMAND),
-        ratio_metric(
-            f"storage.by_role.*.{direction}.peak_used_ratio", "Peak rate over the capability.", DEMAND
-        ),
-        ratio_metric(
-            f"storage.by_role.*.{direction}.sustained_used_ratio",
-            "Sustained rate over the capability.",
-            DEMAND,
-        ),
-    )
-)
-
-STORAGE_METRICS: tuple[Metric, ...] = (
-    object_metric("storage", "What each role asked of its devices beside what a probe found.", DEMAND),
-    text_metric("storage.tool", "What probed: the version of fio.", DEMAND),
-    Metric("storage.probed_at", "time", "text", "When the probe began.", DEMAND),
-    Metric("storage.by_role.*.devices", "-", "list", "Block devices of the role's file systems.", DEMAND),
-    Metric(
-        "storage.by_role.*.shared_with",
-        "-",
-        "list",
-        "Other roles on the same storage, whose demand is in these figures, too.",
-        DEMAND,
-    ),
-    Metric("storage.by_role.*.targets", "-", "list", "Targets of the probe that hold the role.", DEMAND),
-    text_metric(
-        "storage.by_role.*.pattern",
-        "sequential, or random where less than half of the role's bytes continued a stream.",
-        DEMAND,
-    ),
-    *_BY_DIRECTION,
-)
 
 _FIGURES: tuple[Metric, ...] = tuple(
     metric

@@ -1,4 +1,4 @@
-"""Definitions of I/O by role and of waits: in the summary, in jobs and steps, and in samples."""
+"""Definitions of I/O by role and of waits: in jobs and steps, and in samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from mawl.model.metric import (
     bytes_metric,
     count_metric,
     object_metric,
-    ratio_metric,
     seconds_metric,
 )
 from mawl.model.role_io import FILE_ROLES
@@ -97,107 +96,6 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
             *((f"blocked_{role}", f"Time of a job or step blocked in {role}") for role in FILE_ROLES[:-1]),
             ("blocked_other", "Time of a job or step blocked in anything else"),
         )
-    ),
-)
-
-_LATENCIES = (
-    ("mean", "Mean time inside"),
-    ("p50", "Median time inside"),
-    ("p99", "99th percentile of the time inside"),
-    ("max", "Longest of the"),
-    ("peak", "Highest window mean of the time inside"),
-)
-
-ROLE_METRICS: tuple[Metric, ...] = (
-    object_metric("io.by_role", "Calls, bytes, shares and latencies of data, work, util and other.", CALLS),
-    count_metric("io.by_role.*.reads", "Read calls.", CALLS),
-    count_metric("io.by_role.*.writes", "Write calls.", CALLS),
-    count_metric("io.by_role.*.syncs", "Syncs.", CALLS),
-    bytes_metric("io.by_role.*.read_bytes", "Bytes that read calls returned.", CALLS),
-    bytes_metric("io.by_role.*.written_bytes", "Bytes that write calls took.", CALLS),
-    ratio_metric(
-        "io.by_role.*.share_ratio", "Bytes read and written over those of all roles and other.", CALLS
-    ),
-    ratio_metric(
-        "io.by_role.*.sequential_ratio",
-        "Bytes of requests that continue one of the last 16 streams on their file, over all bytes.",
-        SEQUENTIAL,
-    ),
-    *(
-        Metric(
-            f"io.by_role.*.{direction}_latency_seconds.{name}",
-            "seconds",
-            "float",
-            f"{words} {direction} calls, page-cache hits included.",
-            LATENCY,
-        )
-        for direction in ("read", "write")
-        for name, words in _LATENCIES
-    ),
-    *(
-        Metric(
-            f"io.by_role.*.{direction}_request_bytes.{name}",
-            "bytes",
-            "float" if name == "mean" else "integer",
-            f"{words} bytes that a {direction} call moved.",
-            LATENCY,
-        )
-        for direction in ("read", "write")
-        for name, words in (("mean", "Mean"), ("p50", "Median of the"), ("p99", "99th percentile of the"))
-    ),
-    Metric("io.by_role.*.sync_latency_seconds.mean", "seconds", "float", "Mean time inside syncs.", LATENCY),
-    seconds_metric(
-        "io.by_role.*.uncaching_seconds",
-        "Time inside reads, writes and closes that --cache none added: writeback started and waited for, "
-        "pages dropped; 0 in other runs.",
-        UNCACHED,
-    ),
-    Metric("io.by_role.*.volumes", "-", "list", "The directories of the role.", CALLS),
-    object_metric(
-        "io.devices_by_role",
-        "Bytes at the devices of each role, where each has devices of its own.",
-        FALLBACKS,
-    ),
-    *(
-        bytes_metric(
-            f"io.devices_by_role.{role}.{name}", f"Bytes {words} at the devices of {role}.", FALLBACKS
-        )
-        for role in FILE_ROLES[:-1]
-        for name, words in (("read_bytes", "read"), ("written_bytes", "written"))
-    ),
-    ratio_metric(
-        "io.coverage_ratio",
-        "Bytes that counted calls moved, files or not, over the kernel's account of all jobs that count.",
-        COVERAGE,
-    ),
-    bytes_metric("io.direct.read_bytes", "Sum of direct_read_bytes over the jobs that know theirs.", DIRECT),
-    bytes_metric(
-        "io.direct.written_bytes", "Sum of direct_written_bytes over the jobs that know theirs.", DIRECT
-    ),
-    Metric("io.direct.programs", "-", "list", "Programs some of whose requests were direct.", DIRECT),
-    Metric("io.unseen", "-", "list", "What of the jobs' I/O could not be counted, in sentences.", COVERAGE),
-    object_metric("wait", "Where the time of the jobs that count went; adds up to their real time.", WAITS),
-    seconds_metric("wait.on_cpu_seconds", "On a CPU.", WAITS),
-    seconds_metric(
-        "wait.blocked_at_most_seconds",
-        "Real time less CPU time and, where it is known, run queue, job by job and never below 0: the most "
-        "that jobs of one thread can have been blocked.",
-        WAITS,
-    ),
-    seconds_metric("wait.run_queue_seconds", "Waiting for a CPU.", WAITS),
-    *(
-        Metric(f"wait.blocked_seconds.{role}", "seconds", "float", f"Blocked in {words}.", WAITS)
-        for role, words in BLOCKED.items()
-    ),
-    object_metric(
-        "wait.known", "The sums over the jobs that count and whose whole time is known by state.", WAITS
-    ),
-    count_metric("wait.known.jobs", "The jobs that these sums hold.", WAITS),
-    seconds_metric("wait.known.on_cpu_seconds", "On a CPU, of these jobs.", WAITS),
-    seconds_metric("wait.known.run_queue_seconds", "Waiting for a CPU, of these jobs.", WAITS),
-    *(
-        seconds_metric(f"wait.known.blocked_seconds.{role}", f"Blocked in {words}, of these jobs.", WAITS)
-        for role, words in BLOCKED.items()
     ),
 )
 

@@ -6,7 +6,7 @@ not known; the reason stands in ``RunFacts.missing`` under the dotted path of th
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -14,7 +14,9 @@ from mawl.model.campaign import CampaignPart
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.dirty import DirtyPages
+from mawl.model.figure import block, count, flag, listing, seconds, share, size, text
 from mawl.model.inventory import Inventory
+from mawl.model.metric import CACHE, CPU_ACCOUNT, FACTS, HOST_ROLES, LOSSES, OPTIONS, PLAN, VOLUME_SPACE
 from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
@@ -29,16 +31,18 @@ Setting = str | int | float | bool | None
 class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was to run.  ``gate_jobs`` are released together at the start."""
 
-    name: str
-    title: str
-    sessions: int
-    jobs: int
-    scale: float | None = None
-    scale_name: str | None = None
-    seed: int | None = None
-    options: Options | None = None
-    planned_peak_concurrent: int | None = None
-    gate_jobs: int | None = None
+    name: Annotated[str, text("Name of the workload.", PLAN)]
+    title: Annotated[str, text("What the workload is, in words.", PLAN)]
+    sessions: Annotated[int, count("Sessions of the workload.", PLAN)]
+    jobs: Annotated[int, count("Jobs of the workload.", PLAN)]
+    scale: Annotated[float | None, share("Size of the inputs beside scale full (1.0).", PLAN)] = None
+    scale_name: Annotated[str | None, text("Name of the scale.", PLAN)] = None
+    seed: Annotated[int | None, count("Seed of the input tables.", PLAN)] = None
+    options: Annotated[Options | None, block("The options a run carries.", OPTIONS)] = None
+    planned_peak_concurrent: Annotated[
+        int | None, count("Most jobs that the plan runs side by side.", PLAN)
+    ] = None
+    gate_jobs: Annotated[int | None, count("Jobs that are released together at the start.", PLAN)] = None
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,21 +54,49 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     shows that it is a virtual machine.
     """
 
-    name: str
-    kernel: str | None = None
-    python: str | None = None
-    cpu_model: str | None = None
-    cores: int | None = None
-    core_basis: CoreBasis | None = None
-    memory_bytes: int | None = None
-    cpus_used: list[int] | None = None
-    memory_limit_bytes: int | None = None
-    sockets: int | None = None
-    physical_cores: int | None = None
-    logical_cpus: int | None = None
-    smt: str | None = None
-    virtual: str | None = None
-    same_machine_as: str | None = None
+    name: Annotated[str, text("Name of the node.", FACTS)]
+    kernel: Annotated[str | None, text("Its kernel.", "uname(2)")] = None
+    python: Annotated[str | None, text("Its Python.", FACTS)] = None
+    cpu_model: Annotated[str | None, text("Its processor.", "proc_cpuinfo(5)")] = None
+    cores: Annotated[int | None, count("Its cores, counted in core_basis.", FACTS)] = None
+    core_basis: Annotated[CoreBasis | None, text("physical core, or vCPU on a virtual machine.", FACTS)] = (
+        None
+    )
+    memory_bytes: Annotated[int | None, size("Its memory.", "proc_meminfo(5)")] = None
+    cpus_used: Annotated[
+        list[int] | None,
+        listing(
+            "Logical CPUs the jobs were held to; null for all.",
+            FACTS,
+            absent="not restricted: all processors",
+        ),
+    ] = None
+    memory_limit_bytes: Annotated[
+        int | None,
+        size("Memory the jobs were held to; null for all.", FACTS, absent="not restricted: all memory"),
+    ] = None
+    sockets: Annotated[int | None, count("Its processor sockets.", FACTS)] = None
+    physical_cores: Annotated[int | None, count("Its physical cores, as the kernel sees them.", FACTS)] = None
+    logical_cpus: Annotated[int | None, count("Its logical processors.", FACTS)] = None
+    smt: Annotated[
+        str | None, text("Threads of a core: on, off, forceoff, notsupported, notimplemented.", FACTS)
+    ] = None
+    virtual: Annotated[
+        str | None,
+        text(
+            "What shows that it is a virtual machine; null on bare metal.",
+            FACTS,
+            absent="nothing shows that it is a virtual machine",
+        ),
+    ] = None
+    same_machine_as: Annotated[
+        str | None,
+        text(
+            "The node before it that is the same machine; null for others.",
+            FACTS,
+            absent="it is a machine of its own, as far as its boot id tells",
+        ),
+    ] = None
     """The node before it that is the same machine (namespaces, say): what is the machine's counts there."""
 
 
@@ -80,25 +112,44 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     and before the first job, ``after`` when the last one had ended and its temporary files were gone.
     """
 
-    role: Role
-    node: str
-    directory: str
-    mount_point: str | None = None
-    file_system: str | None = None
-    source: str | None = None
-    network: bool = False
-    devices: list[str] = []
-    layers: list[str] = []
-    disks: list[str] = []
-    shared_with: list[Role] = []
-    transport: Transport | None = None
+    role: Annotated[Role, text("A role: data, work or util.", HOST_ROLES)]
+    node: Annotated[str, text("The node whose directory it is.", HOST_ROLES)]
+    directory: Annotated[str, text("One of its directories.", HOST_ROLES)]
+    mount_point: Annotated[str | None, text("The mount that holds it.", HOST_ROLES)] = None
+    file_system: Annotated[str | None, text("Type of the file system.", HOST_ROLES)] = None
+    source: Annotated[str | None, text("What is mounted there.", HOST_ROLES)] = None
+    network: Annotated[bool, flag("Whether its storage is another machine's.", HOST_ROLES)] = False
+    devices: Annotated[
+        list[str], listing("Block devices that the file system names as its own.", HOST_ROLES)
+    ] = []
+    layers: Annotated[
+        list[str], listing("Block devices from there to the disks, top first.", HOST_ROLES)
+    ] = []
+    disks: Annotated[list[str], listing("Block devices at the bottom.", HOST_ROLES)] = []
+    shared_with: Annotated[
+        list[Role], listing("Other roles in the same file system or on one of its disks.", HOST_ROLES)
+    ] = []
+    transport: Annotated[
+        Transport | None,
+        text(
+            "How its disks are attached over a network or fabric: fc, iscsi, nvme-tcp, nvme-rdma or nvme-fc.",
+            LOSSES,
+            absent="its disks are not known to be reached over a network or fabric",
+        ),
+    ] = None
     """How its disks are attached, where that is over a fabric or network."""
-    reason: str | None = None
-    size_bytes: int | None = None
-    used_before_bytes: int | None = None
-    used_after_bytes: int | None = None
-    free_before_bytes: int | None = None
-    free_after_bytes: int | None = None
+    reason: Annotated[
+        str | None, text("Why no device is known.", HOST_ROLES, absent="its devices are known")
+    ] = None
+    size_bytes: Annotated[int | None, size("Size of its file system.", VOLUME_SPACE)] = None
+    used_before_bytes: Annotated[
+        int | None, size("Bytes used there before the jobs, inputs made.", VOLUME_SPACE)
+    ] = None
+    used_after_bytes: Annotated[int | None, size("Bytes used there after the jobs.", VOLUME_SPACE)] = None
+    free_before_bytes: Annotated[
+        int | None, size("Bytes free there before the jobs, inputs made.", VOLUME_SPACE)
+    ] = None
+    free_after_bytes: Annotated[int | None, size("Bytes free there after the jobs.", VOLUME_SPACE)] = None
 
 
 class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,13 +161,22 @@ class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
     be dropped or read, and why.
     """
 
-    mode: CacheMode | None = None
-    input_bytes: int
-    resident_bytes: int | None = None
-    source: str | None = None
-    reason: str | None = None
-    machine_wide: bool = False
-    remarks: list[str] = []
+    mode: Annotated[
+        CacheMode | None,
+        text(
+            "cold or warm, where the run asked for it (--cache).",
+            CACHE,
+            absent="not asked for: the cache was left as it was",
+        ),
+    ] = None
+    input_bytes: Annotated[int, size("Size of the input tables.", CACHE)]
+    resident_bytes: Annotated[
+        int | None, size("What of them was in the page cache before the start.", CACHE)
+    ] = None
+    source: Annotated[str | None, text("The call that told: cachestat or mincore.", CACHE)] = None
+    reason: Annotated[str | None, text("Why it is not known.", CACHE, absent="it is known")] = None
+    machine_wide: Annotated[bool, flag("Whether all caches of the machine were dropped.", CACHE)] = False
+    remarks: Annotated[list[str], listing("What could not be dropped or read, and why.", CACHE)] = []
 
 
 class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,9 +249,20 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     """What mawl itself (runner, collectors, launcher) used; ``startup_cpu_seconds`` are part of
     ``cpu_seconds``, spent before the first job could start."""
 
-    cpu_seconds: float | None = None
-    startup_cpu_seconds: float | None = None
-    peak_memory_bytes: int | None = None
+    cpu_seconds: Annotated[
+        float | None,
+        seconds(
+            "CPU time of mawl itself: the runner with its collectors, and the launcher "
+            "(cpu_account.launcher).",
+            CPU_ACCOUNT,
+        ),
+    ] = None
+    startup_cpu_seconds: Annotated[
+        float | None, seconds("The part of it before the first job could start.", CPU_ACCOUNT)
+    ] = None
+    peak_memory_bytes: Annotated[
+        int | None, size("Peak resident size of the runner plus that of the launcher.", CPU_ACCOUNT)
+    ] = None
 
 
 class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,10 +272,27 @@ class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):
     version 1 look once a tick).
     """
 
-    source: str
-    cpu_seconds: float | None = None
-    user_cpu_seconds: float | None = None
-    system_cpu_seconds: float | None = None
+    source: Annotated[str, text("Whose account it is.", FACTS)]
+    cpu_seconds: Annotated[
+        float | None,
+        seconds("User and system CPU time by that account.", FACTS, absent="that account gives no sum"),
+    ] = None
+    user_cpu_seconds: Annotated[
+        float | None,
+        seconds(
+            "User CPU time by that account.",
+            FACTS,
+            absent="that account only samples the split into user and system",
+        ),
+    ] = None
+    system_cpu_seconds: Annotated[
+        float | None,
+        seconds(
+            "System CPU time by that account.",
+            FACTS,
+            absent="that account only samples the split into user and system",
+        ),
+    ] = None
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):

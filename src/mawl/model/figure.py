@@ -1,0 +1,105 @@
+"""What a field of a summary says of its figure: unit, definition, source, formatter, why it may be missing.
+
+A field is ``name: Annotated[Number | None, seconds("What it is.", PAGE)]``.  Where several fields hold the
+same struct, its definitions have places (``{when}``) that :func:`words` at each of these fields fill.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from mawl.model.metric import Kind, Unit
+
+Number: TypeAlias = int | float
+"""A figure as it was counted: a sum of whole numbers stays one."""
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """What a figure is.  ``absent`` says why it may be null where nothing else is known, ``within`` the same
+    of all that its block holds.  A block without a ``definition`` has no entry of its own."""
+
+    unit: Unit = "-"
+    type: Kind = "object"
+    definition: str = ""
+    source: str = ""
+    absent: str = ""
+    within: str = ""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """What definitions of a struct say at one of the fields that hold it, and their ``source`` there."""
+
+    places: dict[str, str]
+    source: str | None = None
+
+
+def words(*, source: str | None = None, **places: str) -> Words:
+    """The words for the places in the definitions of a struct."""
+    return Words(places, source)
+
+
+def count(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A whole number."""
+    return Figure(unit="count", type="integer", definition=definition, source=source, absent=absent)
+
+
+def seconds(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A duration."""
+    return Figure(unit="seconds", type="float", definition=definition, source=source, absent=absent)
+
+
+def size(definition: str, source: str, *, absent: str = "", kind: Kind = "integer") -> Figure:
+    """Bytes."""
+    return Figure(unit="bytes", type=kind, definition=definition, source=source, absent=absent)
+
+
+def rate(definition: str, source: str, *, absent: str = "") -> Figure:
+    """Bytes a second."""
+    return Figure(unit="bytes per second", type="float", definition=definition, source=source, absent=absent)
+
+
+def share(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A ratio, or a mean of counts."""
+    return Figure(unit="ratio", type="float", definition=definition, source=source, absent=absent)
+
+
+def hertz(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A frequency."""
+    return Figure(unit="hertz", type="float", definition=definition, source=source, absent=absent)
+
+
+def unitless(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A figure whose unit stands beside it."""
+    return Figure(unit="-", type="float", definition=definition, source=source, absent=absent)
+
+
+def flag(definition: str, source: str, *, absent: str = "") -> Figure:
+    """Yes or no."""
+    return Figure(unit="-", type="boolean", definition=definition, source=source, absent=absent)
+
+
+def text(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A name or sentence."""
+    return Figure(unit="text", type="text", definition=definition, source=source, absent=absent)
+
+
+def sentence(definition: str, source: str) -> Figure:
+    """One of a list of sentences."""
+    return Figure(unit="-", type="text", definition=definition, source=source)
+
+
+def instant(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A point in time (ISO 8601, UTC)."""
+    return Figure(unit="time", type="text", definition=definition, source=source, absent=absent)
+
+
+def listing(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A list."""
+    return Figure(unit="-", type="list", definition=definition, source=source, absent=absent)
+
+
+def block(definition: str = "", source: str = "", *, absent: str = "", within: str = "") -> Figure:
+    """A block of figures."""
+    return Figure(definition=definition, source=source, absent=absent, within=within)

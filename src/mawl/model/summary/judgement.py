@@ -1,0 +1,287 @@
+"""What a summary concludes: capacity, limit, validity, threads, thresholds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.model.figure import Number, count, flag, listing, rate, share, text, unitless, words
+
+THE_ANSWERS = "docs/design/capacity.md, The answers"
+SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
+THE_INTERVAL = "docs/design/capacity.md, The interval"
+THE_GUIDELINE = "docs/design/capacity.md, The guideline"
+THE_VERDICT = "docs/design/verdict.md, The verdict"
+WHAT_A_RESOURCE_COST = "docs/design/verdict.md, What a resource cost"
+EVIDENCE = "docs/design/verdict.md, Evidence"
+STATUS = "docs/design/validity.md, Status"
+THE_MODE = "docs/design/threads.md, The mode"
+THE_NEXT_MODE = "docs/design/threads.md, The next mode"
+THRESHOLDS = "docs/reference/thresholds.md"
+
+
+class Part(msgspec.Struct, kw_only=True):
+    """The answer for compute or for storage."""
+
+    answer: Annotated[str, text("carried, not carried or not known.", THE_ANSWERS)]
+    median: Annotated[
+        Number | None,
+        share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN_AND_ITS_PARTS),
+    ]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
+    reason: Annotated[str | None, text("Why the answer is not known.", THE_ANSWERS)]
+
+
+class StoragePart(Part, kw_only=True):
+    """The answer for storage, and the rate that it is about."""
+
+    asked_bytes_per_second: Annotated[
+        Number | None,
+        rate("Sustained rate at the device that the answer for the storage is about.", THE_ANSWERS),
+    ]
+
+
+class Slowdown(msgspec.Struct, kw_only=True):
+    """How much longer jobs took in the mix than alone."""
+
+    median: Annotated[
+        Number | None,
+        share("Median over jobs of real time in the mix over alone.", SLOWDOWN_AND_ITS_PARTS),
+    ]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
+    p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
+    longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
+    most: Annotated[Number | None, share("The bound of the medians of both parts.", THE_ANSWERS)]
+    by_job: dict[
+        str,
+        Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
+    ]
+    jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN_AND_ITS_PARTS)]
+    counted: Annotated[int, count("Jobs that count.", SLOWDOWN_AND_ITS_PARTS)]
+    runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", THE_INTERVAL)]
+
+
+class Guideline(msgspec.Struct, kw_only=True):
+    """Throughput per core beside the guideline."""
+
+    bytes_per_second_per_core: Annotated[
+        Number | None, rate("Throughput per core: of a probe, else sustained in this run.", THE_GUIDELINE)
+    ]
+    basis: Annotated[
+        str | None, text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE)
+    ]
+    warn_bytes_per_second_per_core: Annotated[
+        Number | None, rate("Below it the guideline is not met.", THE_GUIDELINE)
+    ]
+    good_bytes_per_second_per_core: Annotated[Number | None, rate("From it on it is good.", THE_GUIDELINE)]
+    core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", THE_GUIDELINE)]
+    standing: Annotated[str | None, text("good, warn or below.", THE_GUIDELINE)]
+    met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", THE_GUIDELINE)]
+
+
+class Capacity(msgspec.Struct, kw_only=True):
+    """Whether the system carries the load."""
+
+    answer: Annotated[str, text("carried, not carried or not known: jobs, compute and storage.", THE_ANSWERS)]
+    carried: Annotated[
+        bool | None, flag("The same: true, false, or null where it is not known.", THE_ANSWERS)
+    ]
+    preliminary: Annotated[
+        bool | None,
+        flag("Whether the active phase is too short for an answer that can be published.", THE_ANSWERS),
+    ]
+    compute: Annotated[Part, words(words="CPU time and run queue")]
+    storage: Annotated[StoragePart, words(words="I/O of data, work and util")]
+    slowdown: Slowdown
+    guideline: Guideline
+    reasons: Annotated[list[str], listing("A sentence for each part of the answer.", THE_ANSWERS)]
+    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", THE_ANSWERS)]
+
+
+class Shares(msgspec.Struct, kw_only=True):
+    """Shares of the active time by what limited it."""
+
+    storage: Annotated[
+        Number | None,
+        share("Share of the active time that tells in windows limited by storage.", THE_VERDICT),
+    ]
+    cpu: Annotated[
+        Number | None,
+        share("Share of the active time that tells in windows limited by cpu.", THE_VERDICT),
+    ]
+    memory: Annotated[
+        Number | None,
+        share("Share of the active time that tells in windows limited by memory.", THE_VERDICT),
+    ]
+    network: Annotated[
+        Number | None,
+        share("Share of the active time that tells in windows limited by network.", THE_VERDICT),
+    ]
+    none: Annotated[
+        Number | None,
+        share("Share of the active time that tells in windows that nothing limited.", THE_VERDICT),
+    ]
+
+
+class Losses(msgspec.Struct, kw_only=True):
+    """What waiting for each resource cost."""
+
+    storage: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for storage cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    cpu: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for cpu cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    memory: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for memory cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    network: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for network cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+
+
+class Headroom(msgspec.Struct, kw_only=True):
+    """What the run left of each resource."""
+
+    cpu_ratio: Annotated[Number | None, share("Mean share of processor time that was idle.", THE_VERDICT)]
+    storage_ratio: Annotated[
+        Number | None,
+        share(
+            "1 less the highest of demand over the probe's capability, of any role and direction;"
+            " without a probe 1 less the busy share of the busiest device of the roles.",
+            THE_VERDICT,
+        ),
+    ]
+    storage_source: Annotated[str | None, text("Which of both it is, and of what.", THE_VERDICT)]
+    memory_ratio: Annotated[
+        Number | None,
+        share(
+            "Least memory that was available over all; below a memory limit 1 less the most that "
+            "the jobs held over that limit.",
+            THE_VERDICT,
+        ),
+    ]
+    memory_source: Annotated[str | None, text("The limit in force.", THE_VERDICT)]
+    network_ratio: Annotated[
+        Number | None,
+        share("1 less the highest window of any interface, one way, over its speed.", THE_VERDICT),
+    ]
+    network_source: Annotated[str | None, text("The interface.", THE_VERDICT)]
+
+
+class EvidenceLine(msgspec.Struct, kw_only=True):
+    """A line of evidence."""
+
+    kind: Annotated[str, text("evidence, or support, which never decides.", EVIDENCE)]
+    sentence: Annotated[str, text("The line, with the figures it used.", EVIDENCE)]
+
+
+class Limit(msgspec.Struct, kw_only=True):
+    """What limits the system."""
+
+    verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", THE_VERDICT)]
+    role: Annotated[
+        str | None, text("The role whose I/O cost most, where the verdict is storage.", THE_VERDICT)
+    ]
+    device: Annotated[str | None, text("The device that holds that role, where it is one.", THE_VERDICT)]
+    device_peak_bytes_per_second: Annotated[
+        Number | None,
+        rate("What that device read and wrote in its highest window of the active phase.", THE_VERDICT),
+    ]
+    device_read_peak_bytes_per_second: Annotated[
+        Number | None, rate("What that device read in its highest window of the active phase.", THE_VERDICT)
+    ]
+    device_write_peak_bytes_per_second: Annotated[
+        Number | None, rate("What that device wrote in its highest window of the active phase.", THE_VERDICT)
+    ]
+    shares: Shares
+    losses: Losses
+    told_ratio: Annotated[
+        Number | None,
+        share("Share of the active time whose windows tell what limited them.", THE_VERDICT),
+    ]
+    second: Annotated[str | None, text("The resource that cost most beside the verdict.", THE_VERDICT)]
+    headroom: Headroom
+    evidence: list[EvidenceLine]
+
+
+class FindingFigures(msgspec.Struct, kw_only=True):
+    """What a rule of validity found."""
+
+    rule: Annotated[str, text("The rule that found it.", STATUS)]
+    severity: Annotated[str, text("invalid, preliminary or remark.", STATUS)]
+    sentence: Annotated[str, text("What it found, with the figures it used.", STATUS)]
+    cure: Annotated[str, text("What to do about it.", STATUS)]
+
+
+class UnmeasuredRule(msgspec.Struct, kw_only=True):
+    """A rule of validity that the run lacks the figure of."""
+
+    rule: Annotated[str, text("A rule whose figure the run does not have.", STATUS)]
+    severity: Annotated[str, text("What that makes of the run: preliminary or remark.", STATUS)]
+    reason: Annotated[str, text("Why the run does not have it.", STATUS)]
+
+
+class Validity(msgspec.Struct, kw_only=True):
+    """Whether the run can be believed."""
+
+    status: Annotated[str, text("publishable, preliminary or invalid.", STATUS)]
+    findings: list[FindingFigures]
+    unmeasured: list[UnmeasuredRule]
+
+
+class ThreadMode(msgspec.Struct, kw_only=True):
+    """Hardware threads of a node."""
+
+    threads_per_core: Annotated[
+        int | None,
+        count("Hardware threads of a core that are on; where cores differ the most of one.", THE_MODE),
+    ]
+    hardware_threads: Annotated[int | None, count("Those of the node: its logical processors.", THE_MODE)]
+    mode: Annotated[str | None, text("As the system tells it: on, off, 4, SMT-8 ...", THE_MODE)]
+    busy_ratio: Annotated[
+        Number | None, share("Share of the active phase's processor time that was busy.", THE_NEXT_MODE)
+    ]
+    runnable: Annotated[Number | None, share("Mean runnable threads in the active phase.", THE_NEXT_MODE)]
+
+
+class Smt(msgspec.Struct, kw_only=True):
+    """Hardware threads of the cores."""
+
+    nodes: dict[str, ThreadMode]
+    findings: Annotated[
+        list[str],
+        listing(
+            "For each node whose next mode is worth a try: rule, severity (remark), sentence and cure.",
+            THE_NEXT_MODE,
+        ),
+    ]
+
+
+class ThresholdUsed(msgspec.Struct, kw_only=True):
+    """A threshold that decided something in this run."""
+
+    name: Annotated[str, text("A threshold that decided something in this run.", THRESHOLDS)]
+    bound: Annotated[Number | None, unitless("Its value, in its base unit.", THRESHOLDS)]
+    unit: Annotated[str, text("That unit.", THRESHOLDS)]
+    meaning: Annotated[str, text("What it decides.", THRESHOLDS)]
+    source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLDS)]

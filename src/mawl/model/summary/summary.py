@@ -1,0 +1,159 @@
+"""The summary of a run: every figure with its definition."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.model.figure import block, instant, sentence, text
+from mawl.model.metric import CPU_ACCOUNT, FACTS, HOST, MISSING
+from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
+from mawl.model.summary.cluster import Cluster
+from mawl.model.summary.compression import Compressibility
+from mawl.model.summary.host import Host
+from mawl.model.summary.io import Io
+from mawl.model.summary.jobs import Failure, Jobs, Recorded
+from mawl.model.summary.judgement import Capacity, Limit, Smt, ThresholdUsed, Validity
+from mawl.model.summary.programs import ProgramFigures
+from mawl.model.summary.signature import SignatureFigure
+from mawl.model.summary.storage import Storage
+from mawl.model.summary.time import CpuAccount, CpuReal, Time
+from mawl.model.summary.volumes import Inputs, Roles, VolumeFigures
+from mawl.model.summary.waits import Wait
+from mawl.model.summary.windows import WindowFigures
+
+RUN_FOLDER = "docs/design/run-folder.md"
+LAUNCH = "docs/design/launch.md"
+WAITS = "docs/design/waits.md"
+WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
+DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
+ORDER = "docs/design/volumes.md, Order"
+WHAT_IS_REPORTED_PAGE = "docs/design/volumes.md, What is reported"
+IN_A_RUN = "docs/design/compressibility.md, In a run"
+THE_VERDICT = "docs/design/verdict.md, The verdict"
+THE_MODE = "docs/design/threads.md, The mode"
+
+
+class Summary(msgspec.Struct, kw_only=True):
+    """The summary of a run."""
+
+    run_id: Annotated[str, text("Name of the run.", FACTS)]
+    format_version: Annotated[str, text("Version of the run folder's format, MAJOR.MINOR.", RUN_FOLDER)]
+    mawl_version: Annotated[str, text("The mawl that wrote the run.", FACTS)]
+    kind: Annotated[str, text("measured, imported or simulated.", FACTS)]
+    workload: WorkloadFacts
+    outcome: Annotated[str, text("running, completed, failed (a job failed), aborted or interrupted.", FACTS)]
+    outcome_reason: Annotated[
+        str | None, text("Why the run did not complete well.", FACTS, absent="nothing to explain")
+    ]
+    started_at: Annotated[str, instant("When the run began (UTC, ISO 8601).", FACTS)]
+    ended_at: Annotated[
+        str | None, instant("When the run ended (UTC, ISO 8601).", FACTS, absent="the run has not ended")
+    ]
+    start_mode: Annotated[str | None, text("How jobs were started: zygote or spawn.", LAUNCH)]
+    nodes: Annotated[
+        list[NodeFacts], block(within="the kernel does not say, or the run is older than format 1.1")
+    ]
+    recorded: Recorded
+    jobs: Jobs
+    time: Time
+    cpu_real_ratio: CpuReal
+    io: Io
+    wait: Annotated[
+        Wait | None,
+        block(
+            "Where the time of the jobs that count went; adds up to their real time.",
+            WAITS,
+            absent="the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
+        ),
+    ]
+    programs: Annotated[
+        dict[str, ProgramFigures],
+        block(within="no job of this program counts, or one of them lacks the figure"),
+    ]
+    cpu_account: CpuAccount
+    outside_cpu: Annotated[
+        OutsideCpu | None,
+        block(
+            "The total of cpu_account by an account that is not mawl's.",
+            CPU_ACCOUNT,
+            absent="no account outside mawl was at hand (a control group that mawl may use)",
+        ),
+    ]
+    overhead: Overhead
+    cluster: Annotated[
+        Cluster | None,
+        block(
+            "The nodes of a run on several; null for a run on one.",
+            WHAT_IS_REPORTED,
+            absent="the run was on one node",
+            within="no job of the node ended, its clock was not read, or no sample covers its jobs",
+        ),
+    ]
+    windows: Annotated[
+        list[WindowFigures], block(within="no sample covers that window, or this run did not measure it")
+    ]
+    failures: list[Failure]
+    remarks: list[Annotated[str, sentence("What a reader found wrong with the folder and left out.", FACTS)]]
+    host: Annotated[
+        Host | None,
+        block(
+            "CPU, memory, devices and network of the nodes.",
+            HOST,
+            within="the kernel or the imported file does not tell it, nothing of the kind happened, or "
+            "samples do not cover half of the run",
+        ),
+    ]
+    storage: Annotated[
+        Storage | None,
+        block("What each role asked of its devices beside what a probe found.", DEMAND_AGAINST_CAPABILITY),
+    ]
+    volume_order: Annotated[
+        str | None,
+        text(
+            "How files went to volumes: rotation or free-space.",
+            ORDER,
+            absent="a run of format 1.1 or older, or imported",
+        ),
+    ]
+    volumes: Annotated[list[VolumeFigures], block(within="no mount above the directory is known")]
+    roles: Annotated[Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE)]
+    inputs: Inputs | None
+    compressibility: Annotated[
+        Compressibility | None,
+        block(
+            "What compression would save on data, work and util, and what it saves.",
+            IN_A_RUN,
+            absent="not asked for (mawl run --compressibility yes)",
+            within="its own reason says why, or it does not apply here",
+        ),
+    ]
+    capacity: Annotated[
+        Capacity | None, block(absent="the summary alone does not judge; mawl report does")
+    ] = None
+    limit: Annotated[
+        Limit | None,
+        block(
+            "What limits the system; null where no window tells.",
+            THE_VERDICT,
+            absent="the summary alone does not judge; mawl report does",
+        ),
+    ]
+    smt: Annotated[
+        Smt | None,
+        block(
+            "Hardware threads of the cores; null where the run names no node.",
+            THE_MODE,
+            absent="the summary alone does not judge; mawl report does",
+            within="the kernel or the recording does not tell",
+        ),
+    ]
+    validity: Annotated[
+        Validity | None, block(absent="the summary alone does not judge; mawl report does")
+    ] = None
+    thresholds: Annotated[
+        list[ThresholdUsed] | None, block(absent="the summary alone does not judge; mawl report does")
+    ] = None
+    signature: dict[str, SignatureFigure]
+    missing: dict[str, Annotated[str, sentence("Path of a null to the reason.", MISSING)]]

@@ -1,0 +1,186 @@
+"""Times of a run, and its CPU account."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.model.figure import Number, block, count, listing, rate, seconds, share, size, text, words
+from mawl.model.metric import (
+    ADJUSTED,
+    AT_ONCE,
+    COUNTED,
+    CPU_ACCOUNT,
+    HOST,
+    IMPORTED_TIMES,
+    MEMORY,
+    PHASES,
+    RATIO,
+    REAL,
+    THROUGHPUT,
+)
+
+
+class KnownJobs(msgspec.Struct, kw_only=True):
+    """How many jobs have each figure."""
+
+    real_time: Annotated[int, count("Jobs that count and have real time.", COUNTED)]
+    cpu: Annotated[int, count("Jobs that count and have CPU time.", COUNTED)]
+    user_cpu: Annotated[int, count("Jobs that count and have user CPU time.", COUNTED)]
+    system_cpu: Annotated[int, count("Jobs that count and have system CPU time.", COUNTED)]
+    memory: Annotated[int, count("Jobs that count and have memory.", COUNTED)]
+    os_memory: Annotated[int, count("Jobs that count and have peak resident size.", COUNTED)]
+
+
+class KnownTimes(msgspec.Struct, kw_only=True):
+    """Sums over the jobs that have a figure."""
+
+    real_time_seconds: Annotated[
+        Number | None, seconds("Sum of real time over the jobs that count and have it.", COUNTED)
+    ]
+    cpu_seconds: Annotated[
+        Number | None, seconds("Sum of CPU time over the jobs that count and have it.", COUNTED)
+    ]
+    user_cpu_seconds: Annotated[
+        Number | None, seconds("Sum of user CPU time over the jobs that count and have it.", COUNTED)
+    ]
+    system_cpu_seconds: Annotated[
+        Number | None, seconds("Sum of system CPU time over the jobs that count and have it.", COUNTED)
+    ]
+    memory_bytes: Annotated[
+        Number | None, size("Sum of memory over the jobs that count and have it.", COUNTED)
+    ]
+    os_memory_bytes: Annotated[
+        Number | None, size("Sum of peak resident size over the jobs that count and have it.", COUNTED)
+    ]
+    jobs: KnownJobs
+
+
+class Observed(msgspec.Struct, kw_only=True):
+    """The part of an import that figures over time are of."""
+
+    started_at: Annotated[str, text("Start of that part.", IMPORTED_TIMES)]
+    ended_at: Annotated[str, text("End of that part.", IMPORTED_TIMES)]
+    length_seconds: Annotated[Number | None, seconds("Its length.", IMPORTED_TIMES)]
+
+
+class Period(msgspec.Struct, kw_only=True):
+    """One of the periods of an import that is not one run."""
+
+    started_at: Annotated[str, text("First start of a job in a period of an import.", IMPORTED_TIMES)]
+    length_seconds: Annotated[Number | None, seconds("First start to last end in it.", IMPORTED_TIMES)]
+    jobs: Annotated[int, count("Jobs that started in it.", IMPORTED_TIMES)]
+    peak_concurrent: Annotated[int, count("Most jobs that ran at once in it.", AT_ONCE)]
+    real_time_seconds: Annotated[
+        Number | None, seconds("Sum over its jobs that count and have a real time.", REAL)
+    ]
+    recorded_seconds: Annotated[Number | None, seconds("Time of it that recordings cover.", IMPORTED_TIMES)]
+    cpu_busy_ratio: Annotated[Number | None, share("host.cpu_busy_ratio over what is recorded of it.", HOST)]
+    cpu_iowait_ratio: Annotated[Number | None, share("host.cpu_iowait_ratio over the same.", HOST)]
+    device_read_bytes_per_second: Annotated[Number | None, rate("Read at devices over the same.", THROUGHPUT)]
+    device_write_bytes_per_second: Annotated[
+        Number | None, rate("Written at devices over the same.", THROUGHPUT)
+    ]
+
+
+class CpuRange(msgspec.Struct, kw_only=True):
+    """The least and the most that a CPU time can be."""
+
+    low: float
+    high: float
+
+
+class Time(msgspec.Struct, kw_only=True):
+    """Phases of the run, and sums over the jobs that count."""
+
+    elapsed_seconds: Annotated[
+        Number | None, seconds("First start of a job to last end (or record, without one).", PHASES)
+    ]
+    active_seconds: Annotated[
+        Number | None, seconds("Elapsed time before the tail; null where the tail is.", PHASES)
+    ]
+    tail_seconds: Annotated[
+        Number | None,
+        seconds(
+            "Elapsed time after fewer than max(3, 10 % of the sessions) jobs, or only trail_out "
+            "jobs, ran; 0 with fewer than four sessions, null where a run that did not go through"
+            " had jobs yet to start.",
+            PHASES,
+        ),
+    ]
+    startup_seconds: Annotated[
+        Number | None,
+        seconds("Wall time from taking the roles and starting the launcher until the gate opened.", PHASES),
+    ]
+    real_time_seconds: Annotated[
+        Number | None, seconds("Sum of the jobs' real time: the papers' workload response time.", REAL)
+    ]
+    cpu_seconds: Annotated[
+        Number | None,
+        seconds("Sum of the jobs' CPU time, user and system, also where only both are known.", COUNTED),
+    ]
+    user_cpu_seconds: Annotated[Number | None, seconds("Sum of the jobs' user CPU time.", COUNTED)]
+    system_cpu_seconds: Annotated[Number | None, seconds("Sum of the jobs' system CPU time.", COUNTED)]
+    memory_bytes: Annotated[Number | None, size("Sum of the jobs' memory.", MEMORY)]
+    os_memory_bytes: Annotated[Number | None, size("Sum of the jobs' peak resident sizes.", MEMORY)]
+    known: KnownTimes
+    adjusted_cpu_seconds: Annotated[
+        CpuRange | None,
+        seconds(
+            "CPU time without AIX's scaled accounting, as {low, high}: a range, since the share "
+            "of a core that a thread uses is one; AIX sources only, null for others.",
+            ADJUSTED,
+        ),
+    ]
+    observed: Annotated[
+        Observed | None, block("The part of an import that figures over time are of.", IMPORTED_TIMES)
+    ]
+    periods: Annotated[
+        list[Period],
+        listing(
+            "Of an import that is not one run its periods, at least imported.least_gap_seconds apart.",
+            IMPORTED_TIMES,
+        ),
+    ]
+
+
+class KnownCpuReal(msgspec.Struct, kw_only=True):
+    """The ratio of the jobs that have both times."""
+
+    of_sums: Annotated[Number | None, share("The same over the jobs that count and have both.", RATIO)]
+    jobs: Annotated[int, count("How many jobs these are.", RATIO)]
+
+
+class CpuReal(msgspec.Struct, kw_only=True):
+    """CPU over real time."""
+
+    of_sums: Annotated[Number | None, share("Summed CPU time over summed real time.", RATIO)]
+    known: KnownCpuReal
+    mean: Annotated[Number | None, share("Mean of the jobs' own ratios.", RATIO)]
+    stddev: Annotated[Number | None, share("Sample standard deviation of the jobs' own ratios.", RATIO)]
+    range: Annotated[Number | None, share("Largest less smallest of the jobs' own ratios.", RATIO)]
+    without_run_queue: Annotated[
+        Number | None,
+        share("Summed CPU time over summed real time less the time that jobs waited for a CPU.", RATIO),
+    ]
+
+
+class CpuTimes(msgspec.Struct, kw_only=True):
+    """User and system CPU time."""
+
+    user_cpu_seconds: Annotated[Number | None, seconds("User CPU time of {of}.", CPU_ACCOUNT)]
+    system_cpu_seconds: Annotated[Number | None, seconds("System CPU time of {of}.", CPU_ACCOUNT)]
+    cpu_seconds: Annotated[Number | None, seconds("User and system CPU time of {of}.", CPU_ACCOUNT)]
+
+
+class CpuAccount(msgspec.Struct, kw_only=True):
+    """CPU time of every job, whatever its end, and of the launcher."""
+
+    jobs: Annotated[CpuTimes, words(of="all jobs' own work, however they ended")]
+    startup: Annotated[CpuTimes, words(of="starting the jobs' processes")]
+    verify: Annotated[CpuTimes, words(of="checking answers")]
+    launcher: Annotated[CpuTimes, words(of="the launcher, imports included")]
+    total: Annotated[
+        CpuTimes, words(of="all jobs' process trees and the launcher, null where one left no account")
+    ]
