@@ -201,12 +201,12 @@ def noted(series: Series) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Iterator[int]:
+def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK) -> Iterator[int]:
     """Hold the lock of a campaign's folder; its descriptor.
 
     Raises :class:`~mawl.errors.UsageError` where another process holds it and does not let go.
     """
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         ends = time.monotonic() + patience
         while not try_lock(descriptor):

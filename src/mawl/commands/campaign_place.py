@@ -14,6 +14,7 @@ from mawl.commands.html import named
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.campaign import Campaign, CampaignMachine
+from mawl.model.qualification import Qualification
 from mawl.units import counted_noun
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def kept_settings() -> dict[str, str]:
     }
 
 
-def check_place(record: Campaign, folder: Path) -> None:
+def check_place(record: Campaign | Qualification, folder: Path) -> None:
     """UsageError where a campaign was begun on another machine, or in a directory that is gone."""
     here = this_machine()
     if here != record.machine:

@@ -80,7 +80,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
     ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
-    ``active_seconds`` are its active phase.  Bytes are those of one measured run, by the programs' calls.
+    ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  Bytes are those of
+    one measured run, by the programs' calls.
     """
 
     sessions: int
@@ -91,6 +92,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     cache: CacheMode
     repeats: int
     runs_alone: int
+    proofs: int = 0
     input_bytes: int
     space_bytes: int
     memory_bytes: int
@@ -98,8 +100,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     phase_seconds: dict[PhaseName, float]
     run_seconds: float
     active_seconds: float
-    read_reach_ratio: float
-    write_reach_ratio: float
+    read_reach_ratio: float | None
+    write_reach_ratio: float | None
     expected: Expected
     decisions: list[Decision] = []
 

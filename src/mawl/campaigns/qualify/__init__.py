@@ -1,0 +1,1 @@
+"""``mawl qualify``: the phases from a machine to an answer (docs/design/qualify.md)."""

@@ -1,0 +1,288 @@
+"""Sessions, scale, cache mode and repeats: the most that time, space and memory allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from statistics import NormalDist
+
+import msgspec
+
+from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, Seen
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.options import Role
+from mawl.model.qualification import Asked, CacheMode, Choice, Decision, Expected, PhaseName
+from mawl.model.thresholds import value_of
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
+from mawl.plan.needs import Needs, needs
+from mawl.plan.scale import SCALES, scale_name
+from mawl.plan.workload import Plan, make_plan
+from mawl.units import format_bytes, format_memory, format_seconds
+
+SESSIONS_PER_CORE = 1.25
+"""As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
+
+SMOKE = SCALES["smoke"]
+LARGEST_SCALE = SCALES["full"]
+STEP = 1.1
+"""Scales are tried in steps of this factor, from smoke upward."""
+
+LEAST_ACTIVE_SECONDS = value_of("capacity.least_active_seconds")
+AIMED_ACTIVE_SECONDS = 1.15 * LEAST_ACTIVE_SECONDS
+"""The forecast of the active phase is aimed above its bound, since a run may be faster than forecast."""
+
+MOST_FITTING_RATIO = 3.0
+"""Runs of the search have about the number of sessions that fits; so many times the chosen one at most."""
+
+SPARE_RATIO = 0.05
+"""Part of the time that is kept for what takes longer than forecast."""
+
+SPACE_RATIO = 0.9
+MEMORY_RATIO = 0.9
+"""Parts of the free space and of the memory that the runs may need."""
+
+SPREAD = 0.25
+"""Standard deviation of the logarithm of measured over forecast slowdown, before any run of the mix.
+
+The published forecasts miss by 0.197 in the mean (docs/reference/published-forecasts.md), which is
+0.25 of a normal deviation.
+"""
+
+CERTAIN = 0.975
+
+
+class Repeats(msgspec.Struct, frozen=True, kw_only=True):
+    """So many runs alone, measured runs, and runs that prove the number of sessions that fits."""
+
+    alone: int
+    measured: int
+    proofs: int
+
+
+PREFERRED = (
+    Repeats(alone=3, measured=3, proofs=4),
+    Repeats(alone=3, measured=3, proofs=2),
+    Repeats(alone=3, measured=3, proofs=0),
+    Repeats(alone=2, measured=3, proofs=0),
+    Repeats(alone=1, measured=3, proofs=0),
+    Repeats(alone=1, measured=2, proofs=0),
+    Repeats(alone=1, measured=1, proofs=0),
+)
+"""What is given up first where time is short: the proofs, then runs alone, then measured runs."""
+
+
+def sessions_for(cores: int) -> int:
+    """The published number of sessions for so many cores, at least the fewest that the mix has."""
+    return min(max(FEWEST_SESSIONS, round(SESSIONS_PER_CORE * cores)), MOST_SESSIONS)
+
+
+@cache
+def plan_at(sessions: int, scale: float) -> Plan:
+    """The plan of the mix in so many sessions."""
+    return make_plan(
+        mixed(sessions), where=f"mixed20 in {sessions} sessions", catalogue=CATALOGUE, scale=scale
+    )
+
+
+@cache
+def needs_at(sessions: int, scale: float) -> Needs:
+    """What the mix needs at a scale."""
+    return needs(plan_at(sessions, scale), CATALOGUE)
+
+
+class Chooser:
+    """The choice for one machine; every forecast is made once."""
+
+    def __init__(self, asked: Asked, seen: Seen, model: Model, left_seconds: float) -> None:
+        self.asked, self.seen, self.model = asked, seen, model
+        self.left_seconds = left_seconds
+        self.sessions = sessions_for(seen.cores) if asked.sessions is None else asked.sessions
+        self.cache: CacheMode = "none" if seen.uncached else "cold"
+        steps = math.floor(math.log(LARGEST_SCALE / SMOKE) / math.log(STEP))
+        self.scales = [float(f"{SMOKE * STEP**step:.2g}") for step in range(steps + 1)]
+        self._mixes: dict[float, Mix] = {}
+
+    def choose(self, spent: Mapping[PhaseName, float]) -> Choice:
+        """The choice; raises :class:`~mawl.errors.UsageError` where not even smoke fits into the time."""
+        self._check_smoke()
+        for repeats in PREFERRED:
+            scale = self._largest(repeats)
+            if scale is not None and self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS:
+                return self._made(repeats, scale if repeats.proofs else self._enough(scale), spent)
+        for repeats in PREFERRED[2:]:
+            scale = self._largest(repeats)
+            if scale is not None:
+                return self._made(repeats, scale, spent)
+        raise self._too_short(spent)
+
+    def mix(self, scale: float) -> Mix:
+        """The forecast of a measured run at a scale."""
+        if scale not in self._mixes:
+            self._mixes[scale] = self.model.mix(self.sessions, scale)
+        return self._mixes[scale]
+
+    def seconds(self, repeats: Repeats, scale: float) -> dict[PhaseName, float]:
+        """The forecast of each phase to come; the calibration counts as a run alone at smoke."""
+        beyond = self.model.overhead_seconds
+        rounds = repeats.alone - (scale == SMOKE)
+        run = self.mix(scale).elapsed_seconds + beyond
+        fitting = min(max(self.asked.most_slowdown / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
+        made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
+        return {
+            "inputs": made / self.model.input_bytes_per_second,
+            "alone": rounds * (self.model.alone_seconds(scale) + beyond),
+            "runs": repeats.measured * run,
+            "search": repeats.proofs * run * fitting,
+        }
+
+    def _largest(self, repeats: Repeats) -> float | None:
+        """The largest scale at which these runs fit; None where they do not fit at smoke."""
+        low, high = -1, len(self.scales)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._fits(repeats, self.scales[middle]) else (low, middle)
+        return None if low < 0 else self.scales[low]
+
+    def _enough(self, most: float) -> float:
+        """The smallest scale whose active phase is long enough: what is left buys more runs."""
+        return next(
+            (
+                scale
+                for scale in self.scales
+                if scale >= most or self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS
+            ),
+            most,
+        )
+
+    def _fits(self, repeats: Repeats, scale: float) -> bool:
+        needed = needs_at(self.sessions, scale)
+        if needed.memory_bytes > MEMORY_RATIO * self.seen.memory_bytes and scale > SMOKE:
+            return False
+        if lacking(self.seen.systems, needed, SPACE_RATIO) is not None and scale > SMOKE:
+            return False
+        return sum(self.seconds(repeats, scale).values()) <= (1 - SPARE_RATIO) * self.left_seconds
+
+    def _check_smoke(self) -> None:
+        check_fits(self.seen, self.sessions)
+
+    def _too_short(self, spent: Mapping[PhaseName, float]) -> UsageError:
+        least = sum(self.seconds(PREFERRED[-1], SMOKE).values()) / (1 - SPARE_RATIO) + sum(spent.values())
+        minutes = math.ceil(least / 60)
+        return UsageError(
+            f"{self.asked.minutes:g} minutes are too short for an answer here",
+            why=f"inputs, one run of each program alone and one run of {self.sessions} sessions take "
+            f"{format_seconds(least)} at scale smoke, the smallest",
+            cure=f"run it with --minutes {minutes} or more",
+        )
+
+    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> Choice:
+        needed, mix = needs_at(self.sessions, scale), self.mix(scale)
+        plan = plan_at(self.sessions, scale)
+        read, write = self.model.read_reach_ratio, self.model.write_reach_ratio
+        choice = Choice(
+            sessions=self.sessions,
+            jobs=sum(1 for _ in plan.jobs()),
+            cores=self.seen.cores,
+            core_speed=self.model.core_speed,
+            scale=scale,
+            cache=self.cache,
+            repeats=repeats.measured,
+            runs_alone=repeats.alone,
+            proofs=repeats.proofs,
+            input_bytes=sum(table.bytes for table in needed.tables),
+            space_bytes=sum(needed.space_bytes.values()),
+            memory_bytes=needed.memory_bytes,
+            moved_bytes=sum(sum(ways.values()) for ways in needed.moved.values()),
+            phase_seconds={**spent, **self.seconds(repeats, scale)},
+            run_seconds=mix.elapsed_seconds + self.model.overhead_seconds,
+            active_seconds=mix.active_seconds,
+            read_reach_ratio=read,
+            write_reach_ratio=write,
+            expected=expected(mix.slowdown, self.asked.most_slowdown),
+        )
+        return msgspec.structs.replace(choice, decisions=self._decisions(choice))
+
+    def _decisions(self, choice: Choice) -> list[Decision]:
+        seen, asked = self.seen, self.asked
+        if asked.sessions is not None:
+            why = "as asked"
+        elif choice.sessions > round(SESSIONS_PER_CORE * seen.cores):
+            why = f"{FEWEST_SESSIONS} is the fewest that mixed20 has; 1.25 a core would be fewer"
+        else:
+            why = f"1.25 for each of {seen.cores} cores, as in the published studies"
+        total = format_seconds(sum(choice.phase_seconds.values()))
+        active = format_seconds(choice.active_seconds)
+        scale = f"the largest whose runs fit: {total} of {asked.minutes:g} min, active phase {active}"
+        if choice.active_seconds < LEAST_ACTIVE_SECONDS:
+            needed = format_seconds(LEAST_ACTIVE_SECONDS)
+            scale += f"; storage is answered from {needed} of active phase on: use more minutes"
+        cache = (
+            "the storage serves every request at any scale"
+            if choice.cache == "none"
+            else f"--cache none is not possible: {seen.uncached_reason}"
+        )
+        short = "three" if choice.repeats >= 3 else f"three do not fit into {asked.minutes:g} min, so fewer"
+        proofs = (
+            "the numbers of sessions around the bound are proven by runs, as far as time is left"
+            if choice.proofs
+            else "the time is too short to prove the number that fits, so it is a forecast"
+        )
+        return [
+            Decision(what="sessions", value=str(choice.sessions), why=why),
+            Decision(what="scale", value=scale_name(choice.scale), why=scale),
+            Decision(what="cache", value=choice.cache, why=cache),
+            Decision(what="measured runs", value=str(choice.repeats), why=f"{short}; more if time is left"),
+            Decision(
+                what="runs alone",
+                value=str(choice.runs_alone),
+                why="three give the times alone a range"
+                if choice.runs_alone >= 3
+                else "three do not fit, so the answer has a wider range",
+            ),
+            Decision(what="search", value=str(choice.proofs), why=proofs),
+        ]
+
+
+def expected(slowdown: float, most: float) -> Expected:
+    """The answer that a forecast slowdown leads to, and how sure that is."""
+    spread = NormalDist(math.log(slowdown), SPREAD)
+    carried = spread.cdf(math.log(most))
+    return Expected(
+        answer="carried" if carried >= 0.5 else "not carried",
+        probability=max(carried, 1 - carried),
+        slowdown=slowdown,
+        slowdown_low=math.exp(spread.inv_cdf(1 - CERTAIN)),
+        slowdown_high=math.exp(spread.inv_cdf(CERTAIN)),
+    )
+
+
+def needed_on(system: FreeSpace, needed: Needs) -> int:
+    """Bytes that a run needs on a file system, for all roles that lie there."""
+    return sum(needed.space_bytes[role] for role in system.roles)
+
+
+def lacking(systems: Sequence[FreeSpace], needed: Needs, ratio: float = 1.0) -> FreeSpace | None:
+    """The first file system whose free space (a part of it) is less than the run needs there."""
+    return next((system for system in systems if needed_on(system, needed) > ratio * system.free_bytes), None)
+
+
+def check_fits(seen: Seen, sessions: int) -> None:
+    """Raise :class:`~mawl.errors.UnsuitableMachineError` where not even scale smoke fits."""
+    needed = needs_at(sessions, SMOKE)
+    system = lacking(seen.systems, needed)
+    if system is not None:
+        roles: list[Role] = system.roles
+        raise UnsuitableMachineError(
+            f"{' and '.join(roles)} need {format_bytes(needed_on(system, needed))} at the smallest scale, "
+            f"and {format_bytes(system.free_bytes)} are free",
+            where=", ".join(system.directories),
+            cure=f"free space, or name larger directories with {', '.join(f'--{role}' for role in roles)}",
+        )
+    if needed.memory_bytes > seen.memory_bytes:
+        raise UnsuitableMachineError(
+            f"{sessions} sessions need {format_memory(needed.memory_bytes)} of memory, and the machine has "
+            f"{format_memory(seen.memory_bytes)}",
+            cure="ask for fewer with --sessions",
+        )

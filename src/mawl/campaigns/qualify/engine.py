@@ -1,0 +1,314 @@
+"""The phases of a qualification, one after another; a finished phase or run is never made again.
+
+The record on disk is ahead of every run: it names the folder before the run begins.  What is killed at any
+moment goes on from the record, and the time that counts is that of finished work, so that the same answer
+comes out (docs/design/qualify.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from mawl.analysis.campaign.knee import SessionRun
+from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, sessions_for
+from mawl.campaigns.qualify.runs import Runs
+from mawl.campaigns.qualify.search import next_number
+from mawl.campaigns.qualify.work import Model, RunWish, Seen, Work
+from mawl.errors import InterruptedRunError
+from mawl.model.qualification import (
+    Answer,
+    Choice,
+    Fits,
+    Phase,
+    PhaseName,
+    Qualification,
+    QualificationOutcome,
+    QualifyRun,
+)
+from mawl.units import format_bytes, format_percent, format_ratio, format_seconds
+
+PROBE = "probe.json"
+PROBE_RATIO = 0.15
+MOST_PROBE_SECONDS = 60.0
+"""The probe of each target takes this part of the time, and about a minute at most."""
+
+MOST_MEASURED = 9
+"""More measured runs narrow the range no further."""
+
+
+class Engine:
+    """A qualification at work; ``clock`` counts seconds, ``show`` gets what a person reads meanwhile."""
+
+    def __init__(
+        self,
+        folder: Path,
+        record: Qualification,
+        work: Work,
+        clock: Callable[[], float],
+        now: Callable[[], float],
+        show: Callable[[str], None],
+    ) -> None:
+        self.folder, self.work = folder, work
+        self.runs = Runs(folder, record, work, clock)
+        self._clock, self._now, self._show = clock, now, show
+        self._seen: Seen | None = None
+        self._model: Model | None = None
+
+    @property
+    def record(self) -> Qualification:
+        """As it is on disk."""
+        return self.runs.record
+
+    def until_choice(self) -> Choice:
+        """Doctor, probe, calibration and choice; what was done before is not done again."""
+        with self._working():
+            self._phase("doctor", self._doctor)
+            self._phase("probe", self._probe)
+            self._phase("calibration", self._calibration)
+            self._phase("choice", self._choice)
+            assert self.record.choice is not None, "the phase has made it"
+            return self.record.choice
+
+    def to_the_end(self) -> Qualification:
+        """Inputs, runs alone, measured runs and search, after the choice."""
+        with self._working():
+            self._phase("inputs", self._inputs)
+            self._phase("alone", self._alone)
+            self._phase("runs", self._runs)
+            self._phase("search", self._search)
+            return self.record
+
+    def finish(self, outcome: QualificationOutcome, answer: Answer | None = None) -> None:
+        """The end: planned, or finished with an answer."""
+        self.runs.note(outcome=outcome, answer=answer)
+
+    # Phases: each returns the sentence that says what it found.
+
+    def _doctor(self) -> str:
+        seen = self._look()
+        for notice in seen.notices:
+            self._show(f"  notice: {notice}")
+        return f"{seen.cores} cores; {len(seen.notices)} notices" if seen.notices else f"{seen.cores} cores"
+
+    def _probe(self) -> str:
+        if not self._look().has_fio:
+            raise _LeftOutError("fio is not installed, so reports lack what the storage itself can do")
+        seconds = min(PROBE_RATIO * self._asked_seconds, MOST_PROBE_SECONDS)
+        return self.work.probe(self.folder, seconds, lambda text: self._show(f"  {text}"))
+
+    def _calibration(self) -> str:
+        wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
+        self.runs.make("calibration", 1, wish)
+        model = self._modelled()
+        reach = ", ".join(
+            f"{name} reach {format_percent(value)}"
+            for name, value in (("read", model.read_reach_ratio), ("write", model.write_reach_ratio))
+            if value is not None
+        )
+        return (
+            f"each program alone at scale smoke: a core does {model.core_speed:.2f} of the declared; {reach}"
+        )
+
+    def _choice(self) -> str:
+        spent = {
+            phase.name: phase.seconds for phase in self.record.phases if phase.state in ("done", "skipped")
+        }
+        chooser = Chooser(
+            self.record.asked, self._look(), self._modelled(), self._asked_seconds - self.runs.spent()
+        )
+        choice = chooser.choose(spent)
+        phases = [
+            msgspec.structs.replace(phase, forecast_seconds=choice.phase_seconds.get(phase.name))
+            if phase.state == "waiting"
+            else phase
+            for phase in self.record.phases
+        ]
+        self.runs.note(choice=choice, phases=phases)
+        return f"{choice.sessions} sessions, scale {choice.scale:g}, --cache {choice.cache}"
+
+    def _inputs(self) -> str:
+        choice = self._chosen
+        wish = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
+        self.work.generate(wish, self.folder / "inputs.log")
+        return format_bytes(choice.input_bytes)
+
+    def _alone(self) -> str:
+        choice = self._chosen
+        rounds = choice.runs_alone - (choice.scale == SMOKE)
+        wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
+        for position in range(1, rounds + 1):
+            self._show(f"  each program alone: run {position} of {rounds}")
+            self.runs.make("alone", position, wish)
+        return f"{rounds} runs of each program alone"
+
+    def _runs(self) -> str:
+        choice = self._chosen
+        wish = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
+        position = 1
+        while position <= choice.repeats or self._time_for_another(position):
+            self._show(f"  run {position}: {choice.sessions} sessions")
+            self.runs.make("measured", position, wish)
+            position += 1
+        seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
+        slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
+        return f"{len(seen)} runs; median slowdown {', '.join(slowdowns) or 'not known'}"
+
+    def _search(self) -> str:
+        choice, bound = self._chosen, self.record.asked.most_slowdown
+        folders = [self.folder / run.folder for run in self.record.runs_for("measured")]
+        if self.record.search_forecast is None:
+            self.runs.note(
+                search_forecast=self.work.fitting(folders, self.folder / PROBE, choice.sessions, bound)
+            )
+        forecast = self.record.search_forecast
+        assert forecast is not None, "it was just made"
+        position = 1
+        while True:
+            runs = self._tried()
+            wanted = next_number(runs, forecast) if runs else None
+            if wanted is None:
+                break
+            if not self.runs.is_over("search", position) and not self._time_for(wanted):
+                return f"forecast: {_fit_words(forecast)}; no time is left to prove it by a run"
+            self._show(f"  run {position}: {wanted} sessions")
+            wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
+            self.runs.make("search", position, wish, may_refuse=True)
+            position += 1
+        return f"forecast: {_fit_words(forecast)}; {position - 1} runs of the search"
+
+    def _tried(self) -> list[SessionRun]:
+        """The measured runs and those of the search, as the search reads them."""
+        return [
+            found
+            for run in self.record.runs
+            if run.purpose in ("measured", "search") and (found := self._session_run(run)) is not None
+        ]
+
+    def _session_run(self, run: QualifyRun) -> SessionRun | None:
+        if run.state == "refused":
+            return SessionRun(sessions=run.sessions, verdict="refused", reasons=[run.reason or ""])
+        if run.state != "finished":
+            return None
+        seen, most = self.runs.read(run), self.record.asked.most_slowdown
+        if seen.slowdown is None and not seen.bad_jobs:
+            return None
+        over = seen.slowdown is not None and seen.slowdown > most
+        return SessionRun(
+            sessions=run.sessions,
+            verdict="too many" if over or seen.bad_jobs else "carried",
+            slowdown=seen.slowdown,
+            most_slowdown=most,
+        )
+
+    # What phases are made of.
+
+    def _phase(self, name: PhaseName, work: Callable[[], str]) -> None:
+        """Do a phase, unless it was done before; its seconds are those of finished work."""
+        phase = self.record.phase(name)
+        if phase.state in ("done", "skipped"):
+            self._show(_line(phase))
+            return
+        before = self.runs.phase_seconds(name)
+        self._change(name, state="running", began_at=self._now())
+        began = self._clock()
+        self._show(f"{name} ...")
+        try:
+            state, detail = "done", work()
+        except _LeftOutError as skipped:
+            state, detail = "skipped", str(skipped)
+        except (KeyboardInterrupt, InterruptedRunError):
+            raise
+        except Exception as error:
+            self._change(name, state="failed", detail=str(error))
+            raise
+        seconds = max(self._clock() - began, self.runs.phase_seconds(name) - before) + before
+        self._change(name, state=state, detail=detail, seconds=seconds)
+        self._show(_line(self.record.phase(name)))
+
+    def _look(self) -> Seen:
+        """The machine; looked at once a process, and refused where mawl cannot work on it."""
+        if self._seen is None:
+            seen = self.work.look()
+            asked = self.record.asked.sessions
+            check_fits(seen, sessions_for(seen.cores) if asked is None else asked)
+            self._seen = seen
+        return self._seen
+
+    def _modelled(self) -> Model:
+        if self._model is None:
+            run = self.record.runs_for("calibration")[0]
+            self._model = self.work.model(self.folder / run.folder, self.folder / PROBE)
+        return self._model
+
+    # Time.
+
+    @property
+    def _asked_seconds(self) -> float:
+        return 60.0 * self.record.asked.minutes
+
+    def _time_for_another(self, position: int) -> bool:
+        """Whether a further measured run was made, or is forecast to end in time; the search goes before."""
+        if self.runs.is_over("measured", position):
+            return True
+        if self._chosen.proofs or position > MOST_MEASURED:
+            return False
+        return self.runs.spent() + self._run_seconds() <= self._asked_seconds
+
+    def _time_for(self, sessions: int) -> bool:
+        """Whether a run of so many sessions is forecast to end in time."""
+        needed = self._run_seconds() * sessions / self._chosen.sessions
+        return self.runs.spent() + needed <= self._asked_seconds
+
+    def _run_seconds(self) -> float:
+        """What a measured run takes: as those that were made, else as forecast."""
+        made = [run.seconds or 0.0 for run in self.record.runs_for("measured")]
+        return sum(made) / len(made) if made else self._chosen.run_seconds
+
+    # The record.
+
+    @property
+    def _chosen(self) -> Choice:
+        assert self.record.choice is not None, "the phase choice comes before"
+        return self.record.choice
+
+    def _change(self, name: PhaseName, **changes: object) -> None:
+        self.runs.note(
+            phases=[
+                msgspec.structs.replace(phase, **changes) if phase.name == name else phase
+                for phase in self.record.phases
+            ]
+        )
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """An interrupt leaves the record ``interrupted``, another error ``failed``; both can go on."""
+        self.runs.note(outcome="running", reason=None)
+        try:
+            yield
+        except (KeyboardInterrupt, InterruptedRunError):
+            self.runs.note(outcome="interrupted", reason="stopped by the user")
+            raise
+        except Exception as error:
+            with contextlib.suppress(OSError):
+                self.runs.note(outcome="failed", reason=str(error))
+            raise
+
+
+class _LeftOutError(Exception):
+    """A phase is left out; the sentence says why."""
+
+
+def _line(phase: Phase) -> str:
+    skipped = ": left out" if phase.state == "skipped" else ""
+    return f"{phase.name}: {format_seconds(phase.seconds)}{skipped}; {phase.detail}"
+
+
+def _fit_words(fits: Fits) -> str:
+    if fits.sessions is None:
+        return f"the number that fits is not known ({fits.reason})"
+    range_ = f" ({fits.low} to {fits.high})" if fits.low is not None else ""
+    return f"about {fits.sessions} sessions fit{range_}"

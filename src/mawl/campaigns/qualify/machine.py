@@ -1,0 +1,337 @@
+"""The engine's world as it is: this machine, fio, and runs in child processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.judge import judged
+from mawl.analysis.blocks import counted
+from mawl.analysis.view import StoredView
+from mawl.campaigns.qualify.child import carried
+from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
+from mawl.campaigns.qualify.work import FreeSpace, Model, RunSeen, RunWish, Seen
+from mawl.errors import MawlError, UnreadableRunError, UnsuitableMachineError
+from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.measure.machine import read_machine
+from mawl.measure.noise import NoiseWatch
+from mawl.measure.page_cache import keeps
+from mawl.measure.preload.build import find_compiler
+from mawl.measure.space import file_systems, nearest
+from mawl.measure.suitability import Check, container_check, limit_checks, noise_checks
+from mawl.model.options import ROLES, Role
+from mawl.model.probe import Probe
+from mawl.model.qualification import Asked, Fits
+from mawl.model.records import RunOutcome
+from mawl.model.run import Alone, AloneRun
+from mawl.plan.mix import COPIES
+from mawl.plan.spec import SessionSpec, WorkloadSpec
+from mawl.plan.turns import workload_toml
+from mawl.probe.choice import MIB, Choice, default_shapes
+from mawl.probe.place import Place
+from mawl.probe.probing import Request, probe
+from mawl.probe.process import fio_version
+from mawl.store import Run, open_run
+from mawl.store.facts import read_facts, write_facts
+from mawl.store.files import replace_file
+from mawl.store.layout import FACTS
+from mawl.store.probe import read_probe, write_probe
+from mawl.units import counted_noun, format_rate
+from mawl.volumes import PROBE_PREFIX, Volumes
+
+LOOK_SECONDS = 1.0
+ALONE = "alone.toml"
+"""In the qualification's folder: the workload that runs each program alone."""
+
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+LEAST_TEST_SECONDS = 1.5
+MOST_FILE_BYTES = 1024 * MIB
+LEAST_FILE_BYTES = 64 * MIB
+FILE_RATIO = 0.1
+"""The probe's files take at most this part of the free space."""
+
+
+class Machine:
+    """See :class:`~mawl.campaigns.qualify.work.Work`."""
+
+    def __init__(
+        self, folder: Path, asked: Asked, directory: str, lock: int, show: Callable[[str], None]
+    ) -> None:
+        """``lock`` is a descriptor that every run keeps open; ``show`` gets what a run says."""
+        self._folder, self._asked, self._directory = folder, asked, directory
+        self._lock, self._show = lock, show
+        self._roles: dict[Role, list[Path]] = {
+            role: [Path(place) for place in asked.roles[role]] for role in ROLES
+        }
+        self._read: dict[tuple[Path, int, int], RunSeen] = {}
+
+    def look(self) -> Seen:
+        """The machine and the file systems; raises where mawl cannot work on them."""
+        noise, began = NoiseWatch(), time.monotonic()
+        machine = read_machine()
+        systems = [
+            FreeSpace(
+                roles=system.roles,
+                directories=system.directories,
+                free_bytes=system.free_bytes,
+                kind=system.kind,
+                unwritable=system.unwritable,
+            )
+            for system in file_systems(self._roles, None)
+        ]
+        check_places(systems)
+        Volumes(self._roles).ensure()
+        cores = usable_cores(machine.cores, machine.logical_cpus, machine.usable_cpus)
+        uncached, reason = self._uncached()
+        time.sleep(max(began + LOOK_SECONDS - time.monotonic(), 0.0))
+        checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
+        return Seen(
+            cores=cores,
+            memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
+            systems=systems,
+            uncached=uncached,
+            uncached_reason=reason,
+            has_fio=_has_fio(),
+            notices=notices(systems, cores, checks),
+        )
+
+    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+        """Probe each target whose file is not in the folder yet; the whole lies in ``probe.json``."""
+        machine = read_machine()
+        found: list[Probe] = []
+        for place in targets(self._roles):
+            file = folder / f"probe-{place.name}.json"
+            if not file.exists():
+                write_probe(file, self._probed(place, seconds, machine.cores or 1, machine.core_basis, say))
+            found.append(read_probe(file))
+        whole = msgspec.structs.replace(found[0], targets=[target for one in found for target in one.targets])
+        write_probe(folder / "probe.json", whole)
+        return "; ".join(_target_words(one) for one in found)
+
+    def _probed(
+        self, place: Place, seconds: float, cores: float, basis: str, say: Callable[[str], None]
+    ) -> Probe:
+        shapes = default_shapes(int(cores), "yes")
+        free = os.statvfs(place.directory)
+        room = int(FILE_RATIO * free.f_bavail * free.f_frsize)
+        choice = Choice(
+            shapes=shapes,
+            seconds=max(seconds / len(shapes), LEAST_TEST_SECONDS),
+            file_bytes=max(min(MOST_FILE_BYTES, room), LEAST_FILE_BYTES) // MIB * MIB,
+        )
+        choice.check()
+        run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+        request = Request(
+            run_id=run_id,
+            places=[place],
+            choice=choice,
+            node=read_machine().name or "localhost",
+            tool=fio_version(),
+            created_at=time.time(),
+            cores=cores,
+            core_basis=basis,
+            environment={RUN_ID_VARIABLE: run_id},
+        )
+        return probe(request, say, lambda _: None)
+
+    def generate(self, wish: RunWish, log: Path) -> None:
+        """Make the input tables of a run, as far as they are not there."""
+        carried(["generate", *self._words(wish)], log, self._directory, self._lock, self._show)
+
+    def run(self, wish: RunWish, folder: Path, log: Path) -> None:
+        """Make a run; a run whose jobs failed is over, too."""
+        words = ["run", *self._words(wish), f"--cache={wish.cache}", f"--output={folder}", "--html=no"]
+        if (self._folder / "probe.json").exists():
+            words.append(f"--probe={self._folder / 'probe.json'}")
+        try:
+            carried(words, log, self._directory, self._lock, self._show)
+        except MawlError:
+            if self.outcome(folder) not in ("failed", "aborted"):
+                raise
+
+    def _words(self, wish: RunWish) -> list[str]:
+        """How a wish is asked for."""
+        roles = [word for role in ROLES for word in (f"--{role}", *self._asked.roles[role])]
+        same = [f"--scale={wish.scale}", f"--volume-order={self._asked.volume_order}", *roles]
+        if wish.sessions is not None:
+            return ["mixed20", f"--sessions={wish.sessions}", *same]
+        file = self._folder / ALONE
+        if not file.exists():
+            replace_file(file, workload_toml(alone_workload()).encode())
+        return [str(file), *same]
+
+    def outcome(self, folder: Path) -> RunOutcome | None:
+        """What became of a run; None where it did not begin."""
+        if not (folder / FACTS).exists():
+            return None
+        with contextlib.suppress(UnreadableRunError):
+            return open_run(folder).facts.outcome
+        return None
+
+    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+        """What a finished run shows; the runs alone become its baseline, and it learns of its repeats."""
+        key = folder, len(alone), repeats
+        if key not in self._read:
+            self._read[key] = _seen(folder, alone, repeats)
+        return self._read[key]
+
+    def model(self, calibration: Path, probe: Path) -> Model:
+        """Forecasts from the calibration's run and the probe."""
+        return CalibratedModel(open_run(calibration), probe_in(probe))
+
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
+        """The number of sessions that fits, forecast from measured runs."""
+        return fitting(runs, probe_in(probe), sessions, most_slowdown)
+
+    def _uncached(self) -> tuple[bool, str | None]:
+        """Whether ``--cache none`` can hold on all directories, and why not."""
+        if find_compiler(os.environ) is None:
+            return False, "there is no C compiler for mawl's counting library"
+        for role, places in self._roles.items():
+            for place in places:
+                reason = keeps(place)
+                if reason is not None:
+                    return False, f"{role}: {reason}"
+        return True, None
+
+
+def alone_workload() -> WorkloadSpec:
+    """Every program of the mix, one after another."""
+    stages: list[list[str]] = [[program] for program in COPIES]
+    return WorkloadSpec(
+        name="alone",
+        title="Each program alone",
+        sessions=[SessionSpec(name="alone", stages=stages)],  # type: ignore[arg-type]
+    )
+
+
+def check_places(systems: Sequence[FreeSpace]) -> None:
+    """Raise :class:`~mawl.errors.UnsuitableMachineError` for a place that no answer can be of."""
+    for system in systems:
+        named = ", ".join(f"--{role}" for role in system.roles)
+        if system.unwritable:
+            raise UnsuitableMachineError(
+                "cannot be made or written",
+                where=", ".join(system.unwritable),
+                cure=f"mount it writable, or name another directory with {named}",
+            )
+        if system.kind in IN_MEMORY:
+            raise UnsuitableMachineError(
+                f"{' and '.join(system.roles)} would lie in memory ({system.kind}), which is no storage",
+                where=", ".join(system.directories),
+                cure=f"name a directory on a disk with {named}",
+            )
+
+
+def notices(systems: Sequence[FreeSpace], cores: int, checks: Sequence[Check]) -> list[str]:
+    """What the answer will lack, in sentences."""
+    found = [f"{check.name}: {check.text}" for check in checks if check.status != "ok"]
+    if cores == 1:
+        found.append("one core: even the fewest sessions, 5, are four times the published 1.25 a core")
+    if len(systems) == 1:
+        found.append("data, work and util share one file system: they cannot be told apart by its device")
+    return found
+
+
+def usable_cores(cores: int | None, logical: int | None, usable: Sequence[int] | None) -> int:
+    """Cores of the processors that this process may use (its affinity)."""
+    every = cores or 1
+    if not logical or not usable or len(usable) >= logical:
+        return every
+    return max(round(every * len(usable) / logical), 1)
+
+
+def targets(roles: Mapping[Role, Sequence[Path]]) -> list[Place]:
+    """One target a file system: the first directory on it, with all roles that lie there."""
+    found: dict[int, Place] = {}
+    for role, places in roles.items():
+        for number, place in enumerate(places):
+            device = nearest(place).stat().st_dev
+            name = f"{role}-{number + 1}" if number else role
+            held = found.get(device) or Place(name=name, directory=place)
+            own = held.roles if role in held.roles else [*held.roles, role]
+            found[device] = msgspec.structs.replace(held, roles=own)
+    return list(found.values())
+
+
+def _has_fio() -> bool:
+    try:
+        fio_version()
+    except UnsuitableMachineError:
+        return False
+    return True
+
+
+def _target_words(found: Probe) -> str:
+    target = found.targets[0]
+    rates = {
+        way: max(
+            (figures.bytes_per_second for test in target.tests if (figures := getattr(test, way))),
+            default=0.0,
+        )
+        for way in ("read", "write")
+    }
+    if target.problem or not all(rates.values()):
+        return f"{', '.join(target.roles)}: {target.problem or 'no figures'}"
+    return (
+        f"{', '.join(target.roles)}: read {format_rate(rates['read'])}, write {format_rate(rates['write'])}"
+    )
+
+
+def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+    facts, _ = read_facts(folder)
+    baseline = list(baselines(open_run(folder), alone)) if alone else facts.alone
+    if (facts.alone, facts.repeats) != (baseline, repeats):
+        write_facts(folder, msgspec.structs.replace(facts, alone=baseline, repeats=repeats))
+    stored = open_run(folder)
+    summary = judged(StoredView(stored))
+    time_, jobs = summary["time"], summary["jobs"]
+    planned = stored.facts.workload.jobs
+    bad = max(jobs["total"], planned) - jobs["counted"]
+    return RunSeen(
+        run_id=stored.facts.run_id,
+        outcome=stored.facts.outcome,
+        reason=f"{counted_noun(bad, 'job')} of {planned} did not finish well" if bad else None,
+        seconds=(stored.facts.ended_at or stored.facts.started_at) - stored.facts.started_at,
+        elapsed_seconds=time_["elapsed_seconds"],
+        active_seconds=time_["active_seconds"],
+        slowdown=summary["capacity"]["slowdown"]["median"],
+        bad_jobs=bad,
+    )
+
+
+def baselines(run: Run, alone: Sequence[Path]) -> Sequence[Alone]:
+    """The times alone of a run's programs, from the runs of each program alone at the same scale."""
+    found: dict[str, list[AloneRun]] = {}
+    for folder in alone:
+        stored = open_run(folder)
+        for job in counted(stored.job_records()):
+            if job.usage.real_time_seconds:
+                found.setdefault(job.program, []).append(
+                    AloneRun(
+                        run_id=stored.facts.run_id,
+                        real_time_seconds=job.usage.real_time_seconds,
+                        waits=job.waits,
+                    )
+                )
+    jobs: dict[str, list[str]] = {}
+    for job in run.job_records():
+        jobs.setdefault(job.program, []).append(job.job)
+    return [_alone(program, own, found[program]) for program, own in sorted(jobs.items()) if program in found]
+
+
+def _alone(program: str, jobs: list[str], runs: list[AloneRun]) -> Alone:
+    middle = sorted(runs, key=lambda run: run.real_time_seconds)[(len(runs) - 1) // 2]
+    return Alone(
+        program=program,
+        jobs=jobs,
+        real_time_seconds=middle.real_time_seconds,
+        run_id=middle.run_id,
+        runs=runs,
+    )

@@ -1,0 +1,231 @@
+"""Forecasts of runs from the calibration: each program's demand alone at smoke, scaled, in the simulated mix.
+
+CPU seconds, bytes and waits of a program are those that its run alone showed, in proportion to what its
+declaration says of the scale; devices are those of the probe (docs/design/qualify.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from mawl.advice.judge import judged
+from mawl.analysis.blocks import counted
+from mawl.analysis.view import StoredView
+from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
+from mawl.campaigns.qualify.work import Mix
+from mawl.errors import MawlError, UsageError
+from mawl.model.probe import Probe
+from mawl.model.qualification import Fits
+from mawl.model.run import RunFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.workload import Plan
+from mawl.simulation.demand import JobDemand
+from mawl.simulation.engine import Outcome
+from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.own_system import cores_of
+from mawl.simulation.probed import probed_system
+from mawl.simulation.scaling import scaled
+from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.system import System
+from mawl.store import Run, open_run
+from mawl.store.probe import read_probe
+
+INPUT_BYTES_PER_SECOND_PER_CORE = 40e6
+"""How fast tables are made where the calibration found its own already there, which is faster than this."""
+
+IDLE_RATIO = 0.1
+"""A program that waits this part of its time for a processor, alone, has company."""
+
+FORECAST_SPREAD_RATIO = 0.12
+"""Part by which the number of sessions that fits may be off: the forecast has no other measured spread."""
+
+
+class CalibratedModel:
+    """See :class:`~mawl.campaigns.qualify.work.Model`."""
+
+    def __init__(self, calibration: Run, probe: Probe | None) -> None:
+        view = StoredView(calibration)
+        summary = judged(view)
+        system = _probed(calibration.facts, probe)
+        self._base = base_of(view, summary, system)
+        self._others = _others(summary, self._base.own.nodes[0].cores)
+        self._demand = {job.program: job for job in self._base.demand.jobs.values()}
+        facts = calibration.facts
+        self._alone = {
+            job.program: job.usage.real_time_seconds
+            for job in counted(calibration.job_records())
+            if job.usage.real_time_seconds
+        }
+        self.overhead_seconds = _overhead_seconds(facts, summary)
+        self.core_speed = _core_speed(calibration)
+        self.read_reach_ratio: float | None = _at_most_one(summary["io"]["reach"]["read_ratio"])
+        self.write_reach_ratio: float | None = _at_most_one(summary["io"]["reach"]["write_ratio"])
+        self.input_bytes_per_second = self._input_rate(facts)
+
+    def alone_seconds(self, scale: float) -> float:
+        """All programs one after another."""
+        return sum(self._alone_at(program, scale) for program in self._alone)
+
+    def mix(self, sessions: int, scale: float) -> Mix:
+        """One measured run, simulated."""
+        plan = self._known(plan_at(sessions, scale))
+        jobs = {job.job: self._job(job.program, scale) for job in plan.jobs()}
+        scenario = Scenario(system=self._left_for(sessions), plans=(plan,), jobs=jobs)
+        outcome = run(scenario, self._base.calibration)
+        slowdowns = [
+            (job.ended - job.started) / self._alone_at(job.plan.program, scale) for job in outcome.jobs
+        ]
+        return Mix(
+            elapsed_seconds=outcome.elapsed_seconds,
+            active_seconds=_active_seconds(outcome),
+            slowdown=max(median(slowdowns), 1.0),
+        )
+
+    def _job(self, program: str, scale: float) -> JobDemand:
+        return scaled(self._demand[program], _factor(program, scale))
+
+    def _alone_at(self, program: str, scale: float) -> float:
+        return self._alone[program] * _factor(program, scale)
+
+    def _known(self, plan: Plan) -> Plan:
+        """Refuse to forecast without a program: the mix would not be the mix."""
+        lacking = sorted({job.program for job in plan.jobs()} - set(self._demand))
+        if lacking:
+            raise MawlError(
+                f"the calibration has no time of {', '.join(lacking)}",
+                where=self._base.facts.run_id,
+                cure="see why its jobs failed: mawl report on that run",
+            )
+        return plan
+
+    def _left_for(self, sessions: int) -> System:
+        """The system with the part of its cores that other load leaves to so many jobs at once."""
+        own = self._base.own
+        share = sessions / (sessions + self._others)
+        return replace(own, nodes=tuple(replace(kind, cores=kind.cores * share) for kind in own.nodes))
+
+    def _input_rate(self, facts: RunFacts) -> float:
+        usual = INPUT_BYTES_PER_SECOND_PER_CORE * cores_of(facts.nodes[0])
+        seconds = facts.phases.generate_seconds
+        made = sum({table.table: table.bytes for table in needs_at(FEWEST_SESSIONS, SMOKE).tables}.values())
+        return min(made / seconds, usual) if seconds else usual
+
+
+def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_slowdown: float) -> Fits:
+    """The most sessions whose simulated slowdown stays within the bound, from the middle measured run.
+
+    The simulation of the run itself is brought to the slowdown that was measured, and so are all others.
+    """
+    found: list[tuple[float, Path]] = []
+    for folder in folders:
+        value = judged(StoredView(open_run(folder)))["capacity"]["slowdown"]["median"]
+        if value is not None:
+            found.append((value, folder))
+    if not found:
+        return Fits(sessions=None, reason="the slowdown of no job is known")
+    measured, folder = sorted(found)[(len(found) - 1) // 2]
+    stored = open_run(folder)
+    view = StoredView(stored)
+    base = base_of(view, judged(view), _probed(stored.facts, probe))
+    alone = {one.program: one.real_time_seconds for one in stored.facts.alone}
+    brought = measured / _simulated(base, alone, sessions)
+
+    def carried(count: int) -> bool:
+        return brought * _simulated(base, alone, count) <= most_slowdown
+
+    low, high = FEWEST_SESSIONS - 1, FEWEST_SESSIONS
+    while high <= MOST_SESSIONS and carried(high):
+        low, high = high, min(2 * high, MOST_SESSIONS) if high < MOST_SESSIONS else MOST_SESSIONS + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if carried(middle) else (low, middle)
+    if low < FEWEST_SESSIONS:
+        return Fits(sessions=None, reason=f"not even {FEWEST_SESSIONS} sessions, the fewest, are carried")
+    spread = FORECAST_SPREAD_RATIO * low
+    return Fits(
+        sessions=low,
+        low=max(round(low - spread), FEWEST_SESSIONS),
+        high=min(max(round(low + spread), low + 1), MOST_SESSIONS),
+    )
+
+
+def _simulated(base: Base, alone: dict[str, float], sessions: int) -> float:
+    _, outcome = predict(base, Question(sessions=sessions, seed=1))
+    slowdowns = [
+        (job.ended - job.started) / alone[job.plan.program]
+        for job in outcome.jobs
+        if alone.get(job.plan.program)
+    ]
+    return max(median(slowdowns), 1.0) if slowdowns else 1.0
+
+
+def probe_in(path: Path) -> Probe | None:
+    """The probe's results; None where there are none."""
+    return read_probe(path) if path.exists() else None
+
+
+def _probed(facts: RunFacts, probe: Probe | None) -> System | None:
+    """The probed system with the run's own cores; None where no target has figures."""
+    if probe is None:
+        return None
+    node = facts.nodes[0]
+    try:
+        system, _ = probed_system(
+            probe, name="probed", memory_bytes=float(node.memory_limit_bytes or node.memory_bytes or 2**34)
+        )
+    except UsageError:
+        return None
+    return replace(system, nodes=(replace(system.nodes[0], cores=cores_of(node)),))
+
+
+def _factor(program: str, scale: float) -> float:
+    """What a program takes at a scale over what it takes at smoke, by its declaration."""
+    declared = CATALOGUE[program]
+    return declared.expected_seconds(scale) / declared.expected_seconds(SMOKE)
+
+
+def _others(summary: dict[str, Any], cores: float) -> float:
+    """Tasks of others that compete for processors, by what they took from the programs alone.
+
+    With N of them on C cores a task has C/(N + 1) of a processor.  Where it hardly waits, there are too few
+    to tell: none are assumed.
+    """
+    wait = summary["wait"] or {}
+    on_cpu, queue = wait.get("on_cpu_seconds"), wait.get("run_queue_seconds")
+    if not on_cpu or queue is None:
+        return 0.0
+    share = float(on_cpu / (on_cpu + queue))
+    certain = min((1.0 - share) / IDLE_RATIO, 1.0)
+    return certain * max(cores / share - 1.0, 0.0)
+
+
+def _core_speed(calibration: Run) -> float:
+    jobs = [job for job in counted(calibration.job_records()) if job.usage.cpu_seconds]
+    declared = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
+    measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
+    return declared / measured if measured else 1.0
+
+
+def _active_seconds(outcome: Outcome) -> float:
+    """Until the last job that does not trail out ends."""
+    ends = [job.ended for job in outcome.jobs if not job.plan.trail_out]
+    return max(ends, default=outcome.elapsed_seconds)
+
+
+def _overhead_seconds(facts: RunFacts, summary: dict[str, Any]) -> float:
+    """From the start of a run to its end beyond its jobs."""
+    whole = (facts.ended_at or facts.started_at) - facts.started_at
+    return max(whole - (summary["time"]["elapsed_seconds"] or whole), 0.0) + START_SECONDS
+
+
+START_SECONDS = 3.0
+"""An interpreter with mawl, a look at the input tables and at the load before, and the end of the process."""
+
+
+def _at_most_one(value: float | None) -> float | None:
+    return None if value is None else min(value, 1.0)

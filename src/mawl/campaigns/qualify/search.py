@@ -1,0 +1,66 @@
+"""Which number of sessions is tried next: the forecast first, then the two numbers around the bound.
+
+A function of what was forecast and of the runs made so far, and of nothing else, so that a search that was
+killed goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mawl.analysis.campaign.knee import SessionRun, tried
+from mawl.model.qualification import Fits
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+
+RUNS_EACH = 3
+"""Runs that settle each of the two numbers around the bound, where time is left."""
+
+
+def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
+    """The number of sessions to run next; None where two neighbours, one carried and one not, are settled.
+
+    ``runs`` are the measured ones, too.  The forecast is asked first.  After that the line through the
+    slowdowns on both sides of the bound, on logarithmic axes, or on one side proportion.
+    """
+    found = tried(runs)
+    high = min((one.sessions for one in found if not one.carried), default=MOST_SESSIONS + 1)
+    low = max((one.sessions for one in found if one.carried and one.sessions < high), default=None)
+    least = FEWEST_SESSIONS if low is None else low + 1
+    if least > high - 1:
+        around = [one for one in found if one.sessions in (high, low) and not one.refused]
+        return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
+    wanted = _between(runs, low, high) or _untried(forecast, low, high) or _extrapolated(runs, low, high)
+    return None if wanted is None else min(max(wanted, least), high - 1)
+
+
+def _untried(forecast: Fits, low: int | None, high: int) -> int | None:
+    """The forecast, unless the runs have overtaken it."""
+    sessions = forecast.sessions
+    return sessions if sessions is not None and (low or 0) < sessions < high else None
+
+
+def _extrapolated(runs: Sequence[SessionRun], low: int | None, high: int) -> int | None:
+    """Where the bound would be met if slowdown grew as the sessions do; None without a slowdown."""
+    sessions = low if low is not None else high
+    slowdown = _slowdown(runs, sessions)
+    return None if slowdown is None else math.floor(sessions * _bound(runs) / slowdown)
+
+
+def _between(runs: Sequence[SessionRun], low: int | None, high: int) -> int | None:
+    """Where the line through the two numbers crosses the bound; None where one of them was not run."""
+    below, above = _slowdown(runs, low), _slowdown(runs, high)
+    bound = _bound(runs)
+    if low is None or below is None or above is None or not below < bound < above:
+        return None
+    share = math.log(bound / below) / math.log(above / below)
+    return math.floor(low * math.exp(share * math.log(high / low)))
+
+
+def _bound(runs: Sequence[SessionRun]) -> float:
+    return next((run.most_slowdown for run in runs if run.most_slowdown), 0.0)
+
+
+def _slowdown(runs: Sequence[SessionRun], sessions: int | None) -> float | None:
+    found = sorted(run.slowdown for run in runs if run.sessions == sessions and run.slowdown)
+    return found[(len(found) - 1) // 2] if found else None

@@ -1,0 +1,119 @@
+"""What the engine asks of the world: everything that takes time or touches the machine (a fake in tests)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from mawl.model.options import Role
+from mawl.model.qualification import CacheMode, Fits
+from mawl.model.records import RunOutcome
+
+
+class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):
+    """A file system under the roles: its kind, and what may still be written there."""
+
+    roles: list[Role]
+    directories: list[str]
+    free_bytes: int
+    kind: str | None = None
+    unwritable: list[str] = []
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What a look at the machine shows.  ``cores`` are those that jobs may use.
+
+    ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.
+    """
+
+    cores: int
+    memory_bytes: int
+    systems: list[FreeSpace]
+    uncached: bool = True
+    uncached_reason: str | None = None
+    has_fio: bool = True
+    notices: list[str] = []
+
+
+class Mix(msgspec.Struct, frozen=True, kw_only=True):
+    """The forecast of one run: elapsed and active seconds, and the median slowdown over its jobs."""
+
+    elapsed_seconds: float
+    active_seconds: float
+    slowdown: float
+
+
+class Model(Protocol):
+    """What the calibration makes of this machine: forecasts of runs at any scale and number of sessions.
+
+    ``overhead_seconds`` is what a run takes beyond its jobs, ``input_bytes_per_second`` how fast input tables
+    are made, ``core_speed`` this core's over that of the declared CPU seconds.  The reach is that of the
+    calibration, None where it was not measured.
+    """
+
+    overhead_seconds: float
+    input_bytes_per_second: float
+    core_speed: float
+    read_reach_ratio: float | None
+    write_reach_ratio: float | None
+
+    def alone_seconds(self, scale: float) -> float:
+        """All programs one after another."""
+
+    def mix(self, sessions: int, scale: float) -> Mix:
+        """One measured run."""
+
+
+class RunWish(msgspec.Struct, frozen=True, kw_only=True):
+    """One run to make: the mix in so many sessions, or (None) each program alone."""
+
+    sessions: int | None
+    scale: float
+    cache: CacheMode
+
+
+class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finished run shows; ``slowdown`` is None where no time alone is known."""
+
+    run_id: str
+    outcome: RunOutcome
+    reason: str | None
+    seconds: float
+    elapsed_seconds: float | None
+    active_seconds: float | None
+    slowdown: float | None
+    bad_jobs: int = 0
+
+
+class Work(Protocol):
+    """The machine under test, and what is known of it from folders."""
+
+    def look(self) -> Seen:
+        """What the machine is; raises MawlError where mawl cannot work on it."""
+
+    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+        """Probe each target for so many seconds in all, as far as its file is not in the folder yet.
+
+        A sentence on what was found; the whole lies in ``probe.json``.
+        """
+
+    def generate(self, wish: RunWish, log: Path) -> None:
+        """Make the input tables of a run, as far as they are not there."""
+
+    def run(self, wish: RunWish, folder: Path, log: Path) -> None:
+        """Make a run in a folder that is not there yet; raises what stops it before its end."""
+
+    def outcome(self, folder: Path) -> RunOutcome | None:
+        """What became of the run in a folder; None where it did not begin or is no run."""
+
+    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+        """What a finished run shows beside the runs alone, which become a part of its facts."""
+
+    def model(self, calibration: Path, probe: Path) -> Model:
+        """Forecasts from the calibration's run, and from the probe where there is one."""
+
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
+        """The number of sessions that fits, forecast from measured runs of so many sessions."""

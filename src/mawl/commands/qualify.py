@@ -1,0 +1,224 @@
+"""From "I have this server" to an answer: does it carry the load, what limits it, how many sessions fit.
+
+Looks at the machine, probes its storage, times the programs, chooses sessions and scale for the time that you
+give, shows what it expects, asks, runs, and answers in one sentence.  docs/guides/qualify.md shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from mawl import __version__
+from mawl.advice.capacity.bounds import Bounds
+from mawl.campaigns.qualify.answer import answer_of, render
+from mawl.campaigns.qualify.engine import Engine
+from mawl.campaigns.qualify.machine import Machine
+from mawl.campaigns.qualify.places import own_directories
+from mawl.campaigns.series import held
+from mawl.commands.arguments import (
+    add_role_arguments,
+    add_sessions_argument,
+    add_volume_order_argument,
+    bounds_of,
+    settings,
+    volume_order_of,
+)
+from mawl.commands.campaign_place import check_place, this_machine
+from mawl.commands.extras import require_programs
+from mawl.commands.help_pages import Groups
+from mawl.commands.html import named
+from mawl.commands.qualify_shown import Progress, choice_text
+from mawl.config.settings import Settings
+from mawl.errors import InterruptedRunError, MawlError, UsageError
+from mawl.model.qualification import Asked, Qualification
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.store.folder import make_folder
+from mawl.store.qualification import (
+    LOCK,
+    locate_qualification,
+    plain_qualification,
+    read_qualification,
+    write_qualification,
+)
+
+NAME = "qualify"
+HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"
+EXIT_CODES = (
+    "exit status: 0 carried, 3 not carried, 4 not known, 1 a check failed, 2 wrong use, 130 interrupted"
+)
+EXIT_OF_ANSWER = {"carried": 0, "not carried": 3, "not known": 4}
+
+GROUPS: Groups = {
+    "places": {
+        "--data": "input tables and results (default: ./mawl-data)",
+        "--work": "temporary tables (default: ./mawl-work)",
+        "--util": "sort and spill files (default: ./mawl-util)",
+        "--runs": None,
+        "--output": None,
+    },
+    "what": {"--minutes": None, "--sessions": None},
+    "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
+}
+
+DEFAULT_MINUTES = 30.0
+LEAST_MINUTES = 2.0
+MOST_MINUTES = 48 * 60.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl qualify``."""
+    add_role_arguments(parser)
+    add_volume_order_argument(parser)
+    parser.add_argument("--runs", metavar="DIR", help="where its folder goes (default: ./runs)")
+    parser.add_argument("--output", metavar="DIR", help="the folder itself (default: RUNS/qualify-...)")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        metavar="N",
+        help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g})",
+    )
+    add_sessions_argument(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
+    parser.add_argument(
+        "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
+    )
+    parser.add_argument(
+        "--continue",
+        dest="continue_folder",
+        metavar="FOLDER",
+        help="go on with one that was stopped, or that ended with --plan",
+    )
+    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Qualify this machine; exit status by the answer."""
+    require_programs()
+    chosen = settings()
+    bounds = bounds_of(chosen)
+    if arguments.continue_folder is not None:
+        _check_only_continues(arguments)
+        folder = locate_qualification(arguments.continue_folder, chosen.runs(None))
+        record = read_qualification(folder)
+        if record.answer is None:
+            check_place(record, folder)
+    else:
+        record = _new(arguments, chosen, bounds)
+        folder = (
+            Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
+        ).absolute()
+        _check_asking(arguments)
+        make_folder(folder)
+        write_qualification(folder, record)
+    with held(folder, name=LOCK) as lock:
+        return _qualified(arguments, folder, record, bounds, lock)
+
+
+def _qualified(
+    arguments: argparse.Namespace, folder: Path, record: Qualification, bounds: Bounds, lock: int
+) -> int:
+    """The phases, the question before the runs, the answer."""
+    if record.answer is None:
+        progress = Progress(sys.stderr)
+        progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
+        work = Machine(folder, record.asked, record.directory, lock, progress.rewrite)
+        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
+        try:
+            choice = engine.until_choice()
+            if arguments.plan:
+                engine.finish("planned")
+                _print(engine.record, choice_text(choice, engine.record.asked), arguments.json)
+                progress.say(f"it goes on with: mawl qualify --continue {shlex.quote(named(folder))}")
+                return 0
+            progress.say(choice_text(choice, record.asked))
+            if not arguments.yes and not _agreed():
+                engine.finish("planned")
+                return 0
+            record = engine.to_the_end()
+            record = msgspec.structs.replace(record, answer=answer_of(record, folder, bounds))
+            engine.finish("finished", answer=record.answer)
+            record = engine.record
+        except (KeyboardInterrupt, InterruptedRunError):
+            cure = f"mawl qualify --continue {shlex.quote(named(folder))}"
+            raise InterruptedRunError("interrupted", cure=f"{cure} goes on") from None
+        except MawlError:
+            if engine.record.phase("choice").state == "done":
+                progress.say(f"once that is fixed: mawl qualify --continue {shlex.quote(named(folder))}")
+            raise
+    assert record.answer is not None, "a finished qualification has one"
+    _print(record, render(record), arguments.json)
+    print(f"folder: {shlex.quote(named(folder))}", file=sys.stderr)
+    return EXIT_OF_ANSWER[record.answer.carried.answer]
+
+
+def _print(record: Qualification, text: str, as_json: bool) -> None:
+    print(msgspec.json.format(msgspec.json.encode(plain_qualification(record))).decode() if as_json else text)
+
+
+def _new(arguments: argparse.Namespace, chosen: Settings, bounds: Bounds) -> Qualification:
+    minutes = DEFAULT_MINUTES if arguments.minutes is None else arguments.minutes
+    if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
+        raise UsageError(
+            f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}",
+            cure="give it 15 minutes or more for an answer that can be relied on",
+        )
+    sessions = arguments.sessions
+    if sessions is not None and not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
+        raise UsageError(f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}")
+    given = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    return Qualification(
+        name=f"qualify-{stamp}-{secrets.token_hex(2)}",
+        created_at=time.time(),
+        outcome="running",
+        mawl_version=__version__,
+        machine=this_machine(),
+        directory=str(Path.cwd()),
+        asked=Asked(
+            roles={
+                role: [str(place.absolute()) for place in places]
+                for role, places in chosen.roles(given).items()
+            },
+            minutes=minutes,
+            sessions=sessions,
+            most_slowdown=bounds.most_slowdown,
+            volume_order=volume_order_of(arguments, chosen),
+        ),
+    )
+
+
+def _check_only_continues(arguments: argparse.Namespace) -> None:
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in ("data", "work", "util", "volume_order", "runs", "output", "minutes", "sessions")
+        if getattr(arguments, name) is not None
+    ]
+    if given:
+        raise UsageError(
+            f"--continue does not go with {given[0]}",
+            why="it goes on as it was begun",
+            cure=f"leave {given[0]} out, or begin anew without --continue",
+        )
+
+
+def _check_asking(arguments: argparse.Namespace) -> None:
+    """Refuse at once what could not be asked later."""
+    if not (arguments.yes or arguments.plan or sys.stdin.isatty()):
+        raise UsageError(
+            "asks before the runs, and standard input is no terminal",
+            cure="add --yes, or --plan to see what would be run",
+        )
+
+
+def _agreed() -> bool:
+    """Whether the user wants the runs; no answer is no."""
+    print("Run this? [Y/n] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    return answer.strip().lower() in ("", "y", "yes") and answer != ""

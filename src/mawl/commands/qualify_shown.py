@@ -1,0 +1,74 @@
+"""What ``mawl qualify`` shows of its phases and of its choice."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TextIO
+
+from mawl.model.qualification import Asked, Choice
+from mawl.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
+
+MOST_CHARACTERS = 100
+
+
+class Progress:
+    """Lines on a stream; on a terminal the last one is rewritten while a run goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._terminal = stream, stream.isatty()
+        self._open = False
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self._write(f"{self._cleared()}{line}\n")
+
+    def rewrite(self, line: str) -> None:
+        """A line that the next one replaces; nothing but on a terminal."""
+        if self._terminal and line:
+            self._write(f"{self._cleared()}\r\x1b[K  {line[:MOST_CHARACTERS]}")
+            self._open = True
+
+    def _cleared(self) -> str:
+        was, self._open = self._open, False
+        return "\r\x1b[K" if was else ""
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # a terminal that is gone ends no qualification
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def choice_text(choice: Choice, asked: Asked) -> str:
+    """The choice with its reasons, its forecast, and the answer that is expected."""
+    wide = max(len(decision.what) for decision in choice.decisions)
+    value = max(len(decision.value) for decision in choice.decisions)
+    lines = ["", "what will be run"]
+    lines += [
+        f"  {decision.what:<{wide}}  {decision.value:<{value}}  {decision.why}"
+        for decision in choice.decisions
+    ]
+    phases = ", ".join(
+        f"{name} {format_seconds(seconds)}"
+        for name, seconds in choice.phase_seconds.items()
+        if seconds >= 0.5
+    )
+    reach = [
+        f"{name} {format_percent(ratio)}"
+        for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio))
+        if ratio is not None
+    ]
+    expected = choice.expected
+    lines += [
+        "forecast",
+        f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}",
+        f"  one run   {choice.jobs} jobs, {format_bytes(choice.moved_bytes)} moved, "
+        f"active phase {format_seconds(choice.active_seconds)}",
+        f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
+        f"input tables; memory {format_memory(choice.memory_bytes)}",
+        f"  reach     {', '.join(reach) or 'not known'} of the bytes reach the storage",
+        f"  answer    {expected.answer}, {format_percent(expected.probability)} sure: "
+        f"{format_ratio(expected.slowdown)} times slower than alone "
+        f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; "
+        f"bound {format_ratio(asked.most_slowdown)})",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""Sessions, scale, cache mode and repeats: what is given up where time, space or memory is short."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mawl.campaigns.qualify.choice import (
+    AIMED_ACTIVE_SECONDS,
+    SMOKE,
+    Chooser,
+    check_fits,
+    expected,
+    needs_at,
+    sessions_for,
+)
+from mawl.campaigns.qualify.work import Seen
+from mawl.errors import UnsuitableMachineError
+from mawl.model.qualification import Choice
+from tests.fakes.qualifications import qualification
+from tests.fakes.qualified import FakeModel, machine
+
+ASKED = qualification().asked
+
+
+def chosen(minutes: float, seen: Seen | None = None, per_session: float = 0.25) -> Choice:
+    asked = msgspec.structs.replace(ASKED, minutes=minutes)
+    return Chooser(asked, seen or machine(), FakeModel(per_session), 60 * minutes).choose({})
+
+
+@pytest.mark.parametrize(
+    ("cores", "sessions"), [(1, 5), (2, 5), (4, 5), (6, 8), (16, 20), (24, 30), (999, 500)]
+)
+def test_the_sessions_are_the_published_ones_for_the_cores(cores: int, sessions: int) -> None:
+    assert sessions_for(cores) == sessions
+
+
+def test_more_time_buys_a_larger_scale_and_never_more_than_the_time() -> None:
+    choices = [chosen(minutes) for minutes in (5, 10, 30, 120)]
+    scales = [choice.scale for choice in choices]
+    assert scales == sorted(scales)
+    assert scales[-1] > scales[1]
+    for choice, minutes in zip(choices, (5, 10, 30, 120), strict=True):
+        assert choice.total_seconds <= 60 * minutes
+        assert choice.scale >= SMOKE
+
+
+def test_proofs_are_given_up_first_then_runs_alone_then_measured_runs() -> None:
+    given = [
+        (choice.proofs, choice.runs_alone, choice.repeats)
+        for choice in (chosen(minutes) for minutes in (60, 9, 7, 5, 3))
+    ]
+    assert given[0] == (4, 3, 3)
+    assert given == sorted(given, reverse=True)
+    assert given[-1] < (0, 2, 3)
+
+
+def test_the_active_phase_is_long_enough_for_storage_wherever_that_fits() -> None:
+    assert chosen(5).active_seconds >= AIMED_ACTIVE_SECONDS
+    short = chosen(2)
+    assert short.active_seconds < AIMED_ACTIVE_SECONDS
+    why = {decision.what: decision.why for decision in short.decisions}["scale"]
+    assert "use more minutes" in why
+
+
+def test_a_disk_with_little_room_bounds_the_scale() -> None:
+    smoke = sum(needs_at(8, SMOKE).space_bytes.values())
+    seen = machine()
+    little = msgspec.structs.replace(
+        seen, systems=[msgspec.structs.replace(seen.systems[0], free_bytes=2 * smoke)]
+    )
+    choice = chosen(240, little)
+    assert choice.scale < chosen(240).scale
+    assert choice.space_bytes <= 2 * smoke
+
+
+def test_memory_that_the_fewest_sessions_exceed_is_refused() -> None:
+    with pytest.raises(UnsuitableMachineError, match=r"sessions need .* of memory, and the machine has"):
+        check_fits(machine(memory_bytes=2**28), 8)
+
+
+def test_where_the_cache_cannot_be_left_out_the_reason_is_a_decision() -> None:
+    choice = chosen(30, machine(uncached=False, uncached_reason="9p keeps its files"))
+    assert choice.cache == "cold"
+    whys = {decision.what: decision.why for decision in choice.decisions}
+    assert whys["cache"] == "--cache none is not possible: 9p keeps its files"
+
+
+def test_every_decision_has_a_reason() -> None:
+    for minutes in (2, 5, 30):
+        assert all(decision.value and decision.why for decision in chosen(minutes).decisions)
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "answer", "sure"),
+    [
+        (1.0, "carried", 0.99),
+        (1.95, "carried", 0.54),
+        (2.05, "not carried", 0.54),
+        (4.0, "not carried", 0.99),
+    ],
+)
+def test_the_expected_answer_is_as_sure_as_the_forecast_is_far_from_the_bound(
+    slowdown: float, answer: str, sure: float
+) -> None:
+    found = expected(slowdown, 2.0)
+    assert found.answer == answer
+    assert found.probability == pytest.approx(sure, abs=0.01)
+    assert found.slowdown_low < slowdown < found.slowdown_high

@@ -1,0 +1,167 @@
+"""The whole of qualify over a fake machine: phases, time, search, and a kill at every moment."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.model.qualification import PHASES, Qualification
+from mawl.store.qualification import read_qualification, write_qualification
+from tests.fakes.qualifications import qualification
+from tests.fakes.qualified import Clock, FakeWork, machine
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record is written some hundred times here, and no test takes the power away."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def begun(folder: Path, minutes: float = 60.0, sessions: int | None = None) -> Qualification:
+    """A record as the verb begins it, on disk."""
+    plain = qualification()
+    record = Qualification(
+        name=plain.name,
+        created_at=plain.created_at,
+        outcome="running",
+        mawl_version=plain.mawl_version,
+        machine=plain.machine,
+        directory=plain.directory,
+        asked=msgspec.structs.replace(plain.asked, minutes=minutes, sessions=sessions),
+    )
+    folder.mkdir(exist_ok=True)
+    write_qualification(folder, record)
+    return record
+
+
+def engine_over(folder: Path, record: Qualification, work: FakeWork) -> tuple[Engine, list[str]]:
+    said: list[str] = []
+    return Engine(folder, record, work, work.clock, lambda: 1.7e9, said.append), said
+
+
+def qualified(folder: Path, work: FakeWork, minutes: float = 60.0) -> Qualification:
+    engine, _ = engine_over(folder, begun(folder, minutes), work)
+    engine.until_choice()
+    return engine.to_the_end()
+
+
+def test_every_phase_is_done_and_said_with_its_time(tmp_path: Path) -> None:
+    work = FakeWork(Clock())
+    engine, said = engine_over(tmp_path, begun(tmp_path), work)
+    engine.until_choice()
+    record = engine.to_the_end()
+    assert [phase.state for phase in record.phases] == ["done"] * len(PHASES)
+    for name in PHASES:
+        assert any((line.startswith(f"{name}: ") and " s; " in line) or " min " in line for line in said)
+    assert read_qualification(tmp_path).choice == record.choice
+
+
+def test_the_time_that_was_asked_for_is_kept_and_mostly_filled(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock()), minutes=60.0)
+    spent = sum(phase.seconds for phase in record.phases)
+    assert 0.7 * 3600 <= spent <= 3600
+    assert 3 <= len(record.runs_for("measured")) <= MOST_MEASURED
+
+
+def test_a_machine_slower_than_forecast_still_makes_the_runs_an_answer_needs(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), slower=3.0), minutes=30.0)
+    assert record.choice is not None
+    assert len(record.runs_for("measured")) == record.choice.repeats
+    assert len(record.runs_for("search")) == 0
+
+
+def test_the_search_proves_the_two_numbers_around_the_bound(tmp_path: Path) -> None:
+    # 0.19 a session: 10 sessions are carried (1.9), 11 are not (2.09); the forecast is two too high.
+    record = qualified(tmp_path, FakeWork(Clock(), per_session=0.19, forecast=12), minutes=240.0)
+    tried = {run.sessions for run in record.runs_for("search")}
+    assert {10, 11} <= tried
+    assert record.phase("search").detail.startswith("forecast: about 12 sessions fit (11 to 13); ")
+
+
+def test_a_number_that_the_machine_refuses_is_too_many(tmp_path: Path) -> None:
+    work = FakeWork(Clock(), per_session=0.05, forecast=20, refuse_above=12)
+    record = qualified(tmp_path, work, minutes=240.0)
+    refused = [run.sessions for run in record.runs if run.state == "refused"]
+    assert min(refused) == 13
+    assert max(run.sessions for run in record.runs_for("search")) == 12
+
+
+def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
+    engine, _ = engine_over(tmp_path, begun(tmp_path, sessions=5), FakeWork(Clock(), per_session=1.0))
+    engine.until_choice()
+    record = engine.to_the_end()
+    assert {run.sessions for run in record.runs_for("search")} <= {5}
+    assert record.phase("search").state == "done"
+
+
+def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), seen=machine(has_fio=False)))
+    assert record.phase("probe").state == "skipped"
+    assert "fio is not installed" in record.phase("probe").detail
+    assert record.runs_for("measured")
+
+
+def test_too_little_time_is_refused_after_the_calibration_with_the_minutes_it_takes(tmp_path: Path) -> None:
+    engine, _ = engine_over(tmp_path, begun(tmp_path, minutes=1.0), FakeWork(Clock()))
+    with pytest.raises(UsageError, match=r"1 minutes are too short .*--minutes 2 or more"):
+        engine.until_choice()
+    record = read_qualification(tmp_path)
+    assert (record.outcome, record.phase("choice").state) == ("interrupted", "failed") or (
+        record.outcome == "failed"
+    )
+    assert record.runs_for("measured") == []
+
+
+@pytest.mark.parametrize("free_bytes", [0, 300_000_000])
+def test_a_full_disk_is_refused_before_anything_is_run(tmp_path: Path, free_bytes: int) -> None:
+    system = msgspec.structs.replace(machine().systems[0], free_bytes=free_bytes)
+    work = FakeWork(Clock(), seen=machine(systems=[system]))
+    engine, _ = engine_over(tmp_path, begun(tmp_path), work)
+    with pytest.raises(
+        UnsuitableMachineError, match=r"/mnt/a: data and work and util need .* free space, or"
+    ):
+        engine.until_choice()
+    assert work.made == []
+
+
+def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualification, list[str]]:
+    """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
+    clock = Clock()
+    work = FakeWork(clock, per_session=0.19, forecast=12, die_after=after, die_late=late)
+    engine, _ = engine_over(folder, begun(folder), work)
+    try:
+        engine.until_choice()
+        return engine.to_the_end(), work.made
+    except KeyboardInterrupt:
+        assert read_qualification(folder).outcome == "interrupted"
+    again = FakeWork(clock, per_session=0.19, forecast=12)
+    engine, _ = engine_over(folder, read_qualification(folder), again)
+    engine.until_choice()
+    return engine.to_the_end(), work.made + again.made
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path, late: bool) -> None:
+    whole = qualified(tmp_path / "whole", FakeWork(Clock(), per_session=0.19, forecast=12))
+    pieces = 3 + len([run for run in whole.runs if run.state == "finished"])
+    for after in range(1, pieces):
+        record, made = _killed_and_continued(tmp_path / f"{after}-{late}", after, late)
+        finished = [
+            (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
+            for run in record.runs
+            if run.state == "finished"
+        ]
+        assert finished == [
+            (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
+            for run in whole.runs
+            if run.state == "finished"
+        ]
+        assert record.choice == whole.choice
+        mixes = Counter(name for name in made if name not in ("probe", "generate"))
+        assert sum(mixes.values()) == len(finished), f"something was measured twice: {made}"

@@ -1,0 +1,72 @@
+"""What of this machine the engine sees, and which places no answer can be of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.campaigns.qualify.machine import alone_workload, check_places, notices, targets, usable_cores
+from mawl.campaigns.qualify.places import own_directories
+from mawl.campaigns.qualify.work import FreeSpace
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.suitability import Check
+from mawl.plan.mix import COPIES
+
+DISK = FreeSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"kind": "tmpfs"},
+            r"/mnt/b: work would lie in memory \(tmpfs\), which is no storage; name a directory",
+        ),
+        ({"unwritable": ["/mnt/b/x"]}, r"/mnt/b/x: cannot be made or written; mount it writable"),
+    ],
+)
+def test_a_place_that_no_answer_can_be_of_is_refused_with_what_to_do(
+    changes: dict[str, object], said: str
+) -> None:
+    plain = {"roles": ["work"], "directories": ["/mnt/b"], "free_bytes": 10**12}
+    check_places([DISK])
+    with pytest.raises(UnsuitableMachineError, match=said):
+        check_places([DISK, FreeSpace(**{**plain, **changes})])  # type: ignore[arg-type]
+
+
+def test_one_core_and_one_file_system_are_said_and_a_good_machine_is_quiet() -> None:
+    said = notices([DISK], 1, [])
+    assert any(line.startswith("one core: ") for line in said)
+    assert any("share one file system" in line for line in said)
+    assert notices([DISK, DISK], 4, [Check("limits", "ok", "fine")]) == []
+    assert notices([DISK, DISK], 4, [Check("noise", "notice", "busy")]) == ["noise: busy"]
+
+
+@pytest.mark.parametrize(
+    ("cores", "logical", "usable", "expected"),
+    [(4, 8, list(range(8)), 4), (4, 8, [0, 4], 1), (2, 2, [0], 1), (16, 16, None, 16), (None, None, None, 1)],
+)
+def test_an_affinity_leaves_its_part_of_the_cores(
+    cores: int | None, logical: int | None, usable: list[int] | None, expected: int
+) -> None:
+    assert usable_cores(cores, logical, usable) == expected
+
+
+def test_a_file_system_is_probed_once_for_all_of_its_roles(tmp_path: Path) -> None:
+    found = targets({"data": [tmp_path / "d"], "work": [tmp_path / "w"], "util": [Path("/proc")]})
+    assert [(place.name, place.roles) for place in found] == [("data", ["data", "work"]), ("util", ["util"])]
+
+
+def test_a_directory_for_several_roles_gets_one_for_each_below_it() -> None:
+    assert own_directories({"data": ["/a"], "work": ["/b"], "util": ["/b/"]}) == {
+        "data": ["/a"],
+        "work": ["/b/mawl-work"],
+        "util": ["/b/mawl-util"],
+    }
+    assert own_directories({"data": None, "work": ["/b", "/c"], "util": None})["work"] == ["/b", "/c"]
+
+
+def test_each_program_of_the_mix_runs_alone_once() -> None:
+    (session,) = alone_workload().sessions
+    assert list(session.stages) == [[program] for program in COPIES]

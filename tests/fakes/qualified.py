@@ -1,0 +1,156 @@
+"""A machine for the engine of qualify on which nothing takes time: closed formulas instead of runs.
+
+What a run leaves is a file in its folder, as with a real one, so that a qualification that is killed and
+continued finds what was made.  ``die_after`` calls that take time end in an interrupt, before or after their
+file is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mawl.campaigns.qualify.choice import SMOKE
+from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, RunSeen, RunWish, Seen
+from mawl.errors import UnsuitableMachineError
+from mawl.model.qualification import Fits
+from mawl.model.records import RunOutcome
+
+ALONE_SECONDS = 20.0
+"""Of all programs at smoke."""
+
+RUN_SECONDS_PER_SESSION = 5.0
+OVERHEAD_SECONDS = 4.0
+
+
+class FakeModel:
+    """The formulas of :class:`FakeWork` as forecasts."""
+
+    overhead_seconds = OVERHEAD_SECONDS
+    input_bytes_per_second = 200e6
+    core_speed = 1.0
+    read_reach_ratio: float | None = 0.97
+    write_reach_ratio: float | None = 1.0
+
+    def __init__(self, per_session: float) -> None:
+        self.per_session = per_session
+
+    def alone_seconds(self, scale: float) -> float:
+        return ALONE_SECONDS * scale / SMOKE
+
+    def mix(self, sessions: int, scale: float) -> Mix:
+        seconds = RUN_SECONDS_PER_SESSION * sessions * scale / SMOKE
+        return Mix(
+            elapsed_seconds=seconds,
+            active_seconds=0.9 * seconds,
+            slowdown=max(self.per_session * sessions, 1.0),
+        )
+
+
+class Clock:
+    """Seconds that only the fake machine lets go by."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class FakeWork:
+    """See :class:`~mawl.campaigns.qualify.work.Work`; slowdown is ``per_session`` times the sessions.
+
+    ``made`` lists every run and other piece of work that was finished, in order.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        per_session: float = 0.25,
+        forecast: int | None = None,
+        slower: float = 1.0,
+        seen: Seen | None = None,
+        refuse_above: int | None = None,
+        die_after: int | None = None,
+        die_late: bool = False,
+    ) -> None:
+        self.clock, self.per_session, self.slower = clock, per_session, slower
+        self.forecast = int(2.0 / per_session) if forecast is None else forecast
+        self.seen = seen or machine()
+        self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
+        self.made: list[str] = []
+        self._calls = 0
+
+    def look(self) -> Seen:
+        return self.seen
+
+    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+        self._dying("probe", lambda: (folder / "probe.json").write_text("{}"), seconds)
+        return "probed"
+
+    def generate(self, wish: RunWish, log: Path) -> None:
+        self._dying("generate", lambda: log.write_text("made"), 3.0)
+
+    def run(self, wish: RunWish, folder: Path, log: Path) -> None:
+        if self.refuse_above is not None and (wish.sessions or 0) > self.refuse_above:
+            raise UnsuitableMachineError("the jobs need more memory than there is")
+        model = FakeModel(self.per_session)
+        alone = wish.sessions is None
+        seconds = (
+            model.alone_seconds(wish.scale)
+            if alone
+            else model.mix(wish.sessions or 0, wish.scale).elapsed_seconds
+        )
+        seconds = self.slower * seconds + OVERHEAD_SECONDS
+        folder.mkdir()
+        content = {"sessions": wish.sessions, "seconds": seconds}
+        name = "alone" if alone else f"mix-{wish.sessions}"
+        self._dying(name, lambda: (folder / "run.json").write_text(json.dumps(content)), seconds)
+
+    def outcome(self, folder: Path) -> RunOutcome | None:
+        return "completed" if (folder / "run.json").exists() else None
+
+    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+        plain = json.loads((folder / "run.json").read_text())
+        sessions, seconds = plain["sessions"], plain["seconds"]
+        return RunSeen(
+            run_id=folder.name,
+            outcome="completed",
+            reason=None,
+            seconds=seconds,
+            elapsed_seconds=seconds - OVERHEAD_SECONDS,
+            active_seconds=0.9 * seconds,
+            slowdown=max(self.per_session * sessions, 1.0) if sessions and alone else None,
+        )
+
+    def model(self, calibration: Path, probe: Path) -> Model:
+        return FakeModel(self.per_session)
+
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
+        return Fits(sessions=self.forecast, low=self.forecast - 1, high=self.forecast + 1)
+
+    def _dying(self, name: str, keep: Callable[[], object], seconds: float) -> None:
+        """Finish a piece of work, or be interrupted in it: before its result is kept, or just after."""
+        self._calls += 1
+        dies = self._calls == self.die_after
+        if dies and not self.die_late:
+            raise KeyboardInterrupt
+        self.clock.seconds += seconds
+        keep()
+        self.made.append(name)
+        if dies:
+            raise KeyboardInterrupt
+
+
+def machine(cores: int = 6, **changes: object) -> Seen:
+    """A machine with room for everything, or with what is named."""
+    plain: dict[str, object] = {
+        "cores": cores,
+        "memory_bytes": 64 * 2**30,
+        "systems": [
+            FreeSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=500_000_000_000)
+        ],
+    }
+    return Seen(**{**plain, **changes})  # type: ignore[arg-type]
