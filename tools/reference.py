@@ -16,8 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
-from mawl.config.settings import PLAIN_OPTIONS, SIZE_OPTIONS, FileSettings
-from mawl.model.options import ROLES, Options
+from mawl.model.options import ROLES
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -25,6 +24,8 @@ from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
+from mawl.spec.options import PLAIN_OPTIONS, SIZE_OPTIONS, Options
+from mawl.spec.settings import FileSettings
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.markdown import plain, table

@@ -31,7 +31,8 @@ LONGEST_PART = 1000
 """Characters of a part of an error's sentence: what a damaged file holds may be long."""
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """A part of a sentence at its longest."""
     return text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
 
 
@@ -51,11 +52,11 @@ class MawlError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        text = _shortened(self.what)
+        text = shortened(self.what)
         if self.where:
-            text = f"{_shortened(self.where)}: {text}"
+            text = f"{shortened(self.where)}: {text}"
         if self.why:
-            text = f"{text}: {_shortened(self.why)}"
+            text = f"{text}: {shortened(self.why)}"
         if self.cure:
             text = f"{text}; {self.cure}"
         return printable(text, "\n")

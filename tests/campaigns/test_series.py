@@ -221,9 +221,22 @@ def test_a_truncated_record_is_refused(tmp_path: Path) -> None:
 def test_unknown_fields_of_a_newer_minor_version_are_ignored(tmp_path: Path) -> None:
     record = msgspec.structs.replace(campaign(), outcome="completed")
     write_campaign(tmp_path, record)
-    plain = json.loads((tmp_path / RECORD).read_text()) | {"format_version": "1.9", "mood": "good"}
+    plain = json.loads((tmp_path / RECORD).read_text()) | {"format_version": "2.9", "mood": "good"}
     (tmp_path / RECORD).write_text(json.dumps(plain))
-    assert msgspec.structs.replace(read_campaign(tmp_path), format_version="1.0") == record
+    assert msgspec.structs.replace(read_campaign(tmp_path), format_version="2.0") == record
+
+
+def test_a_record_of_format_1_is_read_without_the_specs_that_it_lacks(tmp_path: Path) -> None:
+    write_campaign(tmp_path, msgspec.structs.replace(campaign(), outcome="completed"))
+    plain = json.loads((tmp_path / RECORD).read_text())
+    del plain["spec"]
+    for arm in plain["arms"]:
+        del arm["spec"]
+        arm["words"] = ["--sessions=8"]
+    plain |= {"format_version": "1.0", "words": ["--scale=quick"], "environment": {"MAWL_SEED": "3"}}
+    (tmp_path / RECORD).write_text(json.dumps(plain))
+    record = read_campaign(tmp_path)
+    assert (record.outcome, record.spec, record.arms[0].spec) == ("completed", None, None)
 
 
 def test_a_series_gives_back_what_was_made(tmp_path: Path) -> None:

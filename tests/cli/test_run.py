@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import mawl as package
-from mawl.config import toml
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import make_plan
+from mawl.spec import toml
 from tests.cli.conftest import Command
 
 ONE_JOB = 'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["segmentation"]]\n'

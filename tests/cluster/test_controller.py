@@ -24,7 +24,6 @@ from mawl.cluster.link import NoAnswerError
 from mawl.cluster.words import NodeTask
 from mawl.errors import MawlError
 from mawl.launch.sweep import live_runs
-from mawl.model.cluster import OnLostNode
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -32,6 +31,7 @@ from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.counting import leftover_counters
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.restrict import CGROUPS, GROUP_PREFIX
+from mawl.spec.options import OnLostNode
 from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover
 from tests.fakes.local_nodes import LocalLink, Watcher

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 from pathlib import Path
@@ -14,9 +13,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.cluster import agent
 from mawl.cluster.words import NodeTask
-from mawl.commands.cluster import parse_link, storage_nodes
-from mawl.commands.run import add_arguments
-from mawl.errors import MawlError, UsageError
+from mawl.errors import MawlError
 from mawl.plan.workload import Plan
 from mawl.reporters.cluster import cluster
 from mawl.store import open_run
@@ -115,35 +112,3 @@ def test_a_device_that_is_not_there_is_refused_before_the_start(short: Lab) -> N
         short.conduct(storage=[watching(short, "sto", ["/dev/none9"])])
     until_gone([f"{RUN}-node1", f"{RUN}-node2"])
     assert not short.folder.exists()
-
-
-def test_storage_nodes_are_named_with_and_without_devices() -> None:
-    assert storage_nodes(["a", "b=sdb,/dev/sdc"], []) == {"a": [], "b": ["sdb", "/dev/sdc"]}
-    for wrong in (["a="], ["=sdb"], ["a", "a=sdb"]):
-        with pytest.raises(UsageError):
-            storage_nodes(wrong, [])
-    with pytest.raises(UsageError, match="node1 is named twice"):
-        storage_nodes(["node1"], ["node1"])
-
-
-@pytest.mark.parametrize(
-    ("text", "rate"),
-    [("40Gbit", 5e9), ("40 Gbit/s", 5e9), ("320mbit", 4e7), ("5GB", 5e9), ("5MB/s", 5e6), ("8 kbps", 1e3)],
-)
-def test_a_link_is_a_rate_in_bits_or_bytes(text: str, rate: float) -> None:
-    assert parse_link(text) == rate
-
-
-@pytest.mark.parametrize("text", ["", "fast", "0", "-1Gbit", "0Gbit"])
-def test_what_is_no_rate_of_a_link_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--link"):
-        parse_link(text)
-
-
-def test_the_options_go_with_several_nodes_only() -> None:
-    from mawl.commands.cluster_arguments import on_nodes
-
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    with pytest.raises(UsageError, match="--link goes with --cluster or --ssh"):
-        on_nodes(parser.parse_args(["nano", "--link", "40Gbit"]))

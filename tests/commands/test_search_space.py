@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.campaigns.search.conduct import words_of
-from mawl.campaigns.search.space import NAMES, setup_of
-from mawl.commands.arguments import settings
+from mawl.campaigns.search.space import NAMES, setup_of, with_setup
+from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
-from mawl.commands.search_space import checked_space, effect_of, with_setup
+from mawl.commands.search_space import checked_space, effect_of
 from mawl.model.options import ROLES
 
 BASELINE = (
@@ -56,19 +55,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_of_a_dimension_is_given_its_value(name: str) -> None:
     search = parsed("tune", "search", *BASELINE, "--dimension", f"{name}={VALUES[name]}")
-    space, unchanged, directories = checked_space(search, settings(), "sustained")
+    baseline = asked(search)
+    space, unchanged, directories = checked_space(search, baseline, "sustained")
     assert unchanged == {name: []}
     (point,) = space.points()
     setup = setup_of(point, {role: directories[role] for role in ROLES})
-    given, base = (effect_of(parsed("run", *BASELINE, *more), settings()) for more in (words_of(setup), []))
-    assert given == effect_of(with_setup(search, setup), settings()) != base
+    assert effect_of(with_setup(baseline, setup)) != effect_of(baseline)
+    assert with_setup(baseline, setup_of({}, {})) == baseline == asked(parsed("run", *BASELINE))
 
 
 def test_of_values_that_are_the_same_at_the_scale_one_is_tried() -> None:
-    asked = parsed(
+    search = parsed(
         "tune", "search", *BASELINE, "--dimension", "sortsize=1MiB..1GiB", "--dimension", "cpucount=1,2"
     )
-    asked.scale = "smoke"
-    space, unchanged, _ = checked_space(asked, settings(), "response-time")
+    search.scale = "smoke"
+    space, unchanged, _ = checked_space(search, asked(search), "response-time")
     assert space.dimensions == {"sortsize": ["1MiB", "2MiB", "4MiB", "1GiB"], "cpucount": [1, 2]}
     assert unchanged == {"sortsize": ["4MiB"], "cpucount": [1]}

@@ -18,6 +18,7 @@ from mawl.campaigns.series import begin, held, resume
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.reporters.search import stated
+from mawl.spec.record import RunSpec
 from mawl.store.campaign import RECORD
 from mawl.store.search import read_search, write_search
 from tests.fakes.compared_runs import COMPLETED
@@ -45,7 +46,7 @@ class SearchRuns:
         self.made.append(folder.name)
         writer = write_run(folder)
         time.sleep(self._pause)
-        (folder / "words").write_text(" ".join(arm.words))
+        (folder / "words").write_text(arm.title.replace(",", ""))
         run_id = f"{folder.parent.name}-{folder.name}"
         began = self._now
         self._now += Random(f"time of run {folder.name[:3]}").randint(2, 6) / 4  # exact in any sum
@@ -94,6 +95,7 @@ def campaign() -> Campaign:
         mawl_version="0.1.0",
         machine=CampaignMachine(name="bench1", cpu_model="model", cores=4),
         directory="/",
+        spec=RunSpec(workload="tiny", data=("d",), work=("w",), util=("u",)),
         arms=[],
         slots=[],
     )

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mawl.config import toml
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import load_workload, make_plan
+from mawl.spec import toml
 
 COMMANDS = r"""
 name = "own"

@@ -11,7 +11,6 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
-from mawl.config import toml
 from mawl.model.run import NodeFacts
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
@@ -25,6 +24,7 @@ from mawl.simulation.plans import at_scale
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
 from mawl.simulation.validity import validity_of
+from mawl.spec import toml
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts

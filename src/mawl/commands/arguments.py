@@ -1,25 +1,32 @@
-"""Arguments that several verbs share, and the plan they lead to."""
+"""Options of :class:`~mawl.spec.record.RunSpec` on the command lines of several verbs, and the spec they
+make."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.config.settings import Settings
-from mawl.errors import UsageError
-from mawl.model.options import VOLUME_ORDERS, Role, VolumeOrder
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
-from mawl.plan.scale import parse_scale
-from mawl.plan.spec import WorkloadSpec
-from mawl.plan.workload import DEFAULT_SAVING, DEFAULT_SEED, Plan, load_workload, make_plan, shipped
+from mawl.plan.workload import shipped
+from mawl.spec.files import load_profile
+from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.spec.settings import Settings
+from mawl.spec.sources import OPTIONS, Layer, layer_of_command, spec_of
 from mawl.units import parse_size
 from mawl.volumes import Volumes
 
-DEFAULT_WORKLOAD = "mixed20"
-DEFAULT_SCALE = "smoke"
+PLAN_OPTIONS = ("sessions", "scale", "seed", "saving")
+ROLE_HELP = {"data": "input tables and results", "work": "temporary tables", "util": "sort and spill files"}
+
+
+def add_options(parser: argparse.ArgumentParser, *fields: str) -> None:
+    """The options of these fields, as they are declared."""
+    for field in fields:
+        option = OPTIONS[field]
+        words = {"metavar": option.metavar} if option.metavar else {}
+        parser.add_argument(option.flag, help=option.help, **(words | dict(option.form.arguments)))
 
 
 def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,18 +38,7 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORKLOAD",
         help=f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
     )
-    add_sessions_argument(parser)
-    parser.add_argument(
-        "--scale",
-        help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
-    )
-    parser.add_argument("--seed", type=int, help=f"seed of the input tables (default: {DEFAULT_SEED})")
-    parser.add_argument(
-        "--saving",
-        type=float,
-        metavar="RATIO",
-        help=f"what zstd-1 saves on the input tables, 0.3 to 0.95 (default: {DEFAULT_SAVING})",
-    )
+    add_options(parser, *PLAN_OPTIONS)
     parser.add_argument(
         "--option",
         action="append",
@@ -53,50 +49,28 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_sessions_argument(parser: argparse.ArgumentParser) -> None:
-    """--sessions: mixed20 with another number of sessions."""
-    parser.add_argument(
-        "--sessions",
-        type=int,
-        metavar="N",
-        help=f"scale mixed20 by its rule to N sessions, {FEWEST_SESSIONS} to {MOST_SESSIONS}: "
-        "3N + 11 jobs, 2N - 5 released together",
-    )
-
-
 def add_role_arguments(parser: argparse.ArgumentParser, *, own: bool = True) -> None:
     """--data, --work, --util: where the roles lie; ``own`` where mawl itself puts files there."""
-    use = "one directory or several, used in turns (--volume-order)" if own else "one directory or several"
-    for role, holds in (
-        ("data", "input tables and results"),
-        ("work", "temporary tables"),
-        ("util", "sort and spill files"),
-    ):
+    if own:
+        add_options(parser, *ROLE_HELP)
+        return
+    for role, holds in ROLE_HELP.items():
         parser.add_argument(
             f"--{role}",
             nargs="+",
             metavar="DIR",
-            help=f"{holds}; {use} (default: ./mawl-{role})",
+            help=f"{holds}; one directory or several (default: ./mawl-{role})",
         )
 
 
-def add_volume_order_argument(parser: argparse.ArgumentParser) -> None:
-    """--volume-order: how the directories of a role take turns."""
+def add_profile_argument(parser: argparse.ArgumentParser) -> None:
+    """--profile: a file that mawl tune search wrote, or one like it."""
     parser.add_argument(
-        "--volume-order",
-        choices=VOLUME_ORDERS,
-        help="where a role has several directories: files go to them in rotation, so that each gets about "
-        "the same bytes (default), or in proportion to the space that is free on each",
+        "--profile",
+        metavar="FILE",
+        help="run options of a file, such as mawl tune search writes; what the command line names goes over "
+        "it, and it over the environment and mawl.toml",
     )
-
-
-def volume_order_of(arguments: argparse.Namespace, chosen: Settings) -> VolumeOrder:
-    """How the directories of a role take turns."""
-    found = chosen.text("volume_order", arguments.volume_order, VOLUME_ORDERS[0])
-    for order in VOLUME_ORDERS:
-        if order == found:
-            return order
-    raise UsageError(f"volume_order: expected {' or '.join(VOLUME_ORDERS)}, found {found!r}")
 
 
 def settings() -> Settings:
@@ -104,24 +78,22 @@ def settings() -> Settings:
     return Settings(os.environ, Path.cwd())
 
 
-def plan_of(arguments: argparse.Namespace, chosen: Settings) -> Plan:
-    """The plan that the shared workload arguments describe."""
-    spec, where = _workload(arguments)
-    if spec.scale is not None and arguments.scale is not None:
-        raise UsageError(f"{where} fixes its scale at {spec.scale:g}; leave --scale out")
-    seed = chosen.whole("seed", arguments.seed, DEFAULT_SEED, 0, 2**32 - 1)
-    saving = chosen.number("saving", arguments.saving, DEFAULT_SAVING)
-    if not 0.3 <= saving <= 0.95:
-        raise UsageError(f"--saving {saving:g}: expected a ratio from 0.3 to 0.95")
-    return make_plan(
-        spec,
-        where=where,
-        catalogue=CATALOGUE,
-        scale=parse_scale(chosen.text("scale", arguments.scale, DEFAULT_SCALE)),
-        options=chosen.options(arguments.option),
-        seed=seed,
-        saving=saving,
-    )
+def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Layer:
+    """What settings, profile and command line set; ``leave``: options with another meaning to the verb."""
+    layer = settings().layer()
+    if "profile" not in leave and getattr(arguments, "profile", None) is not None:
+        layer = layer.under(load_profile(Path(arguments.profile)))
+    return layer.under(layer_of_command(vars(arguments), leave))
+
+
+def asked(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> RunSpec:
+    """The spec that :func:`layer_of` makes."""
+    return spec_of(layer_of(arguments, leave=leave))
+
+
+def volumes_of(spec: RunSpec) -> Volumes:
+    """The volumes of a spec."""
+    return Volumes({role: [Path(place) for place in places] for role, places in spec.directories().items()})
 
 
 def bounds_of(chosen: Settings) -> Bounds:
@@ -141,25 +113,3 @@ def bounds_of(chosen: Settings) -> Bounds:
 def _rate(chosen: Settings, name: str, default: float) -> float:
     text = chosen.optional_text(name, None)
     return default if text is None else float(parse_size(text))
-
-
-def _workload(arguments: argparse.Namespace) -> tuple[WorkloadSpec, str]:
-    if arguments.sessions is None:
-        return load_workload(arguments.workload)
-    if arguments.workload != DEFAULT_WORKLOAD:
-        raise UsageError(
-            f"--sessions {arguments.sessions} does not go with the workload {arguments.workload}",
-            why=f"only {DEFAULT_WORKLOAD} has a rule to scale it by, any other has the sessions of its file",
-            cure=f"leave --sessions out, or choose {DEFAULT_WORKLOAD}",
-        )
-    return mixed(arguments.sessions), f"workload {DEFAULT_WORKLOAD} in {arguments.sessions} sessions"
-
-
-def volumes_of(arguments: argparse.Namespace, chosen: Settings) -> Volumes:
-    """The volumes that --data, --work and --util (or their settings) name."""
-    given: dict[Role, list[str] | None] = {
-        "data": arguments.data,
-        "work": arguments.work,
-        "util": arguments.util,
-    }
-    return Volumes(chosen.roles(given))

@@ -11,45 +11,44 @@ from mawl.analysis.campaign.session_run import session_run
 from mawl.campaigns.command import MawlRun
 from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
 from mawl.campaigns.sessions import following
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import bounds_of, layer_of, settings
 from mawl.commands.campaign_arguments import kind_of, only_continues
-from mawl.commands.campaign_making import Parse, keep_base, new_record, sessions_arm
+from mawl.commands.campaign_making import keep_base, new_record, sessions_arm
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
-from mawl.commands.cluster_arguments import on_nodes
 from mawl.commands.extras import require_programs
 from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.html import named
-from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.campaign import Arm, Campaign
+from mawl.spec.settings import Settings
+from mawl.spec.sources import spec_of
 from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
 from mawl.store.files import replace_link
 from mawl.store.folder import make_folder
 from mawl.store.layout import LATEST
 
 
-def run_campaign(arguments: argparse.Namespace, parse: Parse, failing: Failing) -> int:
+def run_campaign(arguments: argparse.Namespace, failing: Failing) -> int:
     """Make or continue a campaign and report it; exit status."""
     if arguments.continue_campaign is not None:
-        only_continues(arguments, vars(parse([])))
+        only_continues(arguments)
         return _continue(arguments, failing)
     kind = kind_of(arguments)
     assert kind is not None, "a single run is no campaign"
     refuse_question(failing, kind)
-    if not on_nodes(arguments, campaign=True):
+    layer = layer_of(arguments)
+    asked = spec_of(layer)
+    if asked.nodes is None:
         require_programs()
-    chosen = settings()
-    html = chosen.choice("html", arguments.html, ("yes", "no")) == "yes"
-    runs = chosen.runs(arguments.runs)
-    record = new_record(kind, arguments, parse, runs)
-    folder = (Path(arguments.output) if arguments.output else runs / record.name).absolute()
+    record = new_record(kind, arguments, layer)
+    folder = (Path(asked.output) if asked.output else Path(asked.runs) / record.name).absolute()
     make_folder(folder)
     if kind == "find-sessions":
-        keep_base(folder, arguments.workload)
+        keep_base(folder, asked.workload)
     with held(folder, patience=0.0) as lock:
         series = begin(folder, record, _execute(record, folder), lock)
-        return _conducted(series, chosen, failing, html=html, as_json=arguments.json)
+        return _conducted(series, settings(), failing, html=asked.html, as_json=arguments.json)
 
 
 def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
@@ -65,7 +64,7 @@ def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
         _check_continues(record, folder)
         series = resume(folder, _execute(record, folder), lock)
         note_version(series)
-        html = chosen.choice("html", None, ("yes", "no")) == "yes"
+        html = spec_of(chosen.layer()).html
         return _conducted(series, chosen, failing, html=html, as_json=arguments.json)
 
 
@@ -110,7 +109,7 @@ def _conducted(series: Series, chosen: Settings, failing: Failing, *, html: bool
 def _execute(record: Campaign, folder: Path) -> Execute:
     """One run as a process; the link to the newest run follows it where the campaign lies among runs."""
     make, runs = MawlRun(record, _say), folder.parent
-    latest = runs / LATEST if f"--runs={runs}" in record.words else None
+    latest = runs / LATEST if record.spec is not None and record.spec.runs == str(runs) else None
 
     def execute(arm: Arm, folder: Path, lock: int) -> None:
         planned = f" of {len(record.slots)}" if record.slots else ""
@@ -131,7 +130,7 @@ def _following(series: Series, chosen: Settings) -> Following | None:
         return None
     return following(
         search,
-        lambda sessions: sessions_arm(series.folder, sessions),
+        lambda sessions: sessions_arm(series, sessions),
         lambda own, slot: session_run(own.record.arm(slot.arm).size or 0, read_run(own.path(slot), bounds)),
     )
 

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
 
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.errors import UsageError
 from mawl.model.campaign import CampaignKind
 from mawl.plan.mix import MOST_SESSIONS
+from mawl.spec.record import DEFAULT_WORKLOAD
 
 RUNS_AT_THE_KNEE = 3
 MOST_REPEATS = 1000
 MOST_NODES = 4096
 
 KINDS: dict[str, CampaignKind] = {"ab": "ab", "find_sessions": "find-sessions", "scaling": "scaling"}
-OWN = (
-    "repeat", "ab", "find_sessions", "most_sessions", "scaling", "warm_up", "continue_campaign",
-    "runs", "output", "html", "json", "dry_run", "fail_on", "junit", "workload", "debug", "verb", "run_verb",
-)  # fmt: skip
-"""What a campaign takes for itself; every other argument is passed on to each of its runs."""
-
-APPENDED = ("option", "on")
-"""Arguments that are given once for each value."""
 
 
 def add_campaign_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,17 +102,18 @@ def _check(arguments: argparse.Namespace, kind: CampaignKind, option: str) -> No
             raise UsageError(f"--{name} does not go with --scaling, which chooses the nodes itself")
 
 
-def only_continues(arguments: argparse.Namespace, defaults: Mapping[str, Any]) -> None:
+def only_continues(arguments: argparse.Namespace) -> None:
     """UsageError where --continue is given with more than how to report: the campaign knows its options."""
     for name, value in vars(arguments).items():
         known = name in ("continue_campaign", "json", "fail_on", "junit", "debug", "verb", "run_verb")
-        if not known and value != defaults.get(name):
-            given = "a workload" if name == "workload" else _option(name)
-            raise UsageError(
-                f"--continue does not go with {given}",
-                why="a campaign goes on with the options it began with",
-                cure="leave everything else out",
-            )
+        if known or value in (None, False, []) or (name, value) == ("workload", DEFAULT_WORKLOAD):
+            continue
+        given = "a workload" if name == "workload" else _option(name)
+        raise UsageError(
+            f"--continue does not go with {given}",
+            why="a campaign goes on with the options it began with",
+            cure="leave everything else out",
+        )
 
 
 def node_counts(text: str) -> list[int]:
@@ -133,26 +125,6 @@ def node_counts(text: str) -> list[int]:
     if len(set(counts)) < len(counts) or len(counts) < 2:
         raise UsageError(f"--scaling {text}: expected at least two numbers of nodes, each once")
     return sorted(counts)
-
-
-def words_of(
-    arguments: argparse.Namespace, defaults: Mapping[str, Any], leave: tuple[str, ...] = ()
-) -> list[str]:
-    """The arguments that a campaign passes on to each of its runs, as words of a command line."""
-    words: list[str] = []
-    for name, value in vars(arguments).items():
-        if name in OWN or name in leave or value == defaults.get(name):
-            continue
-        option = _option(name)
-        if value is True:
-            words.append(option)
-        elif name in APPENDED:
-            words += [f"{option}={one}" for one in value]
-        elif isinstance(value, list):
-            words += [option, *map(str, value)]
-        else:
-            words.append(f"{option}={value}")
-    return words
 
 
 def _option(name: str) -> str:

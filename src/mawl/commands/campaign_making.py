@@ -6,46 +6,53 @@ import argparse
 import secrets
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from mawl import __version__
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.campaigns.order import back_and_forth
-from mawl.commands.arguments import DEFAULT_WORKLOAD, plan_of, settings, volumes_of
-from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts, words_of
-from mawl.commands.campaign_place import kept_settings, this_machine
-from mawl.commands.cluster_arguments import on_nodes
-from mawl.commands.run_profile import apply_profile
-from mawl.config import toml
-from mawl.config.run_options import load_run_options
-from mawl.config.run_options import words_of as option_words
+from mawl.campaigns.series import Series
+from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts
+from mawl.commands.campaign_place import this_machine
 from mawl.errors import UsageError
 from mawl.foreign import read_regular
 from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch, Slot
+from mawl.plan.asked import plan_of
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
-
-Parse = Callable[[Sequence[str]], argparse.Namespace]
-"""Arguments of ``mawl run`` from words."""
+from mawl.spec import toml
+from mawl.spec.files import load_side
+from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.spec.sources import Layer, spec_of
 
 BASE = "workload.toml"
 """In the folder of a search for sessions: the workload whose sessions are taken by turns."""
 
 
-def new_record(kind: CampaignKind, arguments: argparse.Namespace, parse: Parse, runs: Path) -> Campaign:
-    """Identity, arms and order of a campaign; its plans are made once, so that a wrong option fails here."""
-    arms, repeats, search = _arms(kind, arguments)
-    leave = ("sessions",) if search is not None else ("ssh",) if kind == "scaling" else ()
-    words = [*words_of(arguments, vars(parse([])), leave), f"--runs={runs.absolute()}"]
-    if search is not None and "--solo" not in words:
-        words.append("--solo")
-    plans = [_planned(parse([arm.workload, *words, *arm.words])) for arm in arms]
+def new_record(kind: CampaignKind, arguments: argparse.Namespace, layer: Layer) -> Campaign:
+    """Identity, arms and order of a campaign; its plans are made once, so that a wrong option fails here.
+
+    ``layer`` is what all arms share.
+    """
+    runs = str(Path(spec_of(layer).runs).absolute())
+    own = Layer(values={"runs": runs, "html": False})
+    shared = layer.without(("output",)).under(own)
+    arms: list[Arm] = []
+    repeats = 0
+    search = _search(arguments, spec_of(layer)) if kind == "find-sessions" else None
+    if search is not None:
+        shared = shared.without(("sessions",)).under(Layer(values={"solo": True}))
+        first = sessions_spec(spec_of(shared), search.first)
+    else:
+        arms, repeats = _arms(kind, arguments, shared)
+        first = _spec(arms[0])
+    plans = [plan_of(_spec(arm)) for arm in arms] or [plan_of(first)]
     if kind == "ab":
         _alike(arms, plans)
-    if search is not None:
-        plans = [_planned(parse([*sessions_words(arguments.workload, search.first), *words]))]
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     return Campaign(
         name=f"{stamp}-{kind}-{plans[0].workload}-{secrets.token_hex(2)}",
@@ -55,8 +62,7 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, parse: Parse, 
         mawl_version=__version__,
         machine=this_machine(),
         directory=str(Path.cwd()),
-        environment=kept_settings(),
-        words=words,
+        spec=spec_of(shared),
         arms=arms,
         slots=back_and_forth(arms, repeats),
         warm_up=Slot(position=0, arm=arms[0].name) if arms and arguments.warm_up != "no" else None,
@@ -64,35 +70,37 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, parse: Parse, 
     )
 
 
-def _arms(kind: CampaignKind, arguments: argparse.Namespace) -> tuple[list[Arm], int, SessionSearch | None]:
-    """The arms that are known from the start, runs of each, and the bounds of a search."""
-    workload, given = arguments.workload, arguments.repeat
+def _spec(arm: Arm) -> RunSpec:
+    assert arm.spec is not None, "arms that are made here have theirs"
+    return arm.spec
+
+
+def _arm(name: str, spec: RunSpec, title: str = "", size: int | None = None) -> Arm:
+    return Arm(name=name, workload=spec.workload, spec=spec, title=title, size=size)
+
+
+def _arms(kind: CampaignKind, arguments: argparse.Namespace, shared: Layer) -> tuple[list[Arm], int]:
+    """The arms, and the runs of each."""
+    given: int | None = arguments.repeat
     if kind == "repeat":
-        return [Arm(name="run", workload=workload)], given, None
+        return [_arm("run", spec_of(shared))], given or 1
     if kind == "ab":
-        return _two(workload, *arguments.ab), given or FEWEST_RUNS, None
-    if kind == "find-sessions":
-        return [], 0, _search(arguments)
+        return _two(shared, *arguments.ab), given or FEWEST_RUNS
     counts = node_counts(arguments.scaling)
-    hosts = [host for host in (arguments.ssh or "").split(",") if host]
-    if arguments.ssh is not None and counts[-1] > len(hosts):
+    hosts = shared.values.get("ssh", ())
+    if hosts and counts[-1] > len(hosts):
         raise UsageError(
             f"--scaling {arguments.scaling} goes to {counts[-1]} nodes, --ssh names {len(hosts)}"
         )
-    arms = [
-        Arm(
-            name=f"nodes-{count}",
-            title="1 node" if count == 1 else f"{count} nodes",
-            workload=workload,
-            size=count,
-            words=[f"--ssh={','.join(hosts[:count])}"] if hosts else [f"--nodes={count}"],
-        )
-        for count in counts
-    ]
-    return arms, given or 1, None
+    arms = []
+    for count in counts:
+        nodes = Layer(values={"ssh": hosts[:count]} if hosts else {"nodes": count})
+        title = "1 node" if count == 1 else f"{count} nodes"
+        arms.append(_arm(f"nodes-{count}", spec_of(shared.under(nodes)), title, count))
+    return arms, given or 1
 
 
-def _two(workload: str, *files: str) -> list[Arm]:
+def _two(shared: Layer, *files: str) -> list[Arm]:
     """The two sides of --ab; each file holds options, or is a workload."""
     if Path(files[0]).exists() and Path(files[1]).exists() and Path(files[0]).samefile(files[1]):
         raise UsageError(
@@ -105,17 +113,11 @@ def _two(workload: str, *files: str) -> list[Arm]:
     for name, file, stem in zip(("a", "b"), files, stems, strict=True):
         title = stem if stems[0] != stems[1] else f"{name.upper()} ({file})"
         if _is_workload(Path(file)):
-            arms.append(Arm(name=name, title=title, workload=str(Path(file).absolute())))
-            continue
-        options = load_run_options(Path(file))
-        arms.append(
-            Arm(
-                name=name,
-                title=options.title or title,
-                workload=options.workload or workload,
-                words=option_words(options),
-            )
-        )
+            side = Layer(values={"workload": str(Path(file).absolute())})
+        else:
+            side, named = load_side(Path(file))
+            title = named or title
+        arms.append(_arm(name, spec_of(shared.under(side)), title))
     return arms
 
 
@@ -128,10 +130,9 @@ def _is_workload(path: Path) -> bool:
         return False
 
 
-def _search(arguments: argparse.Namespace) -> SessionSearch:
-    by_rule = arguments.workload == DEFAULT_WORKLOAD
-    least = FEWEST_SESSIONS if by_rule else 1
-    first = least if arguments.sessions is None else arguments.sessions
+def _search(arguments: argparse.Namespace, asked: RunSpec) -> SessionSearch:
+    least = FEWEST_SESSIONS if asked.workload == DEFAULT_WORKLOAD else 1
+    first = least if asked.sessions is None else asked.sessions
     most = MOST_SESSIONS if arguments.most_sessions is None else arguments.most_sessions
     if not least <= first <= MOST_SESSIONS:
         raise UsageError(f"--sessions {first}: expected {least} to {MOST_SESSIONS}")
@@ -140,13 +141,13 @@ def _search(arguments: argparse.Namespace) -> SessionSearch:
     return SessionSearch(first=first, most=most, runs_each=arguments.repeat or RUNS_AT_THE_KNEE)
 
 
-def sessions_words(workload: str, sessions: int) -> list[str]:
-    """How a number of sessions is asked for; refuses a workload that cannot have another number."""
-    if workload == DEFAULT_WORKLOAD:
-        return [workload, f"--sessions={sessions}"]
-    spec, where = load_workload(workload)
+def sessions_spec(shared: RunSpec, sessions: int) -> RunSpec:
+    """A spec with a number of sessions; refuses a workload that cannot have another number."""
+    if shared.workload == DEFAULT_WORKLOAD:
+        return msgspec.structs.replace(shared, sessions=sessions)
+    spec, where = load_workload(shared.workload)
     in_turns(spec, sessions, where)
-    return [workload]
+    return shared
 
 
 def keep_base(folder: Path, workload: str) -> None:
@@ -156,26 +157,17 @@ def keep_base(folder: Path, workload: str) -> None:
         (folder / BASE).write_text(workload_toml(spec, Path(where).parent), encoding="utf-8")
 
 
-def sessions_arm(folder: Path, sessions: int) -> Arm:
+def sessions_arm(series: Series, sessions: int) -> Arm:
     """The arm of a number of sessions; a workload by turns is written into the campaign's folder."""
+    shared, base = series.record.spec, series.folder / BASE
+    assert shared is not None, "a campaign of an older format is not continued"
     name, title = f"sessions-{sessions}", "1 session" if sessions == 1 else f"{sessions} sessions"
-    base = folder / BASE
     if not base.exists():
-        words = [f"--sessions={sessions}"]
-        return Arm(name=name, title=title, workload=DEFAULT_WORKLOAD, words=words, size=sessions)
+        return _arm(name, msgspec.structs.replace(shared, sessions=sessions), title, sessions)
     spec, where = load_workload(str(base))
-    file = folder / f"{name}.toml"
+    file = series.folder / f"{name}.toml"
     file.write_text(workload_toml(in_turns(spec, sessions, where)), encoding="utf-8")
-    return Arm(name=name, title=title, workload=str(file), size=sessions)
-
-
-def _planned(arguments: argparse.Namespace) -> Plan:
-    """The plan of one arm, with its places, so that what is wrong with them is said before any run."""
-    apply_profile(arguments)
-    on_nodes(arguments)
-    chosen = settings()
-    volumes_of(arguments, chosen)
-    return plan_of(arguments, chosen)
+    return _arm(name, msgspec.structs.replace(shared, workload=str(file)), title, sessions)
 
 
 def _alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:

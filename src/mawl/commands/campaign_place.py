@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +19,6 @@ from mawl.units import counted_noun
 if TYPE_CHECKING:
     from mawl.campaigns.series import Series
 
-SETTINGS, NO_SETTINGS = "MAWL_", ("MAWL_RUN_ID", "MAWL_RUNS")
-
 
 def this_machine() -> CampaignMachine:
     """What tells this machine from another."""
@@ -29,17 +26,16 @@ def this_machine() -> CampaignMachine:
     return CampaignMachine(name=machine.name, cpu_model=machine.cpu_model, cores=machine.cores)
 
 
-def kept_settings() -> dict[str, str]:
-    """The settings of the environment that every run of a campaign gets."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(SETTINGS) and name not in NO_SETTINGS
-    }
-
-
 def check_place(record: Campaign | Qualification, folder: Path) -> None:
-    """UsageError where a campaign was begun on another machine, or in a directory that is gone."""
+    """UsageError where a campaign was begun by an older mawl, on another machine, or in a directory that
+    is gone."""
+    if isinstance(record, Campaign) and record.spec is None:
+        raise UsageError(
+            "was begun by an older mawl, and this one cannot go on with it",
+            where=str(folder),
+            why=f"its record (format {record.format_version}) does not hold all options of its runs",
+            cure=f"go on with mawl {record.mawl_version}, or begin a new one; mawl report reads this one",
+        )
     here = this_machine()
     if here != record.machine:
         raise UsageError(

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from mawl.cluster.tokens import leftover_tokens
-from mawl.commands.arguments import add_role_arguments, settings, volumes_of
+from mawl.commands.arguments import add_role_arguments, asked, volumes_of
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
@@ -53,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
-    chosen = settings()
-    runs = chosen.runs(arguments.runs)
-    named = volumes_of(arguments, chosen)
+    spec = asked(arguments)
+    runs = Path(spec.runs)
+    named = volumes_of(spec)
     known = list(known_runs(runs))
     leftovers, kept = _directories(named, [Path(place).absolute() for place in arguments.directories], known)
     leftovers += leftover_counters(

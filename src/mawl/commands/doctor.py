@@ -18,16 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.commands.arguments import (
-    DEFAULT_WORKLOAD,
-    add_role_arguments,
-    add_sessions_argument,
-    add_volume_order_argument,
-    plan_of,
-    settings,
-    volume_order_of,
-    volumes_of,
-)
+from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
 from mawl.measure.clock import ClockWatch
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
@@ -45,9 +36,11 @@ from mawl.measure.suitability import (
     worst,
 )
 from mawl.model.options import Role, VolumeOrder
+from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
-from mawl.units import format_bytes, format_memory, parse_size
+from mawl.spec.record import DEFAULT_WORKLOAD
+from mawl.units import format_bytes, format_memory
 from mawl.volumes import INPUTS
 
 NAME = "doctor"
@@ -73,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORKLOAD",
         help=f"a shipped workload or a TOML file that should fit (default: {DEFAULT_WORKLOAD})",
     )
-    add_sessions_argument(parser)
+    add_options(parser, "sessions")
     parser.add_argument("--scale", help="the scale it should fit at: a name, or a factor of full")
     parser.add_argument(
         "--option",
@@ -85,30 +78,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory-limit", metavar="SIZE", help="the limit for jobs and page cache that its run would have"
     )
-    parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how its jobs would start")
+    add_options(parser, "start")
     add_role_arguments(parser)
-    add_volume_order_argument(parser)
+    add_options(parser, "volume_order")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(seed=None, saving=None)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at the machine and print what was found."""
     clock, noise = ClockWatch(), NoiseWatch()
     started_at = time.monotonic()
-    chosen = settings()
-    spawn = chosen.text("start", arguments.start, "zygote") == "spawn"
-    needed = needs(plan_of(arguments, chosen), CATALOGUE, spawn=spawn)
-    limit = chosen.optional_text("memory_limit", arguments.memory_limit)
-    directories = volumes_of(arguments, chosen).directories
+    spec = asked(arguments)
+    needed = needs(plan_of(spec), CATALOGUE, spawn=spec.start == "spawn")
+    directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes
     machine = read_machine()
     checks = [
         Check("python", "ok", f"{platform.python_version()} on {platform.machine()}"),
         *library_checks(),
         compiler_check(os.environ),
-        *space_checks(directories, needed, volume_order_of(arguments, chosen)),
+        *space_checks(directories, needed, spec.volume_order),
         memory_check(machine, needed.memory_bytes),
-        *([memory_limit_check(parse_size(limit), needed.memory_bytes)] if limit else []),
+        *([memory_limit_check(limit, needed.memory_bytes)] if limit else []),
         *limit_checks(machine),
         container_check(machine),
     ]

@@ -7,17 +7,18 @@ import json
 import os
 
 from mawl.commands.arguments import (
+    add_options,
     add_role_arguments,
-    add_volume_order_argument,
     add_workload_arguments,
-    plan_of,
-    settings,
-    volume_order_of,
+    asked,
     volumes_of,
 )
 from mawl.commands.inputs import shown_inputs
+from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
+from mawl.runner.inputs import Inputs
+from mawl.spec.record import RunSpec
 from mawl.units import format_bytes, format_seconds
 
 NAME = "generate"
@@ -28,24 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl generate [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_role_arguments(parser)
-    add_volume_order_argument(parser)
-    parser.add_argument(
-        "--processes", type=int, metavar="N", help="processes that build (default: one a core)"
-    )
+    add_options(parser, "volume_order")
+    parser.add_argument("--processes", metavar="N", help="processes that build (default: one a core)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
-    chosen = settings()
-    plan = plan_of(arguments, chosen)
-    volumes = volumes_of(arguments, chosen)
-    volumes.ensure("data")
-    order = volume_order_of(arguments, chosen)
-    processes = chosen.whole("processes", arguments.processes, len(os.sched_getaffinity(0)), 1, 1024)
-    inputs = shown_inputs(
-        plan, volumes, needs(plan, CATALOGUE), order=order, processes=processes, verify=True
-    )
+    inputs = generated(asked(arguments))
     rows = [
         {
             "table": made.request.table,
@@ -69,3 +60,17 @@ def run(arguments: argparse.Namespace) -> int:
     total = format_bytes(sum(made.manifest.bytes for made in inputs.generated))
     print(f"{len(rows)} tables, {total}, {format_seconds(inputs.seconds)}")
     return 0
+
+
+def generated(spec: RunSpec) -> Inputs:
+    """The inputs that a spec's workload reads, made or checked."""
+    plan, volumes = plan_of(spec), volumes_of(spec)
+    volumes.ensure("data")
+    return shown_inputs(
+        plan,
+        volumes,
+        needs(plan, CATALOGUE),
+        order=spec.volume_order,
+        processes=spec.processes or len(os.sched_getaffinity(0)),
+        verify=True,
+    )

@@ -20,7 +20,7 @@ from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.commands.help_pages import VerbParser
 from mawl.commands.terminal import printing
-from mawl.errors import LIMITS, MawlError, UsageError, meant
+from mawl.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
 from mawl.exits import end_with
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
@@ -136,10 +136,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError as error:
         if arguments.debug:
             raise
-        # Streams do not know their file; a print that fails for want of room has none to name.
-        unnamed = "what it prints cannot be written: " if error.errno in NO_ROOM else ""
-        where = f"{error.filename}: " if error.filename else unnamed
-        return _say(arguments, where + (error.strerror or str(error)).lower() + _cure_of(error), 1)
+        return _say(arguments, str(as_error(error)), 1)
     except (MemoryError, ImportError, SystemError) as error:
         if arguments.debug or not (isinstance(error, MemoryError) or _address_space_is_limited()):
             raise
@@ -174,12 +171,22 @@ def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
             yield action
 
 
-def _cure_of(error: OSError) -> str:
-    """What to do about an error of the operating system, after a semicolon; nothing where that is clear."""
+def as_error(error: OSError) -> UnsuitableMachineError:
+    """An error of the operating system with its place and what to do about it, where that is clear."""
+    # Streams do not know their file; a print that fails for want of room has none to name.
+    unnamed = "what it prints cannot be written" if error.errno in NO_ROOM else None
+    return UnsuitableMachineError(
+        (error.strerror or str(error)).lower(),
+        where=str(error.filename) if error.filename else unnamed,
+        cure=_cure_of(error),
+    )
+
+
+def _cure_of(error: OSError) -> str | None:
     if str(error.filename).startswith(f"{PROC}/") and not (PROC / "self").exists():
-        return f"; mawl reads the kernel's figures there: mount -t proc proc {PROC}"
+        return f"mawl reads the kernel's figures there: mount -t proc proc {PROC}"
     limit = LIMITS.get(error.errno or 0)
-    return f"; {limit}" if limit and error.errno not in (errno.ENOENT, errno.EACCES) else ""
+    return limit if error.errno not in (errno.ENOENT, errno.EACCES) else None
 
 
 def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
@@ -188,7 +195,8 @@ def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
     return status
 
 
-def _terminated(number: int, _: FrameType | None) -> NoReturn:
+def terminated(number: int, _: FrameType | None) -> NoReturn:
+    """SIGTERM ends a verb as Ctrl-C does."""
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
@@ -204,5 +212,5 @@ def _open_standard_streams() -> None:
 def entry() -> NoReturn:
     """The console script; SIGTERM ends a verb as Ctrl-C does."""
     _open_standard_streams()
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, terminated)
     end_with(main)

@@ -7,8 +7,9 @@ import json
 import textwrap
 from typing import Any
 
-from mawl.commands.arguments import add_workload_arguments, plan_of, settings
+from mawl.commands.arguments import add_options, add_workload_arguments, asked
 from mawl.model.options import ROLES
+from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
 from mawl.plan.scale import scale_name
@@ -24,15 +25,15 @@ LINE_WIDTH = 110
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl plan [WORKLOAD]``."""
     add_workload_arguments(parser)
-    parser.add_argument("--start", choices=("zygote", "spawn"), default=None, help="how jobs start")
+    add_options(parser, "start")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan."""
-    chosen = settings()
-    plan = plan_of(arguments, chosen)
-    needed = needs(plan, CATALOGUE, spawn=chosen.text("start", arguments.start, "zygote") == "spawn")
+    spec = asked(arguments)
+    plan = plan_of(spec)
+    needed = needs(plan, CATALOGUE, spawn=spec.start == "spawn")
     if arguments.json:
         print(json.dumps(as_json(plan, needed), indent=2))
     else:

@@ -22,7 +22,6 @@ from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_argum
 from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
-from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
@@ -44,6 +43,7 @@ from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
 from mawl.reporters import json
 from mawl.reporters.probe import render
+from mawl.spec.settings import Settings
 from mawl.store import locate
 from mawl.store.layout import PROBE
 from mawl.store.probe import plain_probe, read_probe, write_probe

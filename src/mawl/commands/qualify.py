@@ -23,19 +23,18 @@ from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
+    add_options,
     add_role_arguments,
-    add_sessions_argument,
-    add_volume_order_argument,
+    asked,
     bounds_of,
     settings,
-    volume_order_of,
+    volumes_of,
 )
 from mawl.commands.campaign_place import check_place, this_machine
 from mawl.commands.extras import require_programs
 from mawl.commands.help_pages import Groups
 from mawl.commands.html import named
 from mawl.commands.qualify_shown import Progress, choice_text
-from mawl.config.settings import Settings
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
@@ -75,7 +74,7 @@ MOST_MINUTES = 48 * 60.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl qualify``."""
     add_role_arguments(parser)
-    add_volume_order_argument(parser)
+    add_options(parser, "volume_order")
     parser.add_argument("--runs", metavar="DIR", help="where its folder goes (default: ./runs)")
     parser.add_argument("--output", metavar="DIR", help="the folder itself (default: RUNS/qualify-...)")
     parser.add_argument(
@@ -84,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g})",
     )
-    add_sessions_argument(parser)
+    add_options(parser, "sessions")
     parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
     parser.add_argument(
         "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
@@ -110,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
         if record.answer is None:
             check_place(record, folder)
     else:
-        record = _new(arguments, chosen, bounds)
+        record = _new(arguments, bounds)
         folder = (
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
@@ -162,17 +161,18 @@ def _print(record: Qualification, text: str, as_json: bool) -> None:
     print(msgspec.json.format(msgspec.json.encode(plain_qualification(record))).decode() if as_json else text)
 
 
-def _new(arguments: argparse.Namespace, chosen: Settings, bounds: Bounds) -> Qualification:
+def _new(arguments: argparse.Namespace, bounds: Bounds) -> Qualification:
     minutes = DEFAULT_MINUTES if arguments.minutes is None else arguments.minutes
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(
             f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}",
             cure="give it 15 minutes or more for an answer that can be relied on",
         )
-    sessions = arguments.sessions
+    own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
+    spec = asked(argparse.Namespace(**(vars(arguments) | own)))
+    sessions = spec.sessions
     if sessions is not None and not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise UsageError(f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}")
-    given = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     return Qualification(
         name=f"qualify-{stamp}-{secrets.token_hex(2)}",
@@ -183,13 +183,13 @@ def _new(arguments: argparse.Namespace, chosen: Settings, bounds: Bounds) -> Qua
         directory=str(Path.cwd()),
         asked=Asked(
             roles={
-                role: [str(place.absolute()) for place in places]
-                for role, places in chosen.roles(given).items()
+                role: [str(place) for place in places]
+                for role, places in volumes_of(spec).directories.items()
             },
             minutes=minutes,
             sessions=sessions,
             most_slowdown=bounds.most_slowdown,
-            volume_order=volume_order_of(arguments, chosen),
+            volume_order=spec.volume_order,
         ),
     )
 

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
 
-from mawl.commands.arguments import add_role_arguments, add_volume_order_argument, add_workload_arguments
+from mawl.commands.arguments import (
+    PLAN_OPTIONS,
+    add_options,
+    add_profile_argument,
+    add_workload_arguments,
+    asked,
+    settings,
+)
 from mawl.commands.campaign_arguments import add_campaign_arguments, kind_of
-from mawl.commands.cluster import run_on_nodes
-from mawl.commands.cluster_arguments import add_cluster_arguments, on_nodes
-from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments, refuse_slower
+from mawl.commands.carry import carried
+from mawl.commands.extras import require_programs
+from mawl.commands.failing import (
+    FAILING_EXIT_CODES,
+    Failing,
+    add_fail_on_arguments,
+    check_run,
+    refuse_slower,
+)
+from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.help_pages import Groups
-from mawl.commands.run_profile import add_profile_argument, apply_profile
+from mawl.errors import UsageError
 from mawl.imports import importing
+from mawl.spec.record import RunSpec
+from mawl.spec.sources import OPTIONS
+from mawl.store.layout import FACTS
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
@@ -60,66 +77,15 @@ GROUPS: Groups = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl run [WORKLOAD]``."""
     add_workload_arguments(parser)
-    add_role_arguments(parser)
-    add_volume_order_argument(parser)
     add_profile_argument(parser)
-    parser.add_argument("--runs", metavar="DIR", help="where run folders go (default: ./runs)")
-    parser.add_argument("--output", metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)")
-    parser.add_argument(
-        "--start",
-        choices=("zygote", "spawn"),
-        help="how jobs start: forked from a process that has the libraries imported (default), "
-        "or as new interpreters, the reference mode",
-    )
-    parser.add_argument(
-        "--on-failure",
-        choices=("continue", "abort"),
-        help="after a failed job: go on (default), or stop everything",
-    )
-    parser.add_argument("--timeout", metavar="SECONDS", type=float, help="time limit of each job")
-    parser.add_argument(
-        "--cores", metavar="N|LIST", help="use only N processors, or those of a list such as 0,2-5"
-    )
-    parser.add_argument(
-        "--memory-limit",
-        metavar="SIZE",
-        help="memory for jobs and page cache together, held by a control group (needs the permission)",
-    )
-    parser.add_argument(
-        "--cache",
-        choices=("cold", "warm", "none"),
-        help="cold: take the input tables out of the page cache before the start, file by file, without "
-        "root; warm: read them into it; none: as cold, and keep all files of data, work and util out of the "
-        "page cache during the run, so that the storage serves every request at any scale. Default: leave "
-        "the cache as it is; the report says how much of the inputs was in it",
-    )
-    parser.add_argument(
-        "--drop-caches",
-        action="store_true",
-        help="with --cache cold: drop the caches of the whole machine, too (root; it disturbs others)",
-    )
-    parser.add_argument(
-        "--solo",
-        action="store_true",
-        help="first time each program alone in three runs, unless already measured; the report then says "
-        "how much longer jobs take in the mix, and whether compute and storage carry the load",
+    add_options(
+        parser,
+        *(field for field, option in OPTIONS.items() if option.help and field not in PLAN_OPTIONS),
     )
     parser.add_argument(
         "--dry-run",
         action="store_true",
         help="check workload, options and memory, print the plan, start nothing",
-    )
-    parser.add_argument(
-        "--html", choices=("yes", "no"), help="whether to leave report.html in the run folder (default: yes)"
-    )
-    parser.add_argument(
-        "--compressibility",
-        choices=("yes", "no"),
-        help="whether to sample what compression would save: on work and util while the jobs have them, on "
-        "data afterwards; part of mawl's overhead (default: no)",
-    )
-    parser.add_argument(
-        "--probe", metavar="FILE", help="what mawl probe kept: goes into the run folder, for its reports"
     )
     parser.add_argument(
         "--json",
@@ -128,7 +94,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     add_campaign_arguments(parser)
-    add_cluster_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,18 +102,39 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.continue_campaign is not None or kind_of(arguments) is not None:
         with importing():
             from mawl.commands.campaign import run_campaign
-        return run_campaign(arguments, _parse, failing)
+        return run_campaign(arguments, failing)
     refuse_slower(failing)
-    apply_profile(arguments)
-    if on_nodes(arguments):
-        return run_on_nodes(arguments, failing)
-    with importing():  # what it takes to run jobs a run on several nodes has in the nodes' processes
-        from mawl.commands.run_here import run_here
-    return run_here(arguments, failing)
+    spec = asked(arguments)
+    if arguments.json and not arguments.dry_run:
+        raise UsageError("--json goes with --dry-run", cure="for a finished run: mawl report --format json")
+    if arguments.dry_run:
+        return _dry_run(spec, for_scripts=arguments.json)
+    return _show(spec, failing)
 
 
-def _parse(words: Sequence[str]) -> argparse.Namespace:
-    """Arguments of this verb from words."""
-    parser = argparse.ArgumentParser(prog=f"mawl {NAME}")
-    add_arguments(parser)
-    return parser.parse_args(words)
+def _dry_run(spec: RunSpec, *, for_scripts: bool) -> int:
+    if spec.nodes is not None:
+        raise UsageError("--dry-run does not go with a run on several nodes", cure="leave --dry-run out")
+    with importing():
+        from mawl.commands.run_here import show_plan
+    show_plan(spec, for_scripts=for_scripts)
+    return 0
+
+
+def _show(spec: RunSpec, failing: Failing) -> int:
+    """Make the run and report it."""
+    if spec.nodes is None:
+        require_programs()
+    folder, facts = carried(spec, sys.argv)
+    status = EXIT_OF_OUTCOME[facts.outcome]
+    if not (folder / FACTS).exists():  # stopped while the programs ran alone
+        return status
+    try:
+        summary = show(folder, settings(), html=spec.html)
+        sys.stdout.flush()
+    except OSError:
+        if facts.outcome == "completed":
+            raise
+        # The terminal may be gone, and with it who stopped the run: its outcome is what counts.
+        return status
+    return check_run(failing, summary, status)

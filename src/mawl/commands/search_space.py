@@ -7,18 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.campaigns.search.space import Setup, Space, load_space, setup_of, space_of
-from mawl.commands.arguments import plan_of, volume_order_of, volumes_of
-from mawl.config.settings import Settings
+from mawl.campaigns.search.space import Space, load_space, setup_of, space_of, with_setup
 from mawl.errors import UsageError
-from mawl.model.options import ROLES, Role
+from mawl.model.options import Role
 from mawl.model.search import OBJECTIVES, ObjectiveName
+from mawl.plan.asked import plan_of
+from mawl.spec.record import RunSpec
 
 Values = dict[str, list[int | str]]
 
 
 def checked_space(
-    arguments: argparse.Namespace, chosen: Settings, objective: ObjectiveName
+    arguments: argparse.Namespace, baseline: RunSpec, objective: ObjectiveName
 ) -> tuple[Space, Values, dict[str, list[str]]]:
     """The space, the values that change nothing, and the baseline's directories by role.
 
@@ -43,10 +43,9 @@ def checked_space(
             cure="choose --objective sustained or cpu-real, or leave it out",
         )
     directories: dict[Role, list[str]] = {
-        role: [str(place) for place in places]
-        for role, places in chosen.roles({role: getattr(arguments, role) for role in ROLES}).items()
+        role: list(places) for role, places in baseline.directories().items()
     }
-    base = effect_of(arguments, chosen)
+    base = effect_of(baseline)
     distinct: Values = {}
     unchanged: Values = {}
     for name, values in space.dimensions.items():
@@ -55,7 +54,7 @@ def checked_space(
         for value in values:
             setup = setup_of({name: value}, directories)
             try:
-                effect = effect_of(with_setup(arguments, setup), chosen)
+                effect = effect_of(with_setup(baseline, setup))
             except UsageError as error:
                 raise UsageError(f"key {name}: {value}: {error}", where=space.origin) from None
             if effect not in effects:
@@ -76,36 +75,7 @@ def checked_space(
     return space, unchanged, {str(role): places for role, places in directories.items()}
 
 
-def with_setup(arguments: argparse.Namespace, setup: Setup) -> argparse.Namespace:
-    """The baseline's arguments with a setup over them."""
-    changed = argparse.Namespace(**vars(arguments))
-    changed.option = [*arguments.option, *(f"{name}={value}" for name, value in setup.options.items())]
-    changed.sessions = setup.sessions or arguments.sessions
-    changed.volume_order = setup.volume_order or arguments.volume_order
-    for role in ROLES:
-        setattr(changed, role, setup.directories.get(role) or getattr(arguments, role))
-    return changed
-
-
-def effect_of(arguments: argparse.Namespace, chosen: Settings) -> object:
-    """What arguments make of a run: options of each job, directories, their order."""
-    plan = plan_of(argparse.Namespace(**{**vars(arguments), "seed": None, "saving": None}), chosen)
-    jobs = [(job.job, job.options) for job in plan.jobs()]
-    volumes = volumes_of(arguments, chosen)
-    places = [[str(path) for path in volumes.directories[role]] for role in ROLES]
-    return jobs, places, volume_order_of(arguments, chosen)
-
-
-def baseline_words(arguments: argparse.Namespace) -> list[str]:
-    """The baseline as arguments of ``mawl run``."""
-    words: list[str] = []
-    for name in ("scale", "sessions", "volume_order", "cache", "cores", "memory_limit"):
-        value = getattr(arguments, name)
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    for text in arguments.option:
-        words += ["--option", text]
-    for role in ROLES:
-        if getattr(arguments, role):
-            words += [f"--{role}", *getattr(arguments, role)]
-    return words
+def effect_of(spec: RunSpec) -> object:
+    """What a spec makes of a run: options of each job, directories, their order."""
+    jobs = [(job.job, job.options) for job in plan_of(spec).jobs()]
+    return jobs, spec.directories(), spec.volume_order

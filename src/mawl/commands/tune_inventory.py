@@ -11,12 +11,13 @@ from mawl.advice.tuning.check import Reading
 from mawl.advice.tuning.recorded import recorded_inventories
 from mawl.advice.tuning.roles import volumes_of_roles, with_roles
 from mawl.analysis.view import StoredView
-from mawl.config.settings import Settings
 from mawl.errors import UsageError
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.options import Role
+from mawl.spec.settings import Settings
+from mawl.spec.sources import spec_of
 from mawl.store import open_run
 
 
@@ -31,7 +32,7 @@ def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> Reading:
     machine = read_machine()
     node = machine.name or "localhost"
     volumes = volume_facts(places, node)
-    inventory = inventory_of(machine, volumes, chosen.options([]))
+    inventory = inventory_of(machine, volumes, spec_of(chosen.layer()).options)
     return Reading(run_id=None, platform="linux", inventories={node: inventory})
 
 

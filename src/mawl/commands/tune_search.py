@@ -21,26 +21,16 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.advice.tuning.check import check, of_the_machine
 from mawl.analysis.view import StoredView
-from mawl.commands.arguments import (
-    DEFAULT_SCALE,
-    DEFAULT_WORKLOAD,
-    add_role_arguments,
-    add_sessions_argument,
-    add_volume_order_argument,
-    bounds_of,
-    settings,
-)
+from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings
 from mawl.commands.campaign_place import (
     check_place,
-    kept_settings,
     note_version,
     saying_how_to_go_on,
     this_machine,
 )
 from mawl.commands.extras import missing_package, require_programs
-from mawl.commands.search_space import baseline_words, checked_space
+from mawl.commands.search_space import checked_space
 from mawl.commands.tune_inventory import run_reading
-from mawl.config.settings import Settings
 from mawl.config.tuning import profiles
 from mawl.errors import MawlError, UsageError
 from mawl.model.campaign import Campaign
@@ -48,6 +38,7 @@ from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.plan.workload import shipped
 from mawl.reporters import search as reporter
 from mawl.reporters.json import render
+from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
 from mawl.store import open_run
 from mawl.store.campaign import locate_campaign, read_campaign
 
@@ -100,8 +91,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="seed of proposals and of the order of runs (default: 1)")
     parser.add_argument("--continue", dest="resumed", metavar="FOLDER", help="go on with a search")
     parser.add_argument("--profile", metavar="FILE", help=f"where a gain goes (default: {PROFILE} beside it)")
-    add_sessions_argument(parser)
-    parser.add_argument("--scale", help=f"as for mawl run (default: {DEFAULT_SCALE})")
+    add_options(parser, "sessions", "scale")
     parser.add_argument(
         "--option",
         action="append",
@@ -109,11 +99,9 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a run option of the baseline, as for mawl run; may be repeated",
     )
-    parser.add_argument("--cache", choices=("cold", "warm", "none"), help="as for mawl run")
-    parser.add_argument("--cores", metavar="N|LIST", help="as for mawl run")
-    parser.add_argument("--memory-limit", metavar="SIZE", help="as for mawl run")
+    add_options(parser, "cache", "cores", "memory_limit_bytes")
     add_role_arguments(parser)
-    add_volume_order_argument(parser)
+    add_options(parser, "volume_order")
     parser.add_argument("--runs", metavar="DIR", help="where the search's folder goes (default: ./runs)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -137,8 +125,11 @@ def run_search(arguments: argparse.Namespace) -> int:
         campaign = read_campaign(folder)
         check_place(campaign, folder)
     else:
-        kept = _asked(arguments, chosen)
-        campaign = _campaign(arguments)
+        arguments.workload = arguments.workload or DEFAULT_WORKLOAD
+        own = asked(arguments, leave=("seed", "profile"))
+        baseline = msgspec.structs.replace(own, runs=str(runs.absolute()), html=False)
+        kept = _asked(arguments, baseline)
+        campaign = _campaign(baseline)
         folder = (runs / campaign.name).absolute()
         folder.mkdir(parents=True, mode=0o700)
         kept = msgspec.structs.replace(
@@ -203,7 +194,7 @@ def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
     return Proposals(rows=[row for row in rows if row["state"] == "differs"])
 
 
-def _asked(arguments: argparse.Namespace, chosen: Settings) -> SearchRecord:
+def _asked(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRecord:
     """What the command line asks, checked whole before anything runs."""
     confidence = DEFAULT_CONFIDENCE if arguments.confidence is None else arguments.confidence
     if not 0.5 <= confidence < 1.0:
@@ -215,10 +206,9 @@ def _asked(arguments: argparse.Namespace, chosen: Settings) -> SearchRecord:
     if not 0 <= seed < 2**32:
         raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
     objective = arguments.objective or next(iter(OBJECTIVES))
-    arguments.workload = arguments.workload or DEFAULT_WORKLOAD
-    space, unchanged, directories = checked_space(arguments, chosen, objective)
+    space, unchanged, directories = checked_space(arguments, baseline, objective)
     return SearchRecord(
-        workload=arguments.workload,
+        workload=baseline.workload,
         objective=objective,
         seed=seed,
         budget_seconds=parse_budget(arguments.budget or DEFAULT_BUDGET),
@@ -243,7 +233,7 @@ def parse_budget(text: str) -> float:
     return seconds
 
 
-def _campaign(arguments: argparse.Namespace) -> Campaign:
+def _campaign(baseline: RunSpec) -> Campaign:
     now = time.time()
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     return Campaign(
@@ -256,8 +246,7 @@ def _campaign(arguments: argparse.Namespace) -> Campaign:
         directory=str(Path.cwd()),
         arms=[],
         slots=[],
-        words=baseline_words(arguments),
-        environment=kept_settings(),
+        spec=baseline,
     )
 
 

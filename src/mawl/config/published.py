@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from mawl.config import toml
 from mawl.errors import UsageError
 from mawl.model.published import Paper, PublishedResult, ThreadShare
+from mawl.spec import toml
 
 SHIPPED = Path(__file__).parent.parent / "published"
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mawl.config import toml
 from mawl.config.published import papers
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.inventory_metrics import FIGURES, TEXT_FAMILIES
@@ -27,6 +26,7 @@ from mawl.model.tuning import (
     Unit,
     Value,
 )
+from mawl.spec import toml
 
 SHIPPED = Path(__file__).parent.parent / "tuning"
 

@@ -10,8 +10,6 @@ from typing import Literal
 
 import msgspec
 
-from mawl.config import toml
-from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError
 from mawl.lab.fabric_spec import DIRECT_FILE_SYSTEM, FabricSpec
 from mawl.lab.speed import Cap, DiskModel, Size
@@ -22,6 +20,8 @@ from mawl.model.options import ROLES, CacheMode, Role
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import load_workload
+from mawl.spec import toml
+from mawl.spec.options import parse_options
 from mawl.units import parse_size
 
 SHIPPED = Path(__file__).parent / "beds"

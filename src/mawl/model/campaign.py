@@ -1,6 +1,11 @@
 """What ``campaign.json`` holds: several runs made to answer one question (docs/design/campaigns.md).
 
 Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.
+
+History of the format
+  1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
+  2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
+       is read and reported, and not continued
 """
 
 from __future__ import annotations
@@ -9,9 +14,10 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.records import RunOutcome
+from mawl.spec.answer import RunOutcome
+from mawl.spec.record import RunSpec
 
-CAMPAIGN_FORMAT_VERSION = "1.0"
+CAMPAIGN_FORMAT_VERSION = "2.0"
 
 CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search"]
 SlotState = Literal["planned", "running", "finished", "refused"]
@@ -28,14 +34,14 @@ class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Arm(msgspec.Struct, frozen=True, kw_only=True):
-    """What is run: a workload, and words of ``mawl run`` beyond those that all arms share.
+    """What is run: ``spec`` is all of it, None in a campaign of format 1.
 
     ``size`` is what a series varies, where it varies a number: sessions, or nodes.
     """
 
     name: str
     workload: str
-    words: list[str] = []
+    spec: RunSpec | None = None
     title: str = ""
     size: int | None = None
 
@@ -76,8 +82,8 @@ class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
 class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     """Identity, question, arms and slots of a campaign, and what its runs are started with.
 
-    ``words`` are options of ``mawl run`` that all arms share, ``directory`` the working directory and
-    ``environment`` the settings (``MAWL_...``) in which each run is started.
+    ``spec`` is what the arms vary, None in a campaign of format 1; ``directory`` the working directory in
+    which each run is started.
     """
 
     name: str
@@ -95,8 +101,7 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
     reason: str | None = None
     """Why it did not complete."""
-    words: list[str] = []
-    environment: dict[str, str] = {}
+    spec: RunSpec | None = None
     search: SessionSearch | None = None
     remarks: list[str] = []
 

@@ -7,7 +7,6 @@ from typing import Literal
 import msgspec
 
 NodeOutcome = Literal["running", "completed", "failed", "aborted", "interrupted", "lost"]
-OnLostNode = Literal["continue", "stop"]
 
 
 class ClockFacts(msgspec.Struct, frozen=True, kw_only=True):

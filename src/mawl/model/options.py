@@ -1,69 +1,13 @@
-"""The options a run carries, under the names that SAS shops know (docs/reference/options.md)."""
+"""The options that records name: declared in :mod:`mawl.spec.options`."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
-
-import msgspec
-from msgspec import Meta
-
-from mawl.model.figure import count, flag, size, text
-from mawl.model.metric import OPTIONS
-
-Role = Literal["data", "work", "util"]
-ROLES: tuple[Role, ...] = ("data", "work", "util")
-
-StartMode = Literal["zygote", "spawn"]
-OnFailure = Literal["continue", "abort"]
-CacheMode = Literal["cold", "warm", "none"]
-DirectMode = Literal["auto", "yes", "no"]
-DIRECT_MODES: tuple[DirectMode, ...] = ("auto", "yes", "no")
-VolumeOrder = Literal["rotation", "free-space"]
-VOLUME_ORDERS: tuple[VolumeOrder, ...] = ("rotation", "free-space")
-
-MIB = 2**20
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every job of a run may use.
-
-    ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
-    util bytes; both shrink with the scale (:func:`mawl.plan.scale.scaled_options`) so that such
-    steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
-    threads of one job.
-    """
-
-    memsize_bytes: Annotated[
-        int, Meta(description="memory of one job"), size("Memory a job may use.", OPTIONS)
-    ] = 2048 * MIB
-    sortsize_bytes: Annotated[
-        int,
-        Meta(description="memory of a step that sorts or spills"),
-        size("Memory a step that declares util bytes may use.", OPTIONS),
-    ] = 256 * MIB
-    bufsize_bytes: Annotated[
-        int,
-        Meta(description="size of one sequential request to a table"),
-        size("Size of a sequential request.", OPTIONS),
-    ] = 256 * 1024
-    cpucount: Annotated[
-        int, Meta(description="threads of one job"), count("Threads of one job.", OPTIONS)
-    ] = 1
-    compress: Annotated[
-        bool,
-        Meta(description="the table formats' own compression; refused by this version"),
-        flag("Whether tables are stored compressed.", OPTIONS),
-    ] = False
-    fullstimer: Annotated[
-        bool,
-        Meta(description="every step's figures in the job's SAS-style log"),
-        flag("Whether SAS-style logs are written.", OPTIONS),
-    ] = True
-    direct: Annotated[
-        DirectMode,
-        Meta(
-            description="whether random_access and the scan of wide_sort's input pass by the page cache "
-            "(O_DIRECT): auto where the file system allows it, yes or the job fails, no never"
-        ),
-        text("Whether direct I/O is used: auto, yes or no.", OPTIONS),
-    ] = "auto"
+from mawl.spec.options import DIRECT_MODES as DIRECT_MODES
+from mawl.spec.options import MIB as MIB
+from mawl.spec.options import ROLES as ROLES
+from mawl.spec.options import VOLUME_ORDERS as VOLUME_ORDERS
+from mawl.spec.options import CacheMode as CacheMode
+from mawl.spec.options import DirectMode as DirectMode
+from mawl.spec.options import OnFailure as OnFailure
+from mawl.spec.options import Options as Options
+from mawl.spec.options import Role as Role
+from mawl.spec.options import StartMode as StartMode
+from mawl.spec.options import VolumeOrder as VolumeOrder

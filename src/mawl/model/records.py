@@ -8,11 +8,11 @@ import msgspec
 
 from mawl.model.role_io import IoByRole, VolumeBytes, Waits
 from mawl.model.usage import Usage
+from mawl.spec.answer import RunOutcome as RunOutcome
 
 ProgramClass = Literal["compute", "memory", "io", "unknown"]
 StepKind = Literal["startup", "data", "procedure", "verify", "view"]
 JobOutcome = Literal["finished", "failed", "timed_out", "stopped", "lost", "not_started"]
-RunOutcome = Literal["running", "completed", "failed", "aborted", "interrupted"]
 Answer = dict[str, float | int | str]
 
 

@@ -10,8 +10,6 @@ from typing import TypeVar
 
 import msgspec
 
-from mawl.config import toml
-from mawl.config.settings import parse_options
 from mawl.errors import InvalidFileError, UsageError, meant
 from mawl.model.options import Options
 from mawl.model.records import ProgramClass
@@ -22,13 +20,14 @@ from mawl.plan.programs import Program
 from mawl.plan.scale import scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.width import widest
+from mawl.spec import toml
+from mawl.spec.options import parse_options
+from mawl.spec.record import DEFAULT_SAVING, DEFAULT_SEED
 
 Number = TypeVar("Number", int, float)
 
 SHIPPED = Path(__file__).parent.parent / "workloads"
 START_GATE = "start"
-DEFAULT_SEED = 1
-DEFAULT_SAVING = 0.90
 
 
 class JobPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.config import toml
 from mawl.model.options import Role
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec import toml
 
 SHIPPED = Path(__file__).parent / "published"
 ASSUMED = "assumed"

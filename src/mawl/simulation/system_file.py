@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from mawl.config import toml
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.options import Role
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec import toml
 from mawl.units import parse_size
 
 Amount = float | str

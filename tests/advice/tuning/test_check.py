@@ -10,12 +10,12 @@ import pytest
 
 from mawl.advice.tuning.check import Reading, check, filled, of_the_machine
 from mawl.advice.tuning.recorded import recorded_inventories
-from mawl.config.settings import parse_options
 from mawl.config.tuning import profiles
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.tuning_metrics import TUNING_METRICS
 from mawl.reporters.tuning import render
+from mawl.spec.options import parse_options
 
 DISK = {
     "scheduler": "bfq",

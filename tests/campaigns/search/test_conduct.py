@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -14,12 +15,11 @@ import pytest
 
 from mawl.analysis.comparison.sides import at
 from mawl.campaigns.search.found import write_profile
-from mawl.config.run_options import load_run_options
-from mawl.config.run_profile import load_run_profile
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Arm
 from mawl.model.search import OBJECTIVES, Objective, ProgramCounts
 from mawl.model.search_metrics import SEARCH_METRICS
+from mawl.spec.files import load_profile, load_side
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
 from mawl.store.layout import LARGEST_FACTS_BYTES
@@ -52,7 +52,8 @@ def test_a_gain_is_established_over_runs_of_a_campaign(whole: Path) -> None:
     arms = [slot.arm for slot in record.slots]
     assert arms[:3] == ["baseline", "baseline", "trial-1"]
     assert sorted(arms[-4:]) == ["candidate", "candidate", "reference", "reference"]
-    assert record.arm("candidate").words[-2:] == ["--option", "cpucount=2"]
+    tested = record.arm("candidate").spec
+    assert tested is not None and tested.options.cpucount == 2
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=lambda one: one.name)
@@ -145,12 +146,12 @@ def test_a_gain_becomes_a_profile_that_runs_take(whole: Path, tmp_path: Path) ->
     file = tmp_path / "profile.toml"
     record = msgspec.structs.replace(read_search(whole), profile=str(file))
     write_profile(found, record, campaign().created_at)
-    profile = load_run_profile(file)
-    assert profile.options == {"sortsize": (found.setting or {})["sortsize"], "cpucount": 2}
-    assert profile.origin is not None
-    assert profile.origin.statement == found.statement
-    assert profile.origin.pairs == 2 * found.blocks
-    assert load_run_options(file).options == profile.options
+    profile = load_profile(file)
+    ((_, options),) = profile.options
+    assert options == {"sortsize": (found.setting or {})["sortsize"], "cpucount": 2}
+    origin = tomllib.loads(file.read_text())["origin"]
+    assert (origin["statement"], origin["pairs"]) == (found.statement, 2 * found.blocks)
+    assert load_side(file)[0] == profile
 
 
 def test_names_are_those_of_the_registry(whole: Path) -> None:

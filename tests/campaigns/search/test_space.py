@@ -56,7 +56,7 @@ def test_a_point_becomes_options_and_directories() -> None:
         ("sessions = [1000]", "key sessions: expected a whole number from"),
         ('volume_order = ["random"]', "key volume_order"),
         ("work = [[]]", "key work: expected at least one directory"),
-        ('work = [["/a", "/a"]]', "key work: names /a twice"),
+        ('work = [["/a", "/a"]]', "key work names /a twice"),
         ('work = [["/a:b"]]', "key work: a directory may not have : in its name"),
         ('work = [["/a"]]\nwork_volumes = [1]', "key work_volumes: does not go with work"),
         (

@@ -10,12 +10,13 @@ from typing import Any, cast
 from mawl.analysis.comparison.sides import at
 from mawl.campaigns.search.objective import cost, least_difference
 from mawl.campaigns.search.search import Found, Rules, Search, Step, Taken
-from mawl.campaigns.search.space import Setup, Space, setup_of
+from mawl.campaigns.search.space import Space, setup_of, with_setup
 from mawl.campaigns.series import Series, noted
 from mawl.errors import UnreadableRunError
 from mawl.model.campaign import Arm, Slot
-from mawl.model.options import ROLES, Role
+from mawl.model.options import Role
 from mawl.model.search import OBJECTIVES, Point, SearchRecord, point_words
+from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 
 BASELINE, REFERENCE, CANDIDATE = "baseline", "reference", "candidate"
@@ -55,7 +56,8 @@ class SearchCampaign:
 
     def _taken(self, step: Step) -> Taken:
         """The step's run, made now or before."""
-        arm, position = arm_of(step, self.record), step.number + 1
+        assert self.series.record.spec is not None, "a search of an older format is not continued"
+        arm, position = arm_of(step, self.record, self.series.record.spec), step.number + 1
         if position > len(self.series.record.slots):
             self.series.plan(arm)
         elif self.series.record.arm(self.series.record.slots[step.number].arm) != arm:
@@ -109,24 +111,16 @@ def unchanged(record: SearchRecord) -> Iterator[Point]:
         yield dict(zip(record.dimensions, values, strict=True))
 
 
-def arm_of(step: Step, record: SearchRecord) -> Arm:
-    """The arm of a step: words of ``mawl run`` beyond the baseline's."""
+def arm_of(step: Step, record: SearchRecord, baseline: RunSpec) -> Arm:
+    """The arm of a step: the baseline's spec, or that with the step's point over it."""
     if step.arm == "baseline":
         name = REFERENCE if step.phase == "confirming" else BASELINE
-        return Arm(name=name, workload=record.workload, title="the baseline")
+        return Arm(name=name, workload=record.workload, spec=baseline, title="the baseline")
     name = f"trial-{step.block + 1}" if step.phase == "exploring" else CANDIDATE
     setup = setup_of(step.point, cast(Mapping[Role, list[str]], record.directories))
-    return Arm(name=name, workload=record.workload, words=words_of(setup), title=point_words(step.point))
-
-
-def words_of(setup: Setup) -> list[str]:
-    """A setup as arguments of ``mawl run``."""
-    words = [word for name, value in setup.options.items() for word in ("--option", f"{name}={value}")]
-    if setup.sessions is not None:
-        words += ["--sessions", str(setup.sessions)]
-    if setup.volume_order is not None:
-        words += ["--volume-order", setup.volume_order]
-    for role in ROLES:
-        if role in setup.directories:
-            words += [f"--{role}", *setup.directories[role]]
-    return words
+    return Arm(
+        name=name,
+        workload=record.workload,
+        spec=with_setup(baseline, setup),
+        title=point_words(step.point),
+    )

@@ -17,9 +17,8 @@ from mawl.campaigns.search.objective import change_ratio
 from mawl.campaigns.search.search import Found
 from mawl.campaigns.search.sequential import Look
 from mawl.campaigns.search.space import setup_of
-from mawl.config.run_profile import Origin, RunProfile
 from mawl.errors import UsageError
-from mawl.model.options import Role, VolumeOrder
+from mawl.model.options import Role
 from mawl.model.search import (
     OBJECTIVES,
     Objective,
@@ -29,6 +28,7 @@ from mawl.model.search import (
     SearchRecord,
     SearchTrial,
 )
+from mawl.spec.files import FORMAT_VERSION, Origin
 from mawl.store.files import replace_file
 from mawl.units import format_instant
 
@@ -125,31 +125,31 @@ def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -
     assert found.setting is not None and found.change_ratio is not None, "a gain has both"
     assert found.low_ratio is not None and found.high_ratio is not None, "and an interval"
     setup = setup_of(found.setting, cast(Mapping[Role, list[str]], record.directories))
-    profile = RunProfile(
-        title=f"What mawl tune search found for {found.workload}",
-        sessions=setup.sessions,
-        volume_order=cast(VolumeOrder | None, setup.volume_order),
-        options=dict(setup.options),
-        data=_absolute(setup.directories.get("data")),
-        work=_absolute(setup.directories.get("work")),
-        util=_absolute(setup.directories.get("util")),
-        origin=Origin(
-            campaign=found.campaign,
-            created_at=format_instant(created_at),
-            workload=found.workload,
-            objective=found.objective,
-            statement=found.statement,
-            change_ratio=found.change_ratio,
-            low_ratio=found.low_ratio,
-            high_ratio=found.high_ratio,
-            confidence=found.confidence_ratio,
-            pairs=2 * found.blocks,
-        ),
+    origin = Origin(
+        campaign=found.campaign,
+        created_at=format_instant(created_at),
+        workload=found.workload,
+        objective=found.objective,
+        statement=found.statement,
+        change_ratio=found.change_ratio,
+        low_ratio=found.low_ratio,
+        high_ratio=found.high_ratio,
+        confidence=found.confidence_ratio,
+        pairs=2 * found.blocks,
     )
-    plain = {name: value for name, value in msgspec.to_builtins(profile).items() if value not in (None, {})}
+    profile: dict[str, Any] = {
+        "format_version": FORMAT_VERSION,
+        "title": f"What mawl tune search found for {found.workload}",
+        "sessions": setup.sessions,
+        "volume_order": setup.volume_order,
+        "options": setup.options,
+        **{role: _absolute(places) for role, places in setup.directories.items()},
+        "origin": msgspec.to_builtins(origin),
+    }
+    plain = {name: value for name, value in profile.items() if value not in (None, {})}
     replace_file(Path(record.profile), tomli_w.dumps(plain).encode())
 
 
-def _absolute(places: list[str] | None) -> list[str] | None:
+def _absolute(places: list[str]) -> list[str]:
     """Directories that mean the same from wherever the profile is applied."""
-    return None if places is None else [str(Path(place).absolute()) for place in places]
+    return [str(Path(place).absolute()) for place in places]

@@ -6,20 +6,24 @@ Whatever a space says is checked whole before anything runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from mawl.config import toml
-from mawl.config.run_profile import check_directories, check_options
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.options import ROLES, Role
 from mawl.model.search import Point, Value
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.spec import toml
+from mawl.spec.check import check
+from mawl.spec.options import parse_options
+from mawl.spec.record import RunSpec
+from mawl.spec.sources import OPTIONS
 from mawl.units import parse_size
 
 Size = int | str
@@ -158,7 +162,8 @@ def _expanded(name: str, given: object, where: str) -> Iterator[Value]:
     assert isinstance(given, list), "a list or a range, by the declared types"
     for value in given:
         if name in ROLES:
-            check_directories(value, where)
+            with _said_of_a_file():
+                OPTIONS[name].form.check(value, where)
             if any(os.pathsep in place for place in value):
                 raise InvalidFileError(f"a directory may not have {os.pathsep} in its name", where=where)
             yield os.pathsep.join(value)
@@ -192,6 +197,15 @@ def _binary(size: int) -> Value:
     return size
 
 
+@contextlib.contextmanager
+def _said_of_a_file() -> Iterator[None]:
+    """What is wrong in the block is wrong in the space."""
+    try:
+        yield
+    except UsageError as error:
+        raise InvalidFileError(error.what, why=error.why, cure=error.cure) from None
+
+
 def _check_value(name: str, value: object, where: str) -> None:
     if name in COUNTS:
         low, high = COUNTS[name]
@@ -201,7 +215,8 @@ def _check_value(name: str, value: object, where: str) -> None:
             )
     elif name in SIZES:
         assert isinstance(value, int | str), "by the declared types"
-        check_options({name: value}, where=where)
+        with _said_of_a_file():
+            parse_options({name: value}, where=where)
     elif value not in ("rotation", "free-space"):
         raise InvalidFileError(f"expected rotation or free-space, found {value!r}", where=where)
 
@@ -238,3 +253,14 @@ def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> 
         volume_order=str(point["volume_order"]) if "volume_order" in point else None,
         directories=directories,
     )
+
+
+def with_setup(spec: RunSpec, setup: Setup) -> RunSpec:
+    """A spec with a setup over it."""
+    changes: dict[str, Any] = {role: tuple(places) for role, places in setup.directories.items()}
+    if setup.sessions is not None:
+        changes["sessions"] = setup.sessions
+    if setup.volume_order is not None:
+        changes["volume_order"] = setup.volume_order
+    options = parse_options(setup.options, where="the space", base=spec.options)
+    return check(msgspec.structs.replace(spec, options=options, **changes))

@@ -6,18 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from mawl.config.settings import Settings, parse_options
 from mawl.errors import InvalidFileError, UsageError
-from mawl.model.options import Options
+from mawl.spec.options import Options, parse_options
+from mawl.spec.settings import Settings
+from mawl.spec.sources import layer_of_command, spec_of
 
 
 def test_option_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
     (tmp_path / "mawl.toml").write_text('scale = "quick"\nwork = ["/a", "/b"]\n')
     environment = {"MAWL_SCALE": "standard"}
-    assert Settings(environment, tmp_path).text("scale", "full", "smoke") == "full"
-    assert Settings(environment, tmp_path).text("scale", None, "smoke") == "standard"
-    assert Settings({}, tmp_path).text("scale", None, "smoke") == "quick"
-    assert Settings({}, tmp_path / "elsewhere").text("scale", None, "smoke") == "smoke"
+    command = layer_of_command({"scale": "full"})
+    over_all = spec_of(Settings(environment, tmp_path).layer().under(command))
+    assert (over_all.scale, over_all.usual_scale) == ("full", "standard")
+    assert over_all.work == ("/a", "/b")
+    assert spec_of(Settings(environment, tmp_path).layer()).usual_scale == "standard"
+    assert spec_of(Settings({}, tmp_path).layer()).usual_scale == "quick"
+    assert spec_of(Settings({}, tmp_path / "elsewhere").layer()).usual_scale == "smoke"
 
 
 def test_roles_may_be_several_directories(tmp_path: Path) -> None:
@@ -77,8 +81,9 @@ def test_a_config_named_in_the_environment_must_exist(tmp_path: Path) -> None:
 
 def test_options_by_their_sas_names(tmp_path: Path) -> None:
     (tmp_path / "mawl.toml").write_text('options = { sortsize = "64M", cpucount = 4 }\n')
-    found = Settings({}, tmp_path).options(["cpucount=2", "fullstimer=off"])
-    assert found == Options(sortsize_bytes=64 * 2**20, cpucount=2, fullstimer=False)
+    command = layer_of_command({"option": ["cpucount=2", "fullstimer=off"]})
+    found = spec_of(Settings({}, tmp_path).layer().under(command))
+    assert found.options == Options(sortsize_bytes=64 * 2**20, cpucount=2, fullstimer=False)
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from mawl.config.run_options import load_run_options
-from mawl.config.run_profile import load_run_profile
 from mawl.errors import InvalidFileError
+from mawl.spec.files import load_profile, load_side
 
 
 def test_a_profile_is_read(tmp_path: Path) -> None:
     file = tmp_path / "fast.toml"
     file.write_text('work = ["/a", "/b"]\n[options]\nsortsize = "64MiB"\n')
-    profile = load_run_profile(file)
-    assert profile.options == {"sortsize": "64MiB"}
-    assert profile.directories("work") == ["/a", "/b"]
-    assert profile.directories("util") is None
+    profile = load_profile(file)
+    assert profile.options == ((f"{file}: key options", {"sortsize": "64MiB"}),)
+    assert profile.values == {"work": ("/a", "/b")}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +31,7 @@ def test_a_profile_is_read(tmp_path: Path) -> None:
         ('volume_order = "random"', "key volume_order: expected one of"),
         ("work = []", "key work: expected at least one directory"),
         ('work = ["/a", ""]', "key work: expected at least one directory, each with a name"),
-        ('util = ["/a", "/a"]', "key util: names /a twice"),
+        ('util = ["/a", "/a"]', "key util names /a twice"),
         ("swappiness = 1", "key swappiness: unknown, expected one of format_version"),
         ('format_version = "2.0"\nsessions = 8', "key format_version: this mawl reads 1.0"),
         ("sessions = 8\n[origin]\ncampaign = 3", "key origin.campaign: expected text"),
@@ -43,7 +41,7 @@ def test_what_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, text:
     file = tmp_path / "profile.toml"
     file.write_text(text)
     with pytest.raises(InvalidFileError) as error:
-        load_run_profile(file)
+        load_profile(file)
     assert str(error.value).startswith(str(file))
     assert reason in str(error.value)
 
@@ -52,7 +50,7 @@ def test_what_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, text:
     ("text", "reason"),
     [
         ('format_version = "9.0"', "key format_version: this mawl reads 1.0, found '9.0'"),
-        ('work = ["/a", "/a"]', "key work: names /a twice"),
+        ('work = ["/a", "/a"]', "key work names /a twice"),
         ("[origin]\ncampain = 3", "key origin.campain: unknown, expected one of campaign"),
         ("sessions = 0", "key sessions: expected"),
         ("[options]\nsortsize = 1", "key options: sortsize: expected at least 4 KiB"),
@@ -63,7 +61,7 @@ def test_a_side_of_two_is_checked_like_a_profile(tmp_path: Path, text: str, reas
     file = tmp_path / "side.toml"
     file.write_text(text)
     with pytest.raises(InvalidFileError) as error:
-        load_run_options(file)
+        load_side(file)
     assert str(error.value).startswith(str(file))
     assert reason in str(error.value)
 
@@ -71,7 +69,8 @@ def test_a_side_of_two_is_checked_like_a_profile(tmp_path: Path, text: str, reas
 def test_a_side_of_two_may_set_nothing_or_more_than_a_profile(tmp_path: Path) -> None:
     file = tmp_path / "side.toml"
     file.write_text("")
-    assert load_run_options(file).options == {}
+    layer, title = load_side(file)
+    assert (layer.values, layer.options, title) == ({}, (), "")
     file.write_text('scale = "quick"\ndata = ["/a"]\n')
-    options = load_run_options(file)
-    assert (options.scale, options.directories("data")) == ("quick", ["/a"])
+    layer, _ = load_side(file)
+    assert layer.values == {"scale": "quick", "data": ("/a",)}

@@ -1,0 +1,119 @@
+"""A run in a process of its own: the spec goes there as JSON, and how it ended comes back as JSON.
+
+A process of its own has a fresh zygote, so that each repeat has an address-space layout of its own
+(docs/design/launch.md), and what kills a run does not kill who asked for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from mawl.errors import InterruptedRunError, MawlError
+from mawl.measure.kernel import die_with_parent
+from mawl.spec.answer import Answer, Task
+
+LOOK_SECONDS = 0.25
+LARGEST_ANSWER_BYTES = 2**16
+CHILD = (sys.executable, "-m", "mawl.commands.child")
+
+
+def answered(
+    task: Task,
+    log: Path,
+    *,
+    directory: str | Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    inside: Sequence[str] = (),
+    kept_open: Sequence[int] = (),
+    look: Callable[[], None] = lambda: None,
+    patience: float | None = None,
+    program: Sequence[str] = CHILD,
+) -> Answer:
+    """Do a task in a process of its own and wait for its answer.
+
+    What it says of its progress goes to the end of ``log``.  ``directory`` is what relative paths of the spec
+    mean, ``inside`` what the command line begins with (``ip netns exec NAME``), ``kept_open`` are descriptors
+    that it holds as long as it lives.  ``look`` is called every :data:`LOOK_SECONDS` meanwhile, and what it
+    raises stops the process, as does an interrupt; one that does not end in ``patience`` seconds then is
+    killed. Raises :class:`~mawl.errors.InterruptedRunError` where a signal ended it, and MawlError where it
+    ended without an answer.
+    """
+    parent = os.getpid()
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            [*inside, *program],
+            cwd=directory,
+            env=None if environment is None else dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            pass_fds=tuple(kept_open),
+            # Ctrl-C on a terminal reaches this process alone, which passes it on once.
+            process_group=0,
+            preexec_fn=lambda: die_with_parent(parent, signal.SIGTERM),
+        )
+    assert process.stdin is not None and process.stdout is not None, "both are pipes"
+    with process.stdout as answers:
+        try:
+            _hand_over(process.stdin, task)
+            while True:
+                try:
+                    process.wait(timeout=LOOK_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    look()
+        except BaseException:
+            _stop(process, patience)
+            raise
+        look()
+        return _read(answers, process.returncode, log)
+
+
+def _hand_over(to: IO[bytes], task: Task) -> None:
+    try:
+        with to:
+            to.write(msgspec.json.encode(task))
+    except BrokenPipeError:
+        pass  # it ended before it read its task: how, its exit status says
+
+
+def _read(answers: IO[bytes], status: int, log: Path) -> Answer:
+    """The answer; one that the process did not give becomes an error."""
+    # It has ended: what it wrote is there, and whoever else may hold the pipe is not waited for.
+    os.set_blocking(answers.fileno(), False)
+    try:
+        line = os.read(answers.fileno(), LARGEST_ANSWER_BYTES)
+        return msgspec.json.decode(line, type=Answer)
+    except (BlockingIOError, msgspec.MsgspecError):
+        pass
+    if status < 0 or status == 130:
+        raise InterruptedRunError(f"the run's process was ended by {_signal(status)}")
+    raise MawlError(
+        f"the run's process ended with status {status} and without an answer",
+        where=str(log),
+        cure="see there what it said last",
+    )
+
+
+def _signal(status: int) -> str:
+    return signal.Signals(-status).name if status < 0 else "an interrupt"
+
+
+def _stop(process: subprocess.Popen[bytes], patience: float | None) -> None:
+    """Ask it to end at once and wait for that; interrupts meanwhile, or the end of patience, kill it."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout=patience)
+    except BaseException as error:
+        process.kill()
+        process.wait()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise

@@ -1,0 +1,24 @@
+"""One run as its spec asks, on this machine or on several nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mawl.imports import importing
+from mawl.model.run import RunFacts
+from mawl.spec.record import RunSpec
+
+
+def carried(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
+    """Make the run; its folder and its facts, whatever became of it.
+
+    ``command`` is what a person typed, or would type.  Raises MawlError where the run cannot begin.
+    """
+    if spec.nodes is not None:
+        from mawl.commands.cluster import run_on_nodes
+
+        return run_on_nodes(spec, spec.nodes, command)
+    with importing():  # what it takes to run jobs a run on several nodes has in the nodes' processes
+        from mawl.commands.run_here import run_here
+    return run_here(spec, command)

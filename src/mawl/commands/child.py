@@ -1,0 +1,89 @@
+"""A run in a process of its own: ``python -m mawl.commands.child`` reads a task and writes its answer.
+
+Standard input has a :class:`~mawl.spec.answer.Task` as JSON, standard output gets one line, the
+:class:`~mawl.spec.answer.Answer`; what a person would see of the run's progress goes to standard error.  The
+parent's side is :mod:`mawl.campaigns.process`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mawl.exits import end_with
+from mawl.imports import importing
+
+if TYPE_CHECKING:
+    from mawl.spec.answer import Answer, Task
+
+
+def main() -> int:
+    """Do one task; the exit status is the answer's."""
+    import msgspec
+
+    from mawl.commands.main import as_error, terminated
+    from mawl.errors import InterruptedRunError, MawlError
+    from mawl.spec.answer import Answer, Failure, Task
+    from mawl.store.alone import arrow_alone
+
+    signal.signal(signal.SIGTERM, terminated)
+    arrow_alone()
+    # Whatever else prints must not get between, and no process of the run reads what was meant for this one.
+    answers = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
+
+    def failed(error: MawlError) -> Answer:
+        return Answer(status=error.exit_code, failure=Failure.of(error))
+
+    try:
+        answer = _done(task)
+    except MawlError as error:
+        answer = failed(error)
+    except KeyboardInterrupt:
+        answer = failed(InterruptedRunError("stopped before its jobs began"))
+    except OSError as error:
+        answer = failed(as_error(error))
+    os.write(answers, msgspec.json.encode(answer) + b"\n")
+    if answer.failure is not None:
+        print(answer.failure.error(), file=sys.stderr, flush=True)
+    return answer.status
+
+
+def _done(task: Task) -> Answer:
+    from mawl.commands.carry import carried
+    from mawl.commands.extras import require_programs
+    from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
+    from mawl.spec.answer import Answer
+    from mawl.spec.check import check
+    from mawl.spec.sources import as_command
+    from mawl.store.layout import FACTS
+
+    spec = check(task.spec)
+    if task.verb == "generate":
+        from mawl.commands.generate import generated
+
+        generated(spec)
+        return Answer(status=0)
+    if spec.nodes is None:
+        require_programs()
+    folder, facts = carried(spec, ["mawl", *as_command(spec)])
+    if spec.html and (folder / FACTS).exists():
+        leave_page(folder)
+    return Answer(
+        status=EXIT_OF_OUTCOME[facts.outcome],
+        run_id=facts.run_id,
+        folder=str(Path(folder).absolute()),
+        outcome=facts.outcome,
+        outcome_reason=facts.outcome_reason,
+    )
+
+
+if __name__ == "__main__":
+    with importing():
+        import mawl.commands.main  # noqa: F401
+    end_with(main)

@@ -1,0 +1,39 @@
+"""The plan that a spec asks for."""
+
+from __future__ import annotations
+
+from mawl.errors import UsageError
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import mixed
+from mawl.plan.scale import parse_scale
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
+
+
+def plan_of(spec: RunSpec) -> Plan:
+    """The workload expanded at its scale; UsageError where it cannot have that scale or those sessions."""
+    workload, where = _workload(spec)
+    if workload.scale is not None and spec.scale is not None:
+        raise UsageError(f"{where} fixes its scale at {workload.scale:g}; leave --scale out")
+    return make_plan(
+        workload,
+        where=where,
+        catalogue=CATALOGUE,
+        scale=parse_scale(spec.usual_scale if spec.scale is None else spec.scale),
+        options=spec.options,
+        seed=spec.seed,
+        saving=spec.saving,
+    )
+
+
+def _workload(spec: RunSpec) -> tuple[WorkloadSpec, str]:
+    if spec.sessions is None:
+        return load_workload(spec.workload)
+    if spec.workload != DEFAULT_WORKLOAD:
+        raise UsageError(
+            f"--sessions {spec.sessions} does not go with the workload {spec.workload}",
+            why=f"only {DEFAULT_WORKLOAD} has a rule to scale it by, any other has the sessions of its file",
+            cure=f"leave --sessions out, or choose {DEFAULT_WORKLOAD}",
+        )
+    return mixed(spec.sessions), f"workload {DEFAULT_WORKLOAD} in {spec.sessions} sessions"

@@ -1,0 +1,94 @@
+"""Files of run options: a profile (``--profile``, as ``mawl tune search`` writes it), and a side of ``--ab``.
+
+What a file says is checked whole: unknown keys, options that cannot be, directories twice, are refused with
+file, key and reason.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import InvalidFileError
+from mawl.spec import toml
+from mawl.spec.option import Place
+from mawl.spec.sources import Layer, keys_of, layer_of
+
+FORMAT_VERSION = "1.0"
+
+OptionValue = int | str | bool
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a profile came from; nothing of it is applied."""
+
+    campaign: str
+    """The campaign's id."""
+    created_at: str
+    workload: str
+    objective: str
+    statement: str
+    change_ratio: float
+    """Of the objective's figure: candidate over baseline less 1, with its interval."""
+    low_ratio: float
+    high_ratio: float
+    confidence: float
+    pairs: int
+    """Pairs of a run with the profile and one without that this rests on."""
+
+
+class Titled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Keys of each such file; ``options`` are under their SAS names: ``sortsize = "64MiB"``."""
+
+    format_version: str = FORMAT_VERSION
+    title: str = ""
+    options: dict[str, OptionValue] = {}
+    origin: Origin | None = None
+
+
+class Side(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A side of ``--ab`` may name another workload."""
+
+    workload: str | None = None
+
+
+def _kind(name: str, place: Place, base: type[Titled]) -> type[Titled]:
+    """The keys of the options that may stand in a place, and those of ``base``."""
+    kind = msgspec.defstruct(
+        name, keys_of(place), bases=(base,), frozen=True, kw_only=True, forbid_unknown_fields=True
+    )
+    assert issubclass(kind, base), "defined so"
+    return kind
+
+
+_PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", Side)
+
+
+def load_profile(path: Path) -> Layer:
+    """What a profile sets; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
+    layer, _ = _load(path, "profile", _PROFILE)
+    if not layer.values and not layer.options:
+        raise InvalidFileError(
+            "sets nothing", where=str(path), cure="give it options, sessions or directories"
+        )
+    return layer
+
+
+def load_side(path: Path) -> tuple[Layer, str]:
+    """What a side of ``--ab`` sets, which may be nothing, and its title."""
+    layer, file = _load(path, "side", _SIDE)
+    assert isinstance(file, Side)
+    if file.workload is not None:
+        layer = layer.under(Layer(values={"workload": file.workload}))
+    return layer, file.title
+
+
+def _load(path: Path, place: Place, kind: type[Titled]) -> tuple[Layer, Titled]:
+    file = toml.load(path, kind)
+    if file.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+        raise InvalidFileError(
+            f"key format_version: this mawl reads {FORMAT_VERSION}, found {file.format_version!r}",
+            where=str(path),
+        )
+    return layer_of(file, place, str(path)), file

@@ -1,0 +1,287 @@
+"""How a person writes the value of an option: on the command line, in the environment, in a TOML file.
+
+A form reads what was written into the value that a :class:`~mawl.spec.record.RunSpec` holds, says what it
+expects where that cannot be, and writes the value as words of a command line for a reader.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from mawl.errors import UsageError
+from mawl.units import parse_size
+
+
+def refused(name: str, given: object, expected: str) -> UsageError:
+    """The error of a value that cannot be; ``name`` is how its source spells the option."""
+    if name.startswith("--"):
+        return UsageError(f"{name} {given}: expected {expected}")
+    return UsageError(f"{name}: expected {expected}, found {given!r}")
+
+
+class Form:
+    """Text as it is; the others below say what they read."""
+
+    file: Any = str
+    """The type of the value in a TOML file."""
+    arguments: Mapping[str, Any] = {}
+    """How the value stands on the command line, for :mod:`argparse`."""
+
+    def read(self, given: Any, name: str) -> Any:
+        """The value; :class:`~mawl.errors.UsageError` where it cannot be."""
+        value = str(given)
+        self.check(value, name)
+        return value
+
+    def check(self, value: Any, name: str) -> None:
+        """Refuse a value beyond its bounds."""
+
+    def parts(self, variable: str) -> Any:
+        """What an environment variable gives to :meth:`read`."""
+        return variable
+
+    def words(self, value: Any) -> list[str]:
+        """The value as it is written behind its option; several where it is given several times."""
+        return [str(value)]
+
+
+class TextOrNumber(Form):
+    """Text that may be a number: a file may leave the quotes out."""
+
+    def __init__(self, number: type[int] | type[float]) -> None:
+        self.file = number | str
+
+
+class Whole(Form):
+    """A whole number within bounds; ``of`` names what it counts."""
+
+    file = int
+
+    def __init__(self, low: int, high: int, of: str = "") -> None:
+        self._low, self._high = low, high
+        self._expected = f"a whole number{of and f' of {of}'} from {low} to {high}"
+
+    def read(self, given: Any, name: str) -> int:
+        text = str(given)
+        if isinstance(given, bool) or not text.lstrip("-").isdecimal() or len(text) >= 20:
+            raise refused(name, given, self._expected)
+        self.check(int(text), name)
+        return int(text)
+
+    def check(self, value: Any, name: str) -> None:
+        if not self._low <= value <= self._high:
+            raise refused(name, value, self._expected)
+
+
+class Number(Form):
+    """A number of a unit within bounds; ``above``: the lower bound itself cannot be."""
+
+    file = float
+
+    def __init__(self, low: float, high: float = float("inf"), *, expected: str, above: bool = False) -> None:
+        self._low, self._high, self._above, self._expected = low, high, above, expected
+
+    def read(self, given: Any, name: str) -> float:
+        try:
+            value = float(given)
+        except ValueError:
+            raise refused(name, given, self._expected) from None
+        self.check(value, name)
+        return value
+
+    def check(self, value: Any, name: str) -> None:
+        above = self._low < value if self._above else self._low <= value
+        if not above or not value <= self._high or not math.isfinite(value):
+            raise refused(name, f"{value:g}" if isinstance(value, float) else value, self._expected)
+
+    def words(self, value: Any) -> list[str]:
+        return [f"{value:.15g}"]
+
+
+class Size(Form):
+    """Bytes, such as ``512M``."""
+
+    file = int | str
+
+    def read(self, given: Any, name: str) -> int:
+        try:
+            return parse_size(given)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from None
+
+
+class Rate(Form):
+    """Bytes a second of a link: ``40Gbit`` (a second, as links are sold), or a size, ``5GB``."""
+
+    file = int | str
+
+    def read(self, given: Any, name: str) -> float:
+        text = str(given).strip()
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgKMGT]?)(?:bit|bit/s|b/s|bps)", text)
+        if match:
+            rate: float = float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " ") / 8.0
+        else:
+            try:
+                rate = float(parse_size(text.removesuffix("/s")))
+            except UsageError:
+                rate = 0.0
+        if not rate > 0:
+            raise refused(name, given, "a rate such as 40Gbit or 5GB")
+        return rate
+
+    def words(self, value: Any) -> list[str]:
+        return [str(round(value))]
+
+
+class Choice(Form):
+    """One of several words."""
+
+    def __init__(self, *values: str) -> None:
+        self.file = Literal[values]
+        self.arguments = {"metavar": "|".join(values)}
+        self._values = values
+
+    def check(self, value: Any, name: str) -> None:
+        if value not in self._values:
+            raise refused(name, value, f"{' or '.join(self._values)}")
+
+
+class YesNo(Choice):
+    """``yes`` or ``no``."""
+
+    def __init__(self) -> None:
+        super().__init__("yes", "no")
+
+    def read(self, given: Any, name: str) -> bool:
+        self.check(given, name)
+        return bool(given == "yes")
+
+    def check(self, value: Any, name: str) -> None:
+        if not isinstance(value, bool):
+            super().check(value, name)
+
+    def words(self, value: Any) -> list[str]:
+        return ["yes" if value else "no"]
+
+
+class Switch(Form):
+    """Given or not; true or false in a file."""
+
+    file = bool
+    arguments: Mapping[str, Any] = {"action": "store_true"}
+
+    def read(self, given: Any, name: str) -> bool:  # noqa: ARG002
+        return bool(given)
+
+    def words(self, value: Any) -> list[str]:  # noqa: ARG002
+        return []
+
+
+class Several(Form):
+    """Words side by side, none twice: directories, or some of ``known``."""
+
+    def __init__(self, *known: str, of: str, least: int = 1) -> None:
+        self.arguments = {"nargs": "+" if least else "*"} | ({"choices": known} if known else {})
+        self.file = str | list[str]
+        self._known, self._of, self._least = known, of, least
+
+    def read(self, given: Any, name: str) -> tuple[str, ...]:
+        value = (given,) if isinstance(given, str) else tuple(given)
+        self.check(value, name)
+        return value
+
+    def check(self, value: Any, name: str) -> None:
+        if len(value) < self._least or not all(value):
+            raise UsageError(f"{name}: expected at least one {self._of}, each with a name")
+        twice = [one for one in value if value.count(one) > 1]
+        if twice:
+            raise UsageError(f"{name} names {twice[0]} twice", cure=f"name each {self._of} once")
+        unknown = [one for one in value if self._known and one not in self._known]
+        if unknown:
+            raise refused(name, unknown[0], f"some of {', '.join(self._known)}")
+
+    def parts(self, variable: str) -> list[str]:
+        return variable.split(os.pathsep)
+
+    def words(self, value: Any) -> list[str]:
+        return list(value)
+
+
+class Listed(Form):
+    """Words with commas between them."""
+
+    def __init__(self, of: str) -> None:
+        self._of = of
+
+    def read(self, given: Any, name: str) -> tuple[str, ...]:
+        value = tuple(part for part in given.split(",") if part)
+        self.check(value, name)
+        return value
+
+    def check(self, value: Any, name: str) -> None:
+        if not value:
+            raise UsageError(f"{name} names no {self._of}")
+        twice = [one for one in value if value.count(one) > 1]
+        if twice:
+            raise UsageError(f"{name} names {twice[0]} twice")
+
+    def words(self, value: Any) -> list[str]:
+        return [",".join(value)]
+
+
+class Pairs(Form):
+    """``NAME=VALUE``, given once for each name."""
+
+    arguments: Mapping[str, Any] = {"action": "append"}
+
+    def __init__(self, example: str, *, twice: str) -> None:
+        self._example, self._twice = example, twice
+
+    def read(self, given: Any, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for text in given:
+            key, separator, value = text.partition("=")
+            if not self.fits(key, separator, value):
+                raise UsageError(f"{name} {text}: expected {self._example}")
+            if key in found:
+                raise UsageError(f"{name} names {key} twice", cure=self._twice)
+            found[key] = self.value(value)
+        return found
+
+    def fits(self, key: str, separator: str, value: str) -> bool:
+        """Whether a name has its value."""
+        return bool(key and separator and value)
+
+    def value(self, text: str) -> Any:
+        """The value of a name."""
+        return text
+
+    def words(self, value: Any) -> list[str]:
+        return [f"{key}={one}" for key, one in value.items()]
+
+
+class Devices(Pairs):
+    """``NAME`` or ``NAME=DEVICE,...``, given once for each name."""
+
+    def fits(self, key: str, separator: str, value: str) -> bool:
+        return bool(key and (not separator or self.value(value)))
+
+    def value(self, text: str) -> tuple[str, ...]:
+        return tuple(name.strip() for name in text.split(",") if name.strip())
+
+    def words(self, value: Any) -> list[str]:
+        return [f"{name}={','.join(devices)}" if devices else name for name, devices in value.items()]
+
+
+def command_words(flag: str, form: Form, value: Any) -> Sequence[str]:
+    """An option with its value as words of a command line."""
+    written = form.words(value)
+    if form.arguments.get("action") == "store_true":
+        return [flag] if value else []
+    if "nargs" in form.arguments:
+        return [flag, *written]
+    return [word for one in written for word in (flag, one)]

@@ -1,0 +1,120 @@
+"""The options a run carries, under the names that SAS shops know (docs/reference/options.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from mawl.errors import UsageError
+from mawl.model.figure import count, flag, size, text
+from mawl.model.metric import OPTIONS
+from mawl.units import parse_size
+
+Role = Literal["data", "work", "util"]
+ROLES: tuple[Role, ...] = ("data", "work", "util")
+
+StartMode = Literal["zygote", "spawn"]
+OnFailure = Literal["continue", "abort"]
+OnLostNode = Literal["continue", "stop"]
+CacheMode = Literal["cold", "warm", "none"]
+DirectMode = Literal["auto", "yes", "no"]
+DIRECT_MODES: tuple[DirectMode, ...] = ("auto", "yes", "no")
+VolumeOrder = Literal["rotation", "free-space"]
+VOLUME_ORDERS: tuple[VolumeOrder, ...] = ("rotation", "free-space")
+
+MIB = 2**20
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every job of a run may use.
+
+    ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
+    util bytes; both shrink with the scale (:func:`mawl.plan.scale.scaled_options`) so that such
+    steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
+    threads of one job.
+    """
+
+    memsize_bytes: Annotated[
+        int, Meta(description="memory of one job"), size("Memory a job may use.", OPTIONS)
+    ] = 2048 * MIB
+    sortsize_bytes: Annotated[
+        int,
+        Meta(description="memory of a step that sorts or spills"),
+        size("Memory a step that declares util bytes may use.", OPTIONS),
+    ] = 256 * MIB
+    bufsize_bytes: Annotated[
+        int,
+        Meta(description="size of one sequential request to a table"),
+        size("Size of a sequential request.", OPTIONS),
+    ] = 256 * 1024
+    cpucount: Annotated[
+        int, Meta(description="threads of one job"), count("Threads of one job.", OPTIONS)
+    ] = 1
+    compress: Annotated[
+        bool,
+        Meta(description="the table formats' own compression; refused by this version"),
+        flag("Whether tables are stored compressed.", OPTIONS),
+    ] = False
+    fullstimer: Annotated[
+        bool,
+        Meta(description="every step's figures in the job's SAS-style log"),
+        flag("Whether SAS-style logs are written.", OPTIONS),
+    ] = True
+    direct: Annotated[
+        DirectMode,
+        Meta(
+            description="whether random_access and the scan of wide_sort's input pass by the page cache "
+            "(O_DIRECT): auto where the file system allows it, yes or the job fails, no never"
+        ),
+        text("Whether direct I/O is used: auto, yes or no.", OPTIONS),
+    ] = "auto"
+
+
+SIZE_OPTIONS = {"memsize": "memsize_bytes", "sortsize": "sortsize_bytes", "bufsize": "bufsize_bytes"}
+PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer", "direct")
+OPTION_FIELDS = SIZE_OPTIONS | {name: name for name in PLAIN_OPTIONS}
+"""SAS name to field."""
+
+
+def parse_options(
+    given: Mapping[str, int | str | bool], *, where: str, base: Options | None = None
+) -> Options:
+    """Options from their SAS names (``sortsize = "64MiB"``, ``cpucount = 2``) over ``base``."""
+    fields: dict[str, int | bool | str] = {}
+    for name, value in given.items():
+        if name in SIZE_OPTIONS and not isinstance(value, bool):
+            try:
+                fields[SIZE_OPTIONS[name]] = size = parse_size(value)
+            except UsageError as error:
+                raise UsageError(f"{where}: {name}: {error}") from None
+            if size < 4096:
+                raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
+        elif name == "cpucount" and str(value).isdecimal() and 1 <= int(value) <= 4096:
+            fields[name] = int(value)
+        elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:
+            fields[name] = _SWITCH[str(value).lower()]
+            if name == "compress" and fields[name]:
+                raise UsageError(f"{where}: compress: this version stores every table uncompressed")
+        elif name == "direct" and value in DIRECT_MODES:
+            fields[name] = str(value)
+        elif name in (*SIZE_OPTIONS, *PLAIN_OPTIONS):
+            raise UsageError(f"{where}: {name}: cannot be {value!r}")
+        else:
+            known = ", ".join((*SIZE_OPTIONS, *PLAIN_OPTIONS))
+            raise UsageError(f"{where}: unknown option {name!r}; the options are {known}")
+    return msgspec.structs.replace(base or Options(), **fields)
+
+
+_SWITCH = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}

@@ -1,0 +1,394 @@
+"""What a run is asked to be: one record, each of whose options is declared here and nowhere else.
+
+:class:`RunSpec` is complete: what nobody set has its default.  The command line, the environment,
+``mawl.toml``, profiles and the files of ``--ab`` make one (:mod:`mawl.spec.sources`), other code makes one by
+its fields: ``RunSpec(workload="nano", scale=0.001, work=("/fast/work",))``.  :func:`mawl.spec.check.check`
+refuses what cannot be or does not go together.  As JSON (:func:`msgspec.json.encode`) it is handed to
+processes and nodes.
+
+To add an option of ``mawl run``: a field here, with its :class:`~mawl.spec.option.Option`, and the code that
+acts on it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.spec.forms import (
+    Choice,
+    Devices,
+    Form,
+    Listed,
+    Number,
+    Pairs,
+    Rate,
+    Several,
+    Size,
+    Switch,
+    TextOrNumber,
+    Whole,
+    YesNo,
+)
+from mawl.spec.option import EVERYWHERE, PREFERRED, Option
+from mawl.spec.options import (
+    ROLES,
+    VOLUME_ORDERS,
+    CacheMode,
+    OnFailure,
+    OnLostNode,
+    Options,
+    Role,
+    StartMode,
+    VolumeOrder,
+)
+
+DEFAULT_WORKLOAD = "mixed20"
+DEFAULT_SCALE = "smoke"
+DEFAULT_SEED = 1
+DEFAULT_SAVING = 0.90
+LEAST_NODE_TIMEOUT_SECONDS = 5.0
+ADDITIONAL_DIRECTORIES = "one directory or several, used in turns (--volume-order)"
+SECONDS = "a number of seconds above 0"
+
+_files = Several(of="directory")
+
+
+class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A run on several nodes: a cluster that is there (``cluster``), or hosts (``ssh``)."""
+
+    cluster: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="ADDRESS",
+            help="run on every worker of a Dask cluster, each a node with the whole workload; ADDRESS is its "
+            "scheduler's, such as tls://HOST:8786 or tcp://HOST:8786 (not encrypted: anyone who reaches it "
+            "can run code on all nodes)",
+        ),
+    ] = None
+    ssh: Annotated[
+        tuple[str, ...],
+        Option(
+            form=Listed("host"),
+            metavar="HOST,...",
+            help="run on these hosts: workers are started over ssh, for a scheduler in this process",
+        ),
+    ] = ()
+    on: Annotated[
+        dict[str, str],
+        Option(
+            form=Pairs("NODE=WORKLOAD, such as node1=mixed20", twice="a node runs one workload"),
+            metavar="NODE=WORKLOAD",
+            help="run this workload on this node, and nothing on nodes that are not named; may be repeated",
+        ),
+    ] = {}
+    nodes: Annotated[
+        int | None,
+        Option(
+            form=Whole(1, 4096, of="nodes"),
+            metavar="N",
+            help="run on N nodes only, the first by their names (with --ssh: as they are named)",
+        ),
+    ] = None
+    shared: Annotated[
+        tuple[Role, ...],
+        Option(
+            form=Several(*ROLES, of="role", least=0),
+            help="roles whose directories must be one file system on all nodes, checked before the start "
+            "(default: data); without any, each node may have its own",
+        ),
+    ] = ("data",)
+    storage_node: Annotated[
+        dict[str, tuple[str, ...]],
+        Option(
+            form=Devices(
+                "NAME or NAME=DEVICE,..., such as server=sdb,sdc",
+                twice="a storage node is named once, and has no --on",
+            ),
+            metavar="NAME[=DEVICE,...]",
+            help="watch this worker's machine as the storage server: it runs no session, and what its block "
+            "devices (all, or these) and its network did joins the run; may be repeated",
+        ),
+    ] = {}
+    link_bytes_per_second: Annotated[
+        float | None,
+        Option(
+            name="link",
+            form=Rate(),
+            metavar="RATE",
+            help="what a node's link to the storage carries each way, such as 40Gbit or 5GB (a second): with "
+            "a --storage-node the verdict tells network from storage by it",
+        ),
+    ] = None
+    on_lost_node: Annotated[
+        OnLostNode,
+        Option(
+            form=Choice("continue", "stop"),
+            help="when a node dies, hangs or leaves the network: the others go on (default), or are stopped",
+        ),
+    ] = "continue"
+    node_timeout_seconds: Annotated[
+        float,
+        Option(
+            name="node_timeout",
+            form=Number(
+                LEAST_NODE_TIMEOUT_SECONDS,
+                999_999.0,
+                expected=f"a number of seconds from {LEAST_NODE_TIMEOUT_SECONDS:g}",
+            ),
+            metavar="SECONDS",
+            help="a node that is silent for so long is lost; after half of it a node that hears nothing "
+            "stops its jobs by itself (default: 30)",
+        ),
+    ] = 30.0
+    node_runs: Annotated[
+        str,
+        Option(
+            form=Form(),
+            metavar="DIR",
+            help="where a node keeps its run folder until it is copied, best on a local disk (default: "
+            "mawl-node-runs where its worker was started)",
+        ),
+    ] = "mawl-node-runs"
+    listen: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="HOST",
+            help="with --ssh: the address of this machine that nodes connect to",
+        ),
+    ] = None
+    remote_python: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="FILE",
+            help="with --ssh: the Python there that has mawl installed (default: this one's path)",
+        ),
+    ] = None
+    ssh_config: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="FILE",
+            help="with --ssh: ssh reads this instead of your configuration (ssh -F)",
+        ),
+    ] = None
+    tls_ca: Annotated[
+        str | None,
+        Option(form=Form(), metavar="FILE", help="TLS: the certificate authority, in PEM form"),
+    ] = None
+    tls_cert: Annotated[
+        str | None, Option(form=Form(), metavar="FILE", help="TLS: the certificate, in PEM form")
+    ] = None
+    tls_key: Annotated[
+        str | None, Option(form=Form(), metavar="FILE", help="TLS: the private key, in PEM form")
+    ] = None
+
+
+class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides a run, but for the machine it runs on.  Paths may be relative to the directory
+    in which it is made."""
+
+    workload: str = DEFAULT_WORKLOAD
+    """The name of a shipped workload, or a TOML file."""
+    runs: Annotated[
+        str,
+        Option(
+            form=Form(),
+            metavar="DIR",
+            help="where run folders go (default: ./runs)",
+            places=("environment", "settings"),
+        ),
+    ] = "runs"
+    data: Annotated[
+        tuple[str, ...],
+        Option(
+            form=_files,
+            metavar="DIR",
+            help=f"input tables and results; {ADDITIONAL_DIRECTORIES} (default: ./mawl-data)",
+            places=EVERYWHERE,
+        ),
+    ] = ("mawl-data",)
+    work: Annotated[
+        tuple[str, ...],
+        Option(
+            form=_files,
+            metavar="DIR",
+            help=f"temporary tables; {ADDITIONAL_DIRECTORIES} (default: ./mawl-work)",
+            places=EVERYWHERE,
+        ),
+    ] = ("mawl-work",)
+    util: Annotated[
+        tuple[str, ...],
+        Option(
+            form=_files,
+            metavar="DIR",
+            help=f"sort and spill files; {ADDITIONAL_DIRECTORIES} (default: ./mawl-util)",
+            places=EVERYWHERE,
+        ),
+    ] = ("mawl-util",)
+    sessions: Annotated[
+        int | None,
+        Option(
+            form=Whole(1, 500, of="sessions"),
+            metavar="N",
+            help="scale mixed20 by its rule to N sessions, 5 to 500: 3N + 11 jobs, 2N - 5 released together",
+            places=("profile", "side"),
+        ),
+    ] = None
+    scale: Annotated[
+        str | float | None,
+        Option(
+            form=TextOrNumber(float),
+            help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
+            places=("side",),
+        ),
+    ] = None
+    """Asked for: refused for a workload that has its own; None: the workload's, else ``usual_scale``."""
+    usual_scale: Annotated[
+        str | float, Option(name="scale", form=TextOrNumber(float), places=("environment", "settings"))
+    ] = DEFAULT_SCALE
+    start: Annotated[
+        StartMode,
+        Option(
+            form=Choice("zygote", "spawn"),
+            help="how jobs start: forked from a process that has the libraries imported (default), or as new "
+            "interpreters, the reference mode",
+            places=PREFERRED,
+        ),
+    ] = "zygote"
+    on_failure: Annotated[
+        OnFailure,
+        Option(
+            form=Choice("continue", "abort"),
+            help="after a failed job: go on (default), or stop everything",
+            places=PREFERRED,
+        ),
+    ] = "continue"
+    html: Annotated[
+        bool,
+        Option(
+            form=YesNo(),
+            help="whether to leave report.html in the run folder (default: yes)",
+            places=("environment", "settings"),
+        ),
+    ] = True
+    compressibility: Annotated[
+        bool,
+        Option(
+            form=YesNo(),
+            help="whether to sample what compression would save: on work and util while the jobs have them, "
+            "on data afterwards; part of mawl's overhead (default: no)",
+            places=PREFERRED,
+        ),
+    ] = False
+    cores: Annotated[
+        str | None,
+        Option(
+            form=TextOrNumber(int),
+            metavar="N|LIST",
+            help="use only N processors, or those of a list such as 0,2-5",
+            places=PREFERRED,
+        ),
+    ] = None
+    memory_limit_bytes: Annotated[
+        int | None,
+        Option(
+            name="memory_limit",
+            form=Size(),
+            metavar="SIZE",
+            help="memory for jobs and page cache together, held by a control group (needs the permission)",
+            places=PREFERRED,
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        Option(
+            form=Whole(0, 2**32 - 1),
+            metavar="N",
+            help=f"seed of the input tables (default: {DEFAULT_SEED})",
+            places=PREFERRED,
+        ),
+    ] = DEFAULT_SEED
+    saving: Annotated[
+        float,
+        Option(
+            form=Number(0.3, 0.95, expected="a ratio from 0.3 to 0.95"),
+            metavar="RATIO",
+            help=f"what zstd-1 saves on the input tables, 0.3 to 0.95 (default: {DEFAULT_SAVING})",
+            places=PREFERRED,
+        ),
+    ] = DEFAULT_SAVING
+    processes: Annotated[
+        int | None,
+        Option(form=Whole(1, 1024, of="processes"), places=("environment", "settings")),
+    ] = None
+    """That make inputs; None: as many as processors the run may use."""
+    volume_order: Annotated[
+        VolumeOrder,
+        Option(
+            form=Choice(*VOLUME_ORDERS),
+            help="where a role has several directories: files go to them in rotation, so that each gets "
+            "about the same bytes (default), or in proportion to the space that is free on each",
+            places=EVERYWHERE,
+        ),
+    ] = "rotation"
+    options: Options = Options()
+    """Run options of the programs (``--option``, ``[options]``); a workload's own go over them."""
+    timeout_seconds: Annotated[
+        float | None,
+        Option(
+            name="timeout",
+            form=Number(0.0, expected=SECONDS, above=True),
+            metavar="SECONDS",
+            help="time limit of each job",
+            places=("side",),
+        ),
+    ] = None
+    cache: Annotated[
+        CacheMode | None,
+        Option(
+            form=Choice("cold", "warm", "none"),
+            help="cold: take the input tables out of the page cache before the start, file by file, without "
+            "root; warm: read them into it; none: as cold, and keep all files of data, work and util out of "
+            "the page cache during the run, so that the storage serves every request at any scale. Default: "
+            "leave the cache as it is; the report says how much of the inputs was in it",
+            places=("side",),
+        ),
+    ] = None
+    drop_caches: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="with --cache cold: drop the caches of the whole machine, too (root; it disturbs others)",
+            places=("side",),
+        ),
+    ] = False
+    solo: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="first time each program alone in three runs, unless already measured; the report then says "
+            "how much longer jobs take in the mix, and whether compute and storage carry the load",
+        ),
+    ] = False
+    probe: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="FILE",
+            help="what mawl probe kept: goes into the run folder, for its reports",
+        ),
+    ] = None
+    output: Annotated[
+        str | None,
+        Option(form=Form(), metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)"),
+    ] = None
+    nodes: NodesSpec | None = None
+
+    def directories(self) -> dict[Role, tuple[str, ...]]:
+        """The directories of each role."""
+        return {"data": self.data, "work": self.work, "util": self.util}

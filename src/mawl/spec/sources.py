@@ -1,0 +1,128 @@
+"""From what people write to a :class:`~mawl.spec.record.RunSpec`: each source gives a layer, and layers lie
+over one another: default, ``mawl.toml``, environment, profile, command line, a side of ``--ab``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from mawl.errors import InvalidFileError, UsageError
+from mawl.spec.check import check
+from mawl.spec.forms import command_words
+from mawl.spec.option import Option, Place, options_of
+from mawl.spec.options import OPTION_FIELDS, Options, parse_options
+from mawl.spec.record import NodesSpec, RunSpec
+
+NODE_OPTIONS = options_of(NodesSpec)
+OPTIONS: dict[str, Option] = options_of(RunSpec) | NODE_OPTIONS
+"""Field to option, of a run and of its nodes."""
+
+OptionValue = int | str | bool
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one source sets: fields of :class:`RunSpec` and :class:`NodesSpec`, and run options by SAS names.
+
+    Those of the source are checked, and ``options`` may be of several sources (where they stand, what they
+    are).
+    """
+
+    values: dict[str, Any] = {}
+    options: tuple[tuple[str, dict[str, OptionValue]], ...] = ()
+
+    def under(self, upper: Layer) -> Layer:
+        """Both, what the upper sets over this."""
+        return Layer(values=self.values | upper.values, options=self.options + upper.options)
+
+    def without(self, fields: Iterable[str]) -> Layer:
+        """The rest."""
+        return Layer(
+            values={name: value for name, value in self.values.items() if name not in fields},
+            options=self.options,
+        )
+
+
+def keys_of(place: Place) -> list[tuple[str, Any, Any]]:
+    """Name, type and default (None) of what a file of a place may set."""
+    return [
+        (option.name, option.form.file | None, None) for option in OPTIONS.values() if place in option.places
+    ]
+
+
+def layer_of(file: msgspec.Struct, place: Place, where: str) -> Layer:
+    """What a file sets; :class:`~mawl.errors.InvalidFileError` names file, key and reason."""
+    values: dict[str, Any] = {}
+    given: dict[str, OptionValue] = file.options  # type: ignore[attr-defined]
+    try:
+        for field, option in OPTIONS.items():
+            value = getattr(file, option.name) if place in option.places else None
+            if value is not None:
+                values[field] = option.form.read(value, f"{where}: key {option.name}")
+        parse_options(given, where=f"{where}: key options")
+    except InvalidFileError:
+        raise
+    except UsageError as error:
+        raise InvalidFileError(error.what, why=error.why, cure=error.cure) from None
+    return Layer(values=values, options=((f"{where}: key options", given),) if given else ())
+
+
+def layer_of_environment(environment: Mapping[str, str]) -> Layer:
+    """What variables ``MAWL_NAME`` set; one that is empty sets nothing."""
+    values: dict[str, Any] = {}
+    for field, option in OPTIONS.items():
+        variable = f"MAWL_{option.name.upper()}"
+        if "environment" in option.places and environment.get(variable):
+            values[field] = option.form.read(option.form.parts(environment[variable]), variable)
+    return Layer(values=values)
+
+
+def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) -> Layer:
+    """What the command line sets: the values of argparse by option; ``leave``: options that mean something
+    else."""
+    values: dict[str, Any] = {}
+    for field, option in OPTIONS.items():
+        given = arguments.get(option.name) if option.help or option.name == "processes" else None
+        if given not in (None, False) and option.name not in leave:
+            values[field] = option.form.read(given, option.flag)
+    if arguments.get("workload") is not None:
+        values["workload"] = arguments["workload"]
+    pairs: dict[str, OptionValue] = {}
+    for text in arguments.get("option") or ():
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise UsageError(f"--option {text}: expected NAME=VALUE, such as sortsize=64MiB")
+        pairs[name] = value
+    return Layer(values=values, options=(("--option", pairs),) if pairs else ())
+
+
+def spec_of(layer: Layer) -> RunSpec:
+    """The record that a layer makes over the defaults, checked."""
+    options = Options()
+    for where, given in layer.options:
+        options = parse_options(given, where=where, base=options)
+    of_nodes = {field: value for field, value in layer.values.items() if field in NODE_OPTIONS}
+    of_run = {field: value for field, value in layer.values.items() if field not in NODE_OPTIONS}
+    if of_nodes and not {"cluster", "ssh"} & set(of_nodes):
+        flag = OPTIONS[next(iter(of_nodes))].flag
+        raise UsageError(f"{flag} goes with --cluster or --ssh", cure=f"leave {flag} out")
+    nodes = NodesSpec(**of_nodes) if of_nodes else None
+    return check(RunSpec(**of_run, options=options, nodes=nodes))
+
+
+def as_command(spec: RunSpec) -> list[str]:
+    """What a person would type for a spec: for the pages that show a run's command; nothing is started by
+    it."""
+    words = ["run", spec.workload]
+    written: list[msgspec.Struct] = [spec] if spec.nodes is None else [spec, spec.nodes]
+    for part in written:
+        for field, option in options_of(type(part)).items():
+            value = getattr(part, field)
+            if option.help and value != getattr(type(part)(), field):
+                words += command_words(option.flag, option.form, value)
+    for name, field in OPTION_FIELDS.items():
+        value = getattr(spec.options, field)
+        if value != getattr(Options(), field):
+            words += ["--option", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return words
