@@ -36,6 +36,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
         storage=AnswerPart(answer="not known", sentence="storage"),
         preliminary=True,
         sessions=8,
+        next_step="nothing",
         figures=Figures(most_slowdown=2.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=None, reason="no run was beyond the number that fits"),
     )

@@ -126,23 +126,31 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Compute, storage, or both together."""
+    """Compute, storage, or both together, with its median slowdown and the 95 % interval of that."""
 
     answer: AnswerWord
     sentence: str
+    slowdown: float | None = None
+    slowdown_low: float | None = None
+    slowdown_high: float | None = None
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures below the sentence; each is None where it is not known, with its reason in ``missing``."""
+    """The three figures below the sentence, with their bounds.
+
+    ``device_basis`` says what the rate per core is of: what a probe found, or a run that the storage
+    limited (both are judged by the guideline), or a run that asked for no more (``demand``; not judged).
+    """
 
     slowdown: float | None = None
     slowdown_low: float | None = None
     slowdown_high: float | None = None
     most_slowdown: float
     device_bytes_per_second_per_core: float | None = None
+    device_basis: Literal["probe", "run", "demand"] | None = None
     guideline_bytes_per_second_per_core: float
+    guideline_met: bool | None = None
     jobs_per_hour: float | None = None
-    missing: dict[str, str] = {}
 
 
 class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,17 +174,33 @@ class Fits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What would change the answer, with the sessions that would then fit."""
+    """One change of the system, with the sessions that would then fit; ``reason`` says why it has no range.
+
+    ``gain_ratio`` is the part by which the simulated mix of the measured sessions gets shorter.
+    """
 
     text: str
     sessions: int | None = None
     sessions_low: int | None = None
     sessions_high: int | None = None
     gain_ratio: float | None = None
+    reason: str | None = None
+
+
+class AnswerRule(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule of the disclosure: what was found, what is required, and whether that is met."""
+
+    name: str
+    value: str
+    bound: str
+    met: bool | None
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer, from the sentence for everybody to what to do next."""
+    """The answer, from the sentence for everybody to what to do next.
+
+    ``missing`` has the reason of every figure that is null, by its path.
+    """
 
     sentence: str
     carried: AnswerPart
@@ -188,8 +212,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     limit: AnswerLimit | None = None
     fits: Fits
     changes: list[Change] = []
-    next_step: str | None = None
+    next_step: str
     cautions: list[str] = []
+    rules: list[AnswerRule] = []
+    missing: dict[str, str] = {}
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):

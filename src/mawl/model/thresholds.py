@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from mawl.model.capacity_thresholds import CAPACITY, COMPARISON
 from mawl.model.imported_thresholds import IMPORTED
 from mawl.model.limit_thresholds import LIMIT, PLACEMENT
+from mawl.model.qualification_thresholds import QUALIFICATION
 from mawl.model.threshold import Threshold
 from mawl.model.validity_thresholds import VALIDITY
 
 THRESHOLDS: dict[str, Threshold] = {
-    one.name: one for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *PLACEMENT)
+    one.name: one
+    for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *PLACEMENT, *QUALIFICATION)
 }
 """Every threshold by its name, in the order of the reference page."""
 

@@ -151,14 +151,16 @@ def predict(base: Base, question: Question) -> tuple[Scenario, Outcome]:
 def doubled(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[dict[str, Any]]:
     """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
     found = []
-    for name, system in _doubled(scenario.system):
+    for name, system in doubled_systems(scenario.system):
         elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
         gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
         found.append({"resource": name, "elapsed_seconds": elapsed, "gain_ratio": gain})
     return sorted(found, key=lambda row: (-row["gain_ratio"], row["resource"]))
 
 
-def _doubled(system: System) -> list[tuple[str, System]]:
+def doubled_systems(system: System) -> list[tuple[str, System]]:
+    """The system with twice of each resource, by its name."""
+
     def kinds(figure: str) -> System:
         return replace(
             system,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -68,10 +69,10 @@ def storage_part(found: Slowdowns, most: float, reading: RunView, limit: dict[st
         part = msgspec.structs.replace(part, words=f" the {format_rate(rate)} that the processors could ask")
     if part.lack in ("times alone", "parts"):
         return part
-    unasked = _others(reading) or _cached(reading) or _short(reading)
-    if unasked is None:
+    missed = unasked(reading.summary) or short(reading.summary["time"]["active_seconds"])
+    if missed is None:
         return part
-    reason, lack = unasked
+    reason, lack = missed
     return msgspec.structs.replace(part, answer="not known", reason=reason, lack=lack)
 
 
@@ -98,14 +99,15 @@ def words_of(interval: Interval) -> str:
     return f"{format_ratio(interval.low)} to {format_ratio(interval.high)}"
 
 
-def _others(reading: RunView) -> tuple[str, Lack] | None:
-    said = foreign(reading.summary)
-    return None if said is None else (said, "others")
+def unasked(summary: Mapping[str, Any]) -> tuple[str, Lack] | None:
+    """Why a run did not ask its storage: others used the devices, or a cache served too many of the bytes."""
+    said = foreign(dict(summary))
+    return _cached(summary) if said is None else (said, "others")
 
 
-def _cached(reading: RunView) -> tuple[str, Lack] | None:
-    """Why the storage was not asked: a direction that matters whose bytes did not reach a device."""
-    io = reading.summary["io"]
+def _cached(summary: Mapping[str, Any]) -> tuple[str, Lack] | None:
+    """A direction that matters whose bytes did not reach a device."""
+    io = summary["io"]
     moved = {way: io["application"][f"{name}_bytes"] for way, name in WAYS.items()}
     if None in moved.values():
         return "how many bytes the programs moved is not known", "reach"
@@ -127,8 +129,8 @@ def _cached(reading: RunView) -> tuple[str, Lack] | None:
     return None
 
 
-def _short(reading: RunView) -> tuple[str, Lack] | None:
-    active = reading.summary["time"]["active_seconds"]
+def short(active: float | None) -> tuple[str, Lack] | None:
+    """Why an active phase of so many seconds says nothing of the storage."""
     if active is not None and active >= LEAST_ACTIVE_SECONDS:
         return None
     lasted = "of unknown length" if active is None else f"only {format_seconds(active)} long"

@@ -1,0 +1,147 @@
+"""The answer as a function of its evidence."""
+
+from __future__ import annotations
+
+from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part
+from mawl.advice.qualification.sentence import next_step_of, sentence_of
+from mawl.model.qualification import Answer, AnswerPart, AnswerRule, Figures
+from mawl.model.thresholds import count_of, value_of
+from mawl.units import format_rate, format_ratio, format_seconds
+
+FEWEST_RUNS = count_of("qualification.fewest_runs")
+FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
+LEAST_SECONDS = value_of("capacity.least_active_seconds")
+PUBLISHABLE_SECONDS = value_of("capacity.publishable_active_seconds")
+
+
+def answer_from(evidence: Evidence) -> Answer:
+    """The whole answer; what is null in it has its reason in ``missing``."""
+    compute, storage = compute_part(evidence), storage_part(evidence)
+    whole = whole_part(evidence, compute)
+    preliminary = (
+        evidence.runs < FEWEST_RUNS
+        or evidence.runs_alone < FEWEST_ALONE
+        or evidence.active_seconds < PUBLISHABLE_SECONDS
+    )
+    return Answer(
+        sentence=sentence_of(evidence, whole, preliminary=preliminary),
+        carried=whole,
+        compute=compute,
+        storage=storage,
+        preliminary=preliminary,
+        sessions=evidence.sessions,
+        figures=Figures(
+            slowdown=whole.slowdown,
+            slowdown_low=whole.slowdown_low,
+            slowdown_high=whole.slowdown_high,
+            most_slowdown=evidence.most_slowdown,
+            device_bytes_per_second_per_core=evidence.device_bytes_per_second_per_core,
+            device_basis=evidence.device_basis,
+            guideline_bytes_per_second_per_core=evidence.guideline_bytes_per_second_per_core,
+            guideline_met=evidence.guideline_met,
+            jobs_per_hour=evidence.jobs_per_hour,
+        ),
+        limit=evidence.limit,
+        fits=evidence.fits,
+        changes=evidence.changes,
+        next_step=next_step_of(evidence, whole, preliminary=preliminary),
+        cautions=evidence.cautions,
+        rules=rules_of(evidence, whole),
+        missing=_missing(evidence),
+    )
+
+
+def rules_of(evidence: Evidence, whole: AnswerPart) -> list[AnswerRule]:
+    """Every rule that the answer rests on, with its value and its bound."""
+    bound = evidence.most_slowdown
+    found = evidence.whole
+    slowed = "not known" if found is None else f"{format_ratio(found.low)} to {format_ratio(found.high)}"
+    rate = evidence.device_bytes_per_second_per_core
+    return [
+        AnswerRule(
+            name="jobs",
+            value=evidence.failed or "all jobs finished",
+            bound="no job fails",
+            met=evidence.failed is None,
+        ),
+        AnswerRule(
+            name="slowdown",
+            value=slowed,
+            bound=f"the whole range below {format_ratio(bound)}",
+            met={"carried": True, "not carried": False, "not known": None}[whole.answer],
+        ),
+        AnswerRule(
+            name="storage asked",
+            value="yes" if evidence.lack is None else evidence.lack[0],
+            bound=f"80 % of the bytes reach a device, no other load, {format_seconds(LEAST_SECONDS)} active",
+            met=evidence.lack is None,
+        ),
+        AnswerRule(
+            name="runs",
+            value=str(evidence.runs),
+            bound=f"at least {FEWEST_RUNS}, else preliminary",
+            met=evidence.runs >= FEWEST_RUNS,
+        ),
+        AnswerRule(
+            name="times alone",
+            value=str(evidence.runs_alone),
+            bound=f"at least {FEWEST_ALONE} of each kind of job, else preliminary",
+            met=evidence.runs_alone >= FEWEST_ALONE,
+        ),
+        AnswerRule(
+            name="active time",
+            value=format_seconds(evidence.active_seconds),
+            bound=f"at least {format_seconds(PUBLISHABLE_SECONDS)}, else preliminary",
+            met=evidence.active_seconds >= PUBLISHABLE_SECONDS,
+        ),
+        AnswerRule(
+            name="guideline",
+            value="not known" if rate is None else f"{format_rate(rate)} per core ({evidence.device_basis})",
+            bound=f"{format_rate(evidence.guideline_bytes_per_second_per_core)} per core; decides nothing",
+            met=evidence.guideline_met,
+        ),
+    ]
+
+
+def _missing(evidence: Evidence) -> dict[str, str]:
+    """The reason of everything that is null."""
+    found = evidence.missing
+    no_times = found.get("slowdown", NO_TIMES)
+    reasons: dict[str, str] = {}
+    for name, estimate in (
+        ("figures", evidence.whole),
+        ("carried", evidence.whole),
+        ("compute", evidence.compute),
+        ("storage", evidence.storage),
+    ):
+        if estimate is None:
+            reasons |= {
+                f"{name}.{field}": no_times for field in ("slowdown", "slowdown_low", "slowdown_high")
+            }
+    unjudged = "the storage was neither probed nor did it limit a run, so the guideline judges nothing"
+    rate = found.get("device", "the throughput of the devices is not known")
+    for path, value, reason in (
+        ("figures.device_bytes_per_second_per_core", evidence.device_bytes_per_second_per_core, rate),
+        ("figures.device_basis", evidence.device_basis, rate),
+        ("figures.guideline_met", evidence.guideline_met, found.get("guideline", unjudged)),
+        ("figures.jobs_per_hour", evidence.jobs_per_hour, "no run has a length and finished jobs"),
+        ("limit", evidence.limit, found.get("limit", "no run has a limit that its samples show")),
+        ("fits.sessions", evidence.fits.sessions, evidence.fits.reason or "no forecast was made"),
+        ("fits.low", evidence.fits.low, evidence.fits.reason or "the number has no interval"),
+        ("fits.high", evidence.fits.high, evidence.fits.reason or "the number has no interval"),
+    ):
+        if value is None:
+            reasons[path] = reason
+    if evidence.limit is not None:
+        where = "the limit is not storage, or lies on no single role, direction or directory"
+        for field in ("role", "direction", "place", "active_ratio"):
+            if getattr(evidence.limit, field) is None:
+                reasons[f"limit.{field}"] = where
+    if not evidence.changes:
+        reasons["changes"] = found.get("changes", "no single change was found that would help")
+    for number, change in enumerate(evidence.changes):
+        for field in ("sessions", "sessions_low", "sessions_high", "gain_ratio"):
+            if getattr(change, field) is None:
+                reasons[f"changes.{number}.{field}"] = change.reason or "it was not simulated"
+    return reasons

@@ -1,0 +1,70 @@
+"""What may have served the load in place of the storage that will serve it every day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mawl.model.options import ROLES
+from mawl.model.run import RunFacts
+from mawl.model.thresholds import value_of
+from mawl.units import format_percent, format_seconds
+
+BURST_SECONDS = value_of("qualification.burst_seconds")
+MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
+
+
+def cautions_of(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[str]:
+    """Sentences on caches of arrays, burst credits and memory; the gravest first, each once."""
+    found = [*_falling(summaries), *_faster(summaries)]
+    if not found:
+        found += _bursting(summaries, facts)
+    return list(dict.fromkeys(found))
+
+
+def _falling(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Throughput fell while jobs went on waiting (the rule ``drift`` of the validity)."""
+    drifting = [
+        finding["sentence"]
+        for summary in summaries
+        for finding in summary["validity"]["findings"]
+        if finding["rule"] == "drift"
+    ]
+    if not drifting:
+        return []
+    return [
+        f"A cache of the array or a burst credit may have served the beginning: {drifting[0]}. "
+        f"A run of {format_seconds(BURST_SECONDS)} would tell."
+    ]
+
+
+def _faster(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The mix moved more than the probe could, so something faster than the device took part."""
+    most: tuple[float, str] | None = None
+    for summary in summaries:
+        block = summary["storage"]
+        for role in ROLES if block is not None else ():
+            for direction in ("read", "write"):
+                used = (block["by_role"][role][direction] or {}).get("sustained_used_ratio")
+                if used is not None and used > MOST_PROBE_RATIO and (most is None or used > most[0]):
+                    most = (used, f"{role} {direction}s")
+    if most is None:
+        return []
+    return [
+        f"A cache of the array may have served {most[1]}: they reached {format_percent(most[0])} of what the "
+        f"probe found. A run of {format_seconds(BURST_SECONDS)} would tell."
+    ]
+
+
+def _bursting(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[str]:
+    """Storage of a virtual machine or behind a network that one run has not used for long."""
+    longest = max((summary["time"]["active_seconds"] or 0.0 for summary in summaries), default=0.0)
+    virtual = any(node.virtual not in (None, "none") for node in facts.nodes)
+    elsewhere = any(volume.network or volume.transport is not None for volume in facts.volumes)
+    if longest >= BURST_SECONDS or not (virtual or elsewhere):
+        return []
+    where = "behind a network" if elsewhere else "of a virtual machine"
+    return [
+        f"The storage is {where}: a cache or a burst credit that is not visible from here may serve "
+        f"{format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} would tell."
+    ]

@@ -1,0 +1,75 @@
+"""The slowdown of several runs of one mix, with an interval over jobs, times alone and runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import exp, hypot, log, sqrt
+
+import msgspec
+
+from mawl.advice.capacity.slowdown import Part, Slowdowns, interval_of
+from mawl.analysis.comparison.student import quantile
+from mawl.model.thresholds import count_of, value_of
+
+FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
+TAIL = value_of("comparison.level") / 2.0
+NORMAL = 1.96
+SMALLEST = 1e-6
+"""A slowdown of zero has no logarithm."""
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """A median over the jobs of all runs, with its 95 % interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+def estimate(runs: Sequence[Slowdowns], part: Part) -> Estimate | None:
+    """A part of the slowdown over all runs; None where no job has it.
+
+    Half widths, of logarithms, are independent, so their squares add up: that of the bootstrap over jobs and
+    times alone; of the runs' medians (Student), or the assumed spread where there is one run; and the
+    assumed spread of times alone where there are fewer than three (docs/design/qualify-answer.md).
+    """
+    inside = interval_of(pooled(runs), part)
+    if inside is None:
+        return None
+    middle = max(inside.median, SMALLEST)
+    further = hypot(_between(runs, part), _alone(runs))
+    below = hypot(log(middle / max(min(inside.low, middle), SMALLEST)), further)
+    above = hypot(log(max(inside.high, middle) / middle), further)
+    return Estimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
+
+
+def pooled(runs: Sequence[Slowdowns]) -> Slowdowns:
+    """The jobs of all runs, each against the times alone of its own run."""
+    jobs, baselines = [], []
+    for run in runs:
+        offset = len(baselines)
+        baselines += run.baselines
+        jobs += [msgspec.structs.replace(job, kind=job.kind + offset) for job in run.jobs]
+    return Slowdowns(jobs=jobs, baselines=baselines)
+
+
+def fewest_alone(runs: Sequence[Slowdowns]) -> int:
+    """Runs alone of the kind of job that has fewest."""
+    return min((run.fewest_runs for run in runs), default=0)
+
+
+def _between(runs: Sequence[Slowdowns], part: Part) -> float:
+    """Half width of the interval of the runs' medians, in logarithms."""
+    found = [one.median for run in runs if (one := interval_of(run, part)) is not None]
+    if len(found) < 2:
+        return NORMAL * value_of("qualification.assumed_run_spread_ratio")
+    logs = [log(max(value, SMALLEST)) for value in found]
+    return quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
+
+
+def _alone(runs: Sequence[Slowdowns]) -> float:
+    fewest = fewest_alone(runs)
+    if fewest >= FEWEST_ALONE:
+        return 0.0
+    return NORMAL * value_of("qualification.assumed_alone_spread_ratio") / sqrt(max(fewest, 1))

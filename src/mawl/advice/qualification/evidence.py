@@ -1,0 +1,41 @@
+"""What an answer rests on: figures over all measured runs, each None with a reason where it is not known."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.advice.capacity.answers import Lack
+from mawl.advice.qualification.estimate import Estimate
+from mawl.model.qualification import AnswerLimit, Change, Fits
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """``failed`` says which jobs failed, if any did; ``lack`` why the storage was not asked, if it was not.
+
+    ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
+    longest.  ``again`` is the command that asks the same with more time.
+    """
+
+    sessions: int
+    most_slowdown: float
+    guideline_bytes_per_second_per_core: float
+    whole: Estimate | None
+    compute: Estimate | None
+    storage: Estimate | None
+    runs: int
+    runs_alone: int
+    active_seconds: float
+    failed: str | None = None
+    lack: tuple[str, Lack] | None = None
+    device_bytes_per_second_per_core: float | None = None
+    device_basis: Literal["probe", "run", "demand"] | None = None
+    guideline_met: bool | None = None
+    jobs_per_hour: float | None = None
+    limit: AnswerLimit | None = None
+    fits: Fits
+    changes: list[Change] = []
+    cautions: list[str] = []
+    again: str
+    missing: dict[str, str] = {}

@@ -1,0 +1,54 @@
+"""How many sessions fit: proven by runs on both sides of the bound, else a forecast between such runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.analysis.campaign.knee import SessionRun, knee_of
+from mawl.model.campaign import SessionSearch
+from mawl.model.qualification import Fits
+from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+
+SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
+
+
+def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
+    """The number and its interval; ``runs`` are the measured ones and those of the search.
+
+    Runs of neighbouring numbers, one carried and one not, prove the number.  Numbers further apart bound
+    the forecast.
+    """
+    knee = knee_of(runs, SEARCH)
+    if knee is None or knee.sessions is None:
+        return forecast or Fits(sessions=None, reason="no run was measured")
+    if knee.beyond == "" and _neighbours(runs, knee.sessions):
+        low = knee.sessions if knee.low is None else knee.low
+        high = knee.sessions if knee.high is None else knee.high
+        return Fits(sessions=knee.sessions, low=low, high=high, basis="measured", reason=knee.interval_reason)
+    least = knee.sessions if knee.beyond != "fewer than" else None
+    above = [run.sessions for run in runs if run.verdict != "carried"]
+    most = min((number for number in above if least is None or number > least), default=None)
+    return _bounded(forecast, least, None if most is None else most - 1)
+
+
+def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
+    return any(run.sessions == sessions + 1 for run in runs)
+
+
+def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits:
+    """The forecast, moved to between what a run carried and what one did not."""
+    if most is not None and most < FEWEST_SESSIONS:
+        return Fits(sessions=None, reason=f"not even {FEWEST_SESSIONS} sessions, the fewest, are carried")
+    if forecast is None or forecast.sessions is None:
+        why = "no forecast was made" if forecast is None else forecast.reason or "no forecast was made"
+        if least is None:
+            return Fits(sessions=None, reason=why)
+        return Fits(sessions=least, low=least, high=most, reason=f"{why}; more were not tried")
+
+    def inside(number: int) -> int:
+        number = number if least is None else max(number, least)
+        return number if most is None else min(number, most)
+
+    low = inside(forecast.sessions if forecast.low is None else forecast.low)
+    high = inside(forecast.sessions if forecast.high is None else forecast.high)
+    return Fits(sessions=inside(forecast.sessions), low=low, high=high)

@@ -1,0 +1,190 @@
+"""The evidence of a qualification, from its record and its run folders."""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mawl.advice.capacity.answers import Lack, short, unasked
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.slowdown import slowdowns
+from mawl.advice.judge import judged
+from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.cautions import cautions_of
+from mawl.advice.qualification.changes import changes_of
+from mawl.advice.qualification.estimate import Estimate, estimate, fewest_alone
+from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.fitting import fits_of
+from mawl.advice.qualification.limits import limit_of
+from mawl.analysis.campaign.knee import SessionRun
+from mawl.analysis.campaign.session_run import session_run
+from mawl.analysis.comparison.sides import compared_run
+from mawl.errors import MawlError, UsageError
+from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
+from mawl.simulation.fitting import Fitting
+from mawl.simulation.forecast import base_of
+from mawl.store import Run, open_run
+
+LONGER = 4.0
+"""The time to ask for next, over the time that was asked for."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was read: its folder and its judged summary."""
+
+    stored: Run
+    summary: dict[str, Any]
+
+
+def answer_of(record: Qualification, folder: Path, bounds: Bounds) -> Answer:
+    """What the runs answer.  Raises MawlError where none was measured, or one is damaged."""
+    return answer_from(evidence_of(record, folder, bounds))
+
+
+def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence:
+    """The evidence of all measured runs, and of those of the search."""
+    bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
+    runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
+    if not runs:
+        raise MawlError("no run was measured", where=str(folder), cure="mawl qualify --continue goes on")
+    sessions = record.runs_for("measured")[0].sessions
+    summaries = [run.summary for run in runs]
+    found = [slowdowns(run.stored.job_records(), run.stored.facts.alone) for run in runs]
+    whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
+    missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
+    changes: list[Change] = []
+    if whole is not None:
+        changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
+    return Evidence(
+        sessions=sessions,
+        most_slowdown=bounds.most_slowdown,
+        guideline_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        whole=whole,
+        compute=compute,
+        storage=storage,
+        runs=len(runs),
+        runs_alone=fewest_alone(found),
+        active_seconds=_active(runs),
+        failed=_failed(summaries),
+        lack=_lack(runs),
+        **_rate(summaries),
+        jobs_per_hour=_hourly(summaries),
+        limit=limit_of(summaries, runs[0].stored.facts),
+        fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
+        changes=changes,
+        cautions=cautions_of(summaries, runs[0].stored.facts),
+        again=again(record),
+        missing=missing,
+    )
+
+
+def again(record: Qualification) -> str:
+    """The command that asks the same with more time."""
+    asked = record.asked
+    words = ["mawl", "qualify"]
+    for role, places in asked.roles.items():
+        words += [f"--{role}", *places]
+    if asked.sessions is not None:
+        words += ["--sessions", str(asked.sessions)]
+    return shlex.join([*words, "--minutes", f"{asked.minutes * LONGER:g}"])
+
+
+def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:
+    stored = open_run(folder / run.folder)
+    return Measured(stored=stored, summary=judged(stored, bounds))
+
+
+def _no_parts() -> str:
+    return "where the time of the jobs went is not known in the mix and alone"
+
+
+def _active(runs: Sequence[Measured]) -> float:
+    """Seconds that count for the storage: in sum where no page cache defers writes, else the longest."""
+    seconds = [run.summary["time"]["active_seconds"] or 0.0 for run in runs]
+    return sum(seconds) if all(_uncached(run) for run in runs) else max(seconds)
+
+
+def _uncached(run: Measured) -> bool:
+    cache = run.stored.facts.cache
+    return cache is not None and cache.mode == "none"
+
+
+def _lack(runs: Sequence[Measured]) -> tuple[str, Lack] | None:
+    """The first run that did not ask its storage, else that the runs are too short."""
+    return next((why for run in runs if (why := unasked(run.summary)) is not None), None) or short(
+        _active(runs)
+    )
+
+
+def _failed(summaries: Sequence[dict[str, Any]]) -> str | None:
+    """How many jobs of all runs did not finish with a right answer."""
+    planned = sum(max(one["jobs"]["total"], one["workload"]["jobs"]) for one in summaries)
+    bad = planned - sum(one["jobs"]["counted"] for one in summaries)
+    return f"{bad} of {planned} jobs did not finish with a right answer" if bad else None
+
+
+def _rate(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The rate per core of the run in the middle, with what it is of."""
+    blocks = [one["capacity"]["guideline"] for one in summaries]
+    known = sorted(
+        (one for one in blocks if one["bytes_per_second_per_core"] is not None),
+        key=lambda one: float(one["bytes_per_second_per_core"]),
+    )
+    if not known:
+        return {}
+    middle = known[(len(known) - 1) // 2]
+    return {
+        "device_bytes_per_second_per_core": middle["bytes_per_second_per_core"],
+        "device_basis": middle["basis"] or "demand",
+        "guideline_met": middle["met"],
+    }
+
+
+def _hourly(summaries: Sequence[dict[str, Any]]) -> float | None:
+    rates = [
+        one["jobs"]["counted"] / one["time"]["elapsed_seconds"] * 3600.0
+        for one in summaries
+        if one["time"]["elapsed_seconds"] and one["jobs"]["counted"]
+    ]
+    return statistics.median(rates) if rates else None
+
+
+def _session_runs(record: Qualification, folder: Path, bounds: Bounds) -> list[SessionRun]:
+    """What each measured run and each run of the search says; a number that was refused is too many."""
+    found = []
+    for run in record.runs:
+        if run.purpose not in ("measured", "search"):
+            continue
+        if run.state == "refused":
+            reasons = [run.reason or "it was refused"]
+            found.append(SessionRun(sessions=run.sessions, verdict="refused", reasons=reasons))
+        elif run.state == "finished":
+            read = _read(folder, run, bounds)
+            try:
+                found.append(session_run(run.sessions, compared_run(read.stored, read.summary)))
+            except MawlError:
+                continue  # no job of it has a slowdown: it says nothing of how many are too many
+    return found
+
+
+def _changes(
+    runs: Sequence[Measured], sessions: int, whole: Estimate, bounds: Bounds
+) -> tuple[list[Change], str]:
+    """Single changes, simulated from the run in the middle; else why there are none."""
+    ordered = sorted(runs, key=lambda run: run.summary["capacity"]["slowdown"]["median"] or 0.0)
+    middle = ordered[(len(ordered) - 1) // 2]
+    others = unasked(middle.summary)
+    if others is not None and others[1] == "others":
+        return [], others[0]
+    alone = {one.program: one.real_time_seconds for one in middle.stored.facts.alone}
+    try:
+        base = base_of(middle.stored, middle.summary)
+        fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
+        return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
+    except UsageError as error:
+        return [], str(error)

@@ -1,0 +1,58 @@
+"""What limits, over all measured runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from mawl.model.options import Role
+from mawl.model.qualification import AnswerLimit
+from mawl.model.run import RunFacts
+
+Summary = Mapping[str, Any]
+
+MOSTLY = 2.0
+"""A direction is named where waiting for it cost this many times what the other cost."""
+
+
+def limit_of(summaries: Sequence[Summary], facts: RunFacts) -> AnswerLimit | None:
+    """The verdict of most runs, the first of equals; None where no run has one."""
+    blocks = [summary["limit"] for summary in summaries if summary["limit"] is not None]
+    if not blocks:
+        return None
+    verdict = Counter(block["verdict"] for block in blocks).most_common(1)[0][0]
+    own = [block for block in blocks if block["verdict"] == verdict]
+    shares = [block["shares"][verdict] for block in own if verdict in block["shares"]]
+    roles = Counter(block["role"] for block in own if block["role"] is not None).most_common(1)
+    role: Role | None = roles[0][0] if verdict == "storage" and roles else None
+    return AnswerLimit(
+        resource=verdict,
+        role=role,
+        direction=None if role is None else direction_of(summaries, role),
+        place=None if role is None else _place(facts, role),
+        active_ratio=statistics.median(shares) if shares else None,
+    )
+
+
+def direction_of(summaries: Sequence[Summary], role: Role) -> Literal["read", "write"] | None:
+    """The direction on whose calls jobs spent at least twice the time of the other; None where neither."""
+    spent = {"read": 0.0, "write": 0.0}
+    for summary in summaries:
+        by_role = summary["io"]["by_role"]
+        if by_role is None:
+            return None
+        block = by_role[role]
+        spent["read"] += block["reads"] * (block["read_latency_seconds"]["mean"] or 0.0)
+        spent["write"] += block["writes"] * (block["write_latency_seconds"]["mean"] or 0.0)
+        spent["write"] += block["syncs"] * (block["sync_latency_seconds"]["mean"] or 0.0)
+    if spent["read"] >= MOSTLY * spent["write"] and spent["read"] > 0.0:
+        return "read"
+    return "write" if spent["write"] >= MOSTLY * spent["read"] and spent["write"] > 0.0 else None
+
+
+def _place(facts: RunFacts, role: Role) -> str | None:
+    """The directory of a role; None where it has several."""
+    places = sorted({volume.directory for volume in facts.volumes if volume.role == role})
+    return places[0] if len(places) == 1 else None

@@ -1,0 +1,111 @@
+"""The sentence that a manager understands, and the one thing to do next."""
+
+from __future__ import annotations
+
+from mawl.advice.capacity.answers import Lack
+from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.evidence import Evidence
+from mawl.formats.lines import one_line
+from mawl.model.qualification import AnswerLimit, AnswerPart, Change, Fits
+from mawl.units import counted_noun, format_ratio
+
+WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
+RESOURCES = {
+    "cpu": "processors",
+    "memory": "memory",
+    "network": "the network",
+    "mixed": "several resources in turn",
+    "none": "no resource",
+    "storage": "storage",
+}
+LONGEST_PLACE = 60
+"""Characters of a directory in the sentence; the limit has all of it."""
+
+
+def sentence_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) -> str:
+    """At most 60 words; YES or NO only where the bound lies outside the interval."""
+    head = WORDS[whole.answer] + (", preliminary" if preliminary and whole.answer != "not known" else "")
+    parts = [f"{head}: {_said(evidence, whole)}."]
+    if evidence.limit is not None:
+        parts.append(f"Limit: {limit_words(evidence.limit)}.")
+    if evidence.fits.sessions is not None:
+        parts.append(f"{fits_words(evidence.fits)}.")
+    best = best_change(evidence)
+    if best is not None:
+        parts.append(f"{best.text} would make it {best.sessions}.")
+    return " ".join(parts)
+
+
+def best_change(evidence: Evidence) -> Change | None:
+    """The change with which most sessions fit, where these are more than now."""
+    known = [change for change in evidence.changes if change.sessions is not None]
+    best = max(known, key=lambda change: change.sessions or 0, default=None)
+    now = evidence.fits.sessions
+    return best if best is not None and now is not None and (best.sessions or 0) > now else None
+
+
+def limit_words(limit: AnswerLimit) -> str:
+    """``work writes on /mnt/b``; of other limits the resource."""
+    if limit.resource != "storage" or limit.role is None:
+        return RESOURCES.get(limit.resource, limit.resource)
+    way = {"read": " reads", "write": " writes", None: ""}[limit.direction]
+    place = "" if limit.place is None else f" on {_short(one_line(limit.place))}"
+    return f"{limit.role}{way}{place}"
+
+
+def fits_words(fits: Fits) -> str:
+    """``About 26 sessions fit (24 to 28)``."""
+    assert fits.sessions is not None, "it is known"
+    about = "About " if fits.basis == "forecast" or (fits.low, fits.high) != (fits.sessions,) * 2 else ""
+    range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"
+    fit = "fits" if fits.sessions == 1 else "fit"
+    return f"{about}{counted_noun(fits.sessions, 'session')} {fit}{range_}"
+
+
+def next_step_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) -> str:
+    """What to do next, in one sentence."""
+    if whole.answer == "not known":
+        return _to_know(evidence)
+    if evidence.failed is not None:
+        return "Fix the failed jobs (mawl report on the runs names each with its reason), then ask again"
+    if preliminary:
+        return f"For an answer to publish, ask with more time: {evidence.again}"
+    if whole.answer == "carried":
+        return "Keep this answer, and ask again after each change of the system"
+    best = best_change(evidence)
+    fewer = evidence.fits.sessions
+    what = [] if fewer is None or fewer >= evidence.sessions else [f"run at most {fewer} sessions"]
+    what += [] if best is None else [f"try this change: {best.text[0].lower()}{best.text[1:]}"]
+    said = ", or ".join(what) or "relieve what limits"
+    return f"{said[0].upper()}{said[1:]}; then ask again"
+
+
+def _to_know(evidence: Evidence) -> str:
+    """The one thing that an answer lacks."""
+    lack: Lack = "times alone" if evidence.whole is None else evidence.lack[1] if evidence.lack else "spread"
+    return {
+        "others": f"End the other programs that use these devices, then ask again: {evidence.again}",
+        "reach": "Use a file system on which mawl can keep files out of the page cache, then ask again: "
+        f"{evidence.again}",
+        "times alone": f"See why no program has a time alone (mawl report), then ask again: {evidence.again}",
+    }.get(lack, f"Ask again with more time, for more and longer runs: {evidence.again}")
+
+
+def _said(evidence: Evidence, whole: AnswerPart) -> str:
+    sessions, bound = counted_noun(evidence.sessions, "session"), format_ratio(evidence.most_slowdown)
+    if evidence.failed is not None:
+        return f"with {sessions}, {evidence.failed}"
+    found: Estimate | None = evidence.whole
+    if found is None:
+        return f"how much slower than alone {sessions} run"
+    range_ = f"{format_ratio(found.low)} to {format_ratio(found.high)}"
+    if whole.answer == "not known" and found.low <= evidence.most_slowdown <= found.high:
+        return f"{sessions} run {range_} times slower than alone, and the bound {bound} lies in that range"
+    times = f"{sessions} run {format_ratio(found.median)} times slower than alone"
+    if whole.answer == "not known" and evidence.lack is not None:
+        return f"{times} (bound {bound}), but {evidence.lack[0]}"
+    return f"{times} ({range_}; bound {bound})"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"

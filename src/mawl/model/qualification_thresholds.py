@@ -1,0 +1,49 @@
+"""The thresholds of the answer of ``mawl qualify`` (docs/design/qualify-answer.md)."""
+
+from __future__ import annotations
+
+from mawl.model.threshold import CONVENTION, Threshold, threshold
+
+QUALIFICATION: tuple[Threshold, ...] = (
+    threshold(
+        "qualification.fewest_runs",
+        3,
+        "count",
+        "Measured runs below which the answer is preliminary.",
+        f"{CONVENTION}; the fewest whose spread gives an interval below a factor of 10 of its error",
+    ),
+    threshold(
+        "qualification.assumed_run_spread_ratio",
+        0.05,
+        "ratio",
+        "Spread from run to run that the interval takes where there is one run.",
+    ),
+    threshold(
+        "qualification.assumed_alone_spread_ratio",
+        0.1,
+        "ratio",
+        "Spread of the times alone that the interval takes where there are fewer than three.",
+    ),
+    threshold(
+        "qualification.burst_seconds",
+        1800.0,
+        "seconds",
+        "Longest time that a burst credit or a cache is taken to serve a load by itself.",
+        "a full credit of the volume type gp2 of Amazon EBS lasts 30 minutes at 3,000 requests per second "
+        "(its documentation)",
+    ),
+    threshold(
+        "qualification.most_probe_ratio",
+        1.1,
+        "ratio",
+        "Sustained throughput over that of the probe above which something faster than the device served.",
+        f"{CONVENTION}; a tenth is what probes of one device differ by",
+    ),
+    threshold(
+        "qualification.least_gain_ratio",
+        0.05,
+        "ratio",
+        "A change that shortens the mix by less is not named.",
+        "as comparison.margin_ratio",
+    ),
+)

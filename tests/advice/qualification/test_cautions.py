@@ -1,0 +1,44 @@
+"""When something else than the storage may have served the load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.qualification.cautions import cautions_of
+from mawl.model.run import VolumeFacts
+from tests.fakes.stored_run import facts
+
+
+def summary(active: float = 90.0, used: float | None = None, *, drifting: bool = False) -> dict[str, Any]:
+    findings = [{"rule": "drift", "sentence": "devices moved less"}] if drifting else []
+    by_role = {role: {"read": None, "write": None} for role in ("data", "work", "util")}
+    by_role["work"]["write"] = None if used is None else {"sustained_used_ratio": used}  # type: ignore[assignment]
+    return {
+        "validity": {"findings": findings},
+        "storage": {"by_role": by_role},
+        "time": {"active_seconds": active},
+    }
+
+
+def of_network() -> Any:
+    volume = VolumeFacts(role="work", node="here", directory="/w", network=True, reason="none")
+    return msgspec.structs.replace(facts(), volumes=[volume])
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [(summary(drifting=True), "devices moved less"), (summary(used=1.3), "work writes: they reached 130 %")],
+)
+def test_what_a_run_shows_is_said_with_how_long_a_run_would_tell(found: dict[str, Any], said: str) -> None:
+    (only,) = cautions_of([found], facts())
+    assert said in only and "A run of 30 min 00 s would tell" in only
+
+
+def test_storage_behind_a_network_is_doubted_until_a_run_was_long() -> None:
+    (only,) = cautions_of([summary()], of_network())
+    assert "behind a network" in only
+    assert cautions_of([summary(active=1900.0)], of_network()) == []
+    assert cautions_of([summary(used=1.05)], facts()) == []

@@ -1,0 +1,94 @@
+"""Drawn evidence of qualifications."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.evidence import Evidence
+from mawl.model.qualification import AnswerLimit, Change, Fits
+
+HOSTILE = st.sampled_from(
+    [
+        "/mnt/b",
+        "/a <script>alert(1)</script>",
+        "/@team\n| x",
+        "/[l](http://h.example)",
+        "/\x1b[31m`x`",
+        "/" + "d" * 300,
+    ]
+)
+
+
+@st.composite
+def estimates(draw: st.DrawFn) -> Estimate:
+    """Ascending: low, median, high; often on a round bound."""
+    ends = st.one_of(st.floats(0.3, 12.0), st.sampled_from([1.0, 2.0]))
+    low, median, high = sorted(draw(st.tuples(ends, ends, ends)))
+    return Estimate(median=median, low=low, high=high)
+
+
+@st.composite
+def fits(draw: st.DrawFn) -> Fits:
+    """Known with a range, known without, or not known."""
+    if draw(st.booleans()):
+        return Fits(sessions=None, reason="the search was not made")
+    low, middle, high = sorted(draw(st.tuples(*[st.integers(1, 500)] * 3)))
+    ranged = draw(st.booleans())
+    return Fits(
+        sessions=middle,
+        low=low if ranged else None,
+        high=high if ranged else None,
+        basis=draw(st.sampled_from(["measured", "forecast"])),
+        reason=None if ranged else "too few runs",
+    )
+
+
+CHANGES = st.builds(
+    Change,
+    text=st.sampled_from(["Twice the devices under work", "Twice the cores", "Cores twice as fast"]),
+    sessions=st.none() | st.integers(1, 500),
+    gain_ratio=st.floats(0.0, 0.9),
+    reason=st.just("no such forecast was checked"),
+)
+LIMITS = st.builds(
+    AnswerLimit,
+    resource=st.sampled_from(["cpu", "storage", "memory", "network", "mixed", "none"]),
+    role=st.none() | st.sampled_from(["data", "work", "util"]),
+    direction=st.none() | st.sampled_from(["read", "write"]),
+    place=st.none() | HOSTILE,
+    active_ratio=st.none() | st.floats(0.0, 1.0),
+)
+LACKS = st.sampled_from(
+    [
+        (
+            "other programs moved 3.00 GB at the devices of the roles (60.0 MB/s), 40 % of all",
+            "others",
+        ),
+        ("only 30 % of the bytes read reached a device (80 % required)", "reach"),
+        ("the active phase is only 25.0 s long (60.0 s required)", "duration"),
+    ]
+)
+EVIDENCE = st.builds(
+    Evidence,
+    sessions=st.integers(1, 500),
+    most_slowdown=st.sampled_from([1.5, 2.0, 3.0]),
+    guideline_bytes_per_second_per_core=st.just(100e6),
+    whole=st.none() | estimates(),
+    compute=st.none() | estimates(),
+    storage=st.none() | estimates(),
+    runs=st.integers(1, 6),
+    runs_alone=st.integers(0, 4),
+    active_seconds=st.floats(1.0, 4000.0),
+    failed=st.none() | st.just("3 of 71 jobs did not finish with a right answer"),
+    lack=st.none() | LACKS,
+    device_bytes_per_second_per_core=st.none() | st.floats(1e6, 1e9),
+    device_basis=st.sampled_from([None, "probe", "run", "demand"]),
+    guideline_met=st.none() | st.booleans(),
+    jobs_per_hour=st.none() | st.floats(1.0, 1e5),
+    limit=st.none() | LIMITS,
+    fits=fits(),
+    changes=st.lists(CHANGES, max_size=3),
+    cautions=st.lists(st.just("The writes may have gone to a cache."), max_size=1),
+    again=st.just("mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes 60"),
+)
