@@ -7,7 +7,7 @@ from mawl.advice.qualification.estimate import Estimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.formats.lines import one_line
 from mawl.model.qualification import AnswerLimit, AnswerPart, Change, Fits
-from mawl.units import counted_noun, format_ratio
+from mawl.units import counted_noun
 
 WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 RESOURCES = {
@@ -92,19 +92,27 @@ def _to_know(evidence: Evidence) -> str:
 
 
 def _said(evidence: Evidence, whole: AnswerPart) -> str:
-    sessions, bound = counted_noun(evidence.sessions, "session"), format_ratio(evidence.most_slowdown)
+    sessions, most = counted_noun(evidence.sessions, "session"), evidence.most_slowdown
     if evidence.failed is not None:
         return f"with {sessions}, {evidence.failed}"
     found: Estimate | None = evidence.whole
     if found is None:
         return f"how much slower than alone {sessions} run"
-    range_ = f"{format_ratio(found.low)} to {format_ratio(found.high)}"
-    if whole.answer == "not known" and found.low <= evidence.most_slowdown <= found.high:
-        return f"{sessions} run {range_} times slower than alone, and the bound {bound} lies in that range"
-    times = f"{sessions} run {format_ratio(found.median)} times slower than alone"
+    if whole.answer == "not known" and found.low <= most <= found.high:
+        range_ = f"{times_words(found.low, most)} to {times_words(found.high, most)}"
+        return f"{sessions} run {range_} times slower than alone, and the bound {most:.1f} lies in that range"
+    said = f"{sessions} run {times_words(found.median, most)} times slower than alone (bound {most:.1f})"
     if whole.answer == "not known" and evidence.lack is not None:
-        return f"{times} (bound {bound}), but {evidence.lack[0]}"
-    return f"{times} ({range_}; bound {bound})"
+        return f"{said}, but {evidence.lack[0]}"
+    return said
+
+
+def times_words(slowdown: float, most: float) -> str:
+    """With one decimal; with more where it would read like the bound, and is not."""
+    return next(
+        (text for digits in (1, 2) if (text := f"{slowdown:.{digits}f}") != f"{most:.{digits}f}"),
+        f"{slowdown:.3f}",
+    )
 
 
 def _short(text: str) -> str:

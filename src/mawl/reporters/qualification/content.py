@@ -1,0 +1,226 @@
+"""What every form of the answer says, as plain text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from mawl.advice.qualification.sentence import fits_words, limit_words
+from mawl.formats.lines import one_line
+from mawl.model.qualification import Answer, Change, Choice, Figures, Qualification
+from mawl.printable import printable
+from mawl.units import (
+    counted_noun,
+    format_instant,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+
+Tone = Literal["good", "bad", "warn"]
+TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
+EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
+NO_RANGE = "no range: forecasts of this kind have not been checked against measured runs"
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure: what it is, its value, and what it is to be compared with."""
+
+    name: str
+    value: str
+    beside: str
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """``rows`` are name and sentence, in the order of the answer; ``basis`` says how it was found."""
+
+    sentence: str
+    tone: Tone
+    figures: list[Figure]
+    rows: list[tuple[str, str]]
+    changes: list[tuple[str, str, str]]
+    cautions: list[str]
+    basis: list[tuple[str, str]]
+
+
+def content_of(record: Qualification) -> Content:
+    """The content of a record with an answer, or of one that has a forecast or nothing yet.
+
+    Each text is one line without control characters; it is not escaped.
+    """
+    found = _without(record) if record.answer is None else _with(record, record.answer)
+    return msgspec.convert(_clean(msgspec.to_builtins(found)), Content)
+
+
+def _clean(value: Any) -> Any:
+    """Names of others may hold what moves a cursor or ends a line."""
+    if isinstance(value, dict):
+        return {name: _clean(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(member) for member in value]
+    return printable(one_line(value))
+
+
+def _with(record: Qualification, answer: Answer) -> Content:
+    """Of a record with an answer."""
+    return Content(
+        sentence=answer.sentence,
+        tone=TONES[answer.carried.answer],
+        figures=_figures(answer.figures),
+        rows=[
+            ("compute", _rest(answer.compute.sentence)),
+            ("storage", _rest(answer.storage.sentence)),
+            ("limit", _limit(answer)),
+            ("fits", _fits(answer)),
+            *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
+            ("next", answer.next_step),
+        ],
+        changes=[_change(change) for change in answer.changes],
+        cautions=answer.cautions,
+        basis=_basis(record),
+    )
+
+
+def _without(record: Qualification) -> Content:
+    """No answer yet: what is forecast, and what goes on with it."""
+    choice, phase = record.choice, next((one for one in record.phases if one.state == "running"), None)
+    what = {
+        "running": f"the phase {phase.name} is under way" if phase else "it is under way",
+        "planned": "nothing was measured",
+        "interrupted": "it was interrupted",
+        "failed": "it failed",
+        "finished": "no run was measured",
+    }[record.outcome]
+    why = f" ({record.reason})" if record.reason else ""
+    sentence = f"NO ANSWER YET: {what}{why}."
+    if choice is not None:
+        expected, sessions = choice.expected, counted_noun(choice.sessions, "session")
+        range_ = f"{format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}"
+        sure = f"{EXPECTED[expected.answer]} ({format_percent(expected.probability)} sure)"
+        sentence = (
+            f"PROBABLY {sure}: {sessions} run {format_ratio(expected.slowdown)} times slower than alone "
+            f"({range_}; bound {format_ratio(record.asked.most_slowdown)}). This is a forecast: {what}{why}."
+        )
+    again = f"Measure it: mawl qualify --continue {record.name} goes on from here"
+    return Content(
+        sentence=sentence,
+        tone="warn",
+        figures=[],
+        rows=[] if record.outcome == "running" else [("next", again)],
+        changes=[],
+        cautions=[],
+        basis=_basis(record),
+    )
+
+
+def _figures(figures: Figures) -> list[Figure]:
+    bound = f"bound {format_ratio(figures.most_slowdown)}"
+    known = figures.slowdown is not None and figures.slowdown_low is not None
+    range_ = (
+        f"{format_ratio(figures.slowdown_low)} to {format_ratio(figures.slowdown_high)}; {bound}"
+        if figures.slowdown_low is not None and figures.slowdown_high is not None
+        else bound
+    )
+    rate, guideline = figures.device_bytes_per_second_per_core, figures.guideline_bytes_per_second_per_core
+    asked = f"guideline {format_rate(guideline)}"
+    judged = {True: f"meets the {asked}", False: f"below the {asked}", None: f"{asked}: not judged"}
+    of = {
+        "probe": "what the storage can do (probe)",
+        "run": "what the storage gave, and it limited",
+        "demand": "what the load asked for",
+        None: "not measured",
+    }
+    return [
+        Figure(
+            name="times slower than alone",
+            value=format_ratio(figures.slowdown or 0.0) if known else "-",
+            beside=range_ if known else f"not known; {bound}",
+        ),
+        Figure(
+            name="per core at the devices",
+            value="-" if rate is None else format_rate(rate),
+            beside=f"{of[figures.device_basis]}; {judged[figures.guideline_met]}",
+        ),
+        Figure(
+            name="jobs per hour",
+            value="-" if figures.jobs_per_hour is None else f"{figures.jobs_per_hour:,.0f}",
+            beside="median of the measured runs" if figures.jobs_per_hour is not None else "not known",
+        ),
+    ]
+
+
+def _limit(answer: Answer) -> str:
+    limit = answer.limit
+    if limit is None:
+        return f"Not known: {answer.missing.get('limit', 'no run has one')}"
+    share = "" if limit.active_ratio is None else f", {format_percent(limit.active_ratio)} of the active time"
+    return f"{_capital(limit_words(limit))}{share}"
+
+
+def _fits(answer: Answer) -> str:
+    fits = answer.fits
+    if fits.sessions is None:
+        return f"Not known: {fits.reason or 'no forecast was made'}"
+    basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
+    why = f"; {fits.reason}" if fits.reason else ""
+    return f"{fits_words(fits)}: {basis}{why}"
+
+
+def _change(change: Change) -> tuple[str, str, str]:
+    """The change, the sessions that would fit, and the range or why there is none."""
+    number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
+    gain = "" if change.gain_ratio is None else f"jobs {format_percent(change.gain_ratio)} faster; "
+    if change.sessions_low is not None and change.sessions_high is not None:
+        return change.text, number, f"{gain}{change.sessions_low} to {change.sessions_high} sessions"
+    return change.text, number, f"{gain}{NO_RANGE}"
+
+
+def _basis(record: Qualification) -> list[tuple[str, str]]:
+    """Who was asked, when, and how."""
+    machine, choice = record.machine, record.choice
+    rows = [
+        (
+            "machine",
+            f"{machine.name or 'unnamed'}: {machine.cpu_model or 'unknown processor'}, {machine.cores} cores",
+        ),
+        (
+            "places",
+            "; ".join(f"{role} {' '.join(places)}" for role, places in record.asked.roles.items()),
+        ),
+        ("asked", f"{_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
+    ]
+    if choice is not None:
+        answered = record.answer is not None
+        runs = counted_noun(len(record.runs_for("measured")) if answered else choice.repeats, "run")
+        seconds = sum(phase.seconds for phase in record.phases) if answered else choice.total_seconds
+        what = f"{runs} of {choice.jobs} jobs in {counted_noun(choice.sessions, 'session')}"
+        how = f"scale {choice.scale:g} of full, cache {choice.cache}; {format_seconds(seconds)} in all"
+        rows.append(("measured" if answered else "planned", f"{what} at {how}"))
+    return [*rows, ("mawl", record.mawl_version)]
+
+
+def _minute(at: float) -> str:
+    """``2026-11-24 22:55 UTC``."""
+    return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
+
+
+def rules_rows(answer: Answer) -> list[tuple[str, str, str, str]]:
+    """Rule, what was found, what is required, and whether that is met."""
+    met = {True: "yes", False: "no", None: "not known"}
+    return [(rule.name, rule.value, rule.bound, met[rule.met]) for rule in answer.rules]
+
+
+def decision_rows(choice: Choice | None) -> list[tuple[str, str, str]]:
+    """What mawl decided by itself, and why."""
+    return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]
+
+
+def _rest(sentence: str) -> str:
+    """The sentence of a part without its name."""
+    return _capital(sentence.partition(": ")[2] or sentence)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -1,0 +1,23 @@
+"""The answer as Markdown, for a ticket."""
+
+from __future__ import annotations
+
+from mawl.model.qualification import Qualification
+from mawl.reporters.markup import escaped, table
+from mawl.reporters.qualification.content import content_of
+
+
+def render(record: Qualification) -> str:
+    """The sentence in bold, figures, what follows from them; no newline at the end."""
+    content = content_of(record)
+    parts = [[f"**{escaped(content.sentence)}**"]]
+    figures = [(escaped(one.name), escaped(one.value), escaped(one.beside)) for one in content.figures]
+    parts.append(table(("figure", "value", "compare with"), figures, words=True))
+    parts.append(
+        table(("", "answer"), [(escaped(name), escaped(text)) for name, text in content.rows], words=True)
+    )
+    changes = [tuple(escaped(cell) for cell in change) for change in content.changes]
+    parts.append(table(("what would change it", "would fit", "range"), changes, words=True))
+    parts += [[f"Caution: {escaped(caution)}"] for caution in content.cautions]
+    parts.append(["; ".join(f"{name}: {escaped(text)}" for name, text in content.basis)])
+    return "\n\n".join("\n".join(part) for part in parts if part)

@@ -1,0 +1,34 @@
+"""The JSON Schema of ``qualify.json``, from the types of the record."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from mawl.model.qualification import QUALIFICATION_FORMAT_VERSION, Qualification
+
+INSTANTS = {"Phase": "began_at", "Qualification": "created_at"}
+"""Points in time are seconds in memory and ISO 8601 (UTC) in the file."""
+
+
+def schema() -> dict[str, Any]:
+    """Draft 2020-12."""
+    found = msgspec.json.schema(Qualification)
+    for struct, name in INSTANTS.items():
+        known = found["$defs"][struct]["properties"][name]
+        kinds = [{"type": "string", "format": "date-time"}]
+        found["$defs"][struct]["properties"][name] = (
+            {"anyOf": [*kinds, {"type": "null"}], "default": None} if "anyOf" in known else kinds[0]
+        )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"qualify.json, format {QUALIFICATION_FORMAT_VERSION}",
+        **found,
+    }
+
+
+def render() -> str:
+    """The schema as text, with a newline at the end."""
+    return json.dumps(schema(), indent=2) + "\n"

@@ -1,0 +1,107 @@
+"""Qualifications with answers of every kind, made from evidence."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.evidence import Evidence
+from mawl.model.qualification import AnswerLimit, Change, Fits, Qualification
+from tests.fakes.qualifications import choice, qualification
+
+AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes 120"
+YES = Evidence(
+    sessions=20,
+    most_slowdown=2.0,
+    guideline_bytes_per_second_per_core=100e6,
+    whole=Estimate(median=1.4, low=1.31, high=1.52),
+    compute=Estimate(median=1.1, low=1.05, high=1.16),
+    storage=Estimate(median=1.3, low=1.22, high=1.4),
+    runs=3,
+    runs_alone=3,
+    active_seconds=1400.0,
+    device_bytes_per_second_per_core=132e6,
+    device_basis="probe",
+    guideline_met=True,
+    jobs_per_hour=8520.0,
+    limit=AnswerLimit(resource="storage", role="work", direction="write", place="/mnt/b", active_ratio=0.61),
+    fits=Fits(sessions=26, low=24, high=28, basis="measured"),
+    changes=[
+        Change(
+            text="Twice the devices under work",
+            sessions=33,
+            sessions_low=29,
+            sessions_high=38,
+            gain_ratio=0.21,
+        ),
+        Change(
+            text="Cores twice as fast",
+            sessions=30,
+            gain_ratio=0.12,
+            reason="core_speed is 2 times the measured: no such forecast was held against a run",
+        ),
+    ],
+    again=AGAIN,
+)
+NO = msgspec.structs.replace(
+    YES,
+    whole=Estimate(median=2.9, low=2.7, high=3.1),
+    compute=Estimate(median=1.3, low=1.2, high=1.4),
+    storage=Estimate(median=2.6, low=2.4, high=2.8),
+    fits=Fits(sessions=11, low=10, high=13),
+    changes=[
+        Change(
+            text="Twice the devices under work",
+            sessions=22,
+            sessions_low=17,
+            sessions_high=25,
+            gain_ratio=0.4,
+        )
+    ],
+)
+NOT_KNOWN = msgspec.structs.replace(
+    YES,
+    whole=Estimate(median=2.02, low=1.87, high=2.19),
+    runs=2,
+    runs_alone=1,
+    active_seconds=130.0,
+    fits=Fits(sessions=19, low=17, high=23),
+    changes=[],
+    cautions=[
+        "The storage is of a virtual machine: a cache or a burst credit that is not visible from here "
+        "may serve 65.0 s. A run of 30 min 00 s would tell."
+    ],
+)
+COMPUTE_NO = msgspec.structs.replace(
+    NO,
+    compute=Estimate(median=2.7, low=2.5, high=2.9),
+    storage=Estimate(median=1.2, low=1.1, high=1.3),
+    limit=AnswerLimit(resource="cpu", active_ratio=0.93),
+    device_bytes_per_second_per_core=20.2e6,
+    device_basis="demand",
+    guideline_met=None,
+    changes=[
+        Change(
+            text="Twice the cores",
+            sessions=21,
+            gain_ratio=0.47,
+            reason="cores is 2 times the measured: no such forecast was held against a run",
+        )
+    ],
+)
+EVERY = {"yes": YES, "no": NO, "not-known": NOT_KNOWN, "compute-no": COMPUTE_NO}
+
+
+def answered(evidence: Evidence, **changes: object) -> Qualification:
+    """A finished record with the answer that its evidence gives."""
+    record = qualification(choice=choice(sessions=evidence.sessions, jobs=71), answer=answer_from(evidence))
+    return msgspec.structs.replace(record, **changes)
+
+
+def every_record() -> dict[str, Qualification]:
+    """One of each kind, and one that has only a forecast."""
+    return {
+        **{name: answered(evidence) for name, evidence in EVERY.items()},
+        "forecast-only": msgspec.structs.replace(qualification(), runs=[], outcome="planned"),
+    }
