@@ -32,6 +32,7 @@ VERBS = (
     "generate",
     "report",
     "compare",
+    "rank",
     "published",
     "placement",
     "simulate",

@@ -50,5 +50,5 @@ class Fitting:
                 for job in outcome.jobs
                 if self.alone.get(job.plan.program)
             ]
-            self._known[key] = max(median(slowdowns), 1.0) if slowdowns else 1.0
+            self._known[key] = median(slowdowns) if slowdowns else 1.0
         return self._known[key]

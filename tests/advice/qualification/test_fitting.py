@@ -33,7 +33,8 @@ def test_runs_further_apart_bound_the_forecast() -> None:
 
 def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:
     found = fits_of([said(8, 1.5)], None)
-    assert (found.sessions, found.low, found.high) == (8, 8, None) and "not tried" in (found.reason or "")
+    assert (found.sessions, found.low, found.high) == (8, 8, None)
+    assert found.basis == "measured" and found.reason == "no forecast was made"
 
 
 def test_fewer_than_the_mix_can_have_is_no_number() -> None:

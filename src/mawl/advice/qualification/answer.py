@@ -72,9 +72,9 @@ def rules_of(evidence: Evidence, whole: AnswerPart) -> list[AnswerRule]:
             met={"carried": True, "not carried": False, "not known": None}[whole.answer],
         ),
         AnswerRule(
-            name="storage asked",
+            name="storage tested",
             value="yes" if evidence.lack is None else evidence.lack[0],
-            bound=f"80 % of the bytes reach a device, no other load, {format_seconds(LEAST_SECONDS)} active",
+            bound=f"80 % of the bytes reach a device, no other load, {format_seconds(LEAST_SECONDS)} of load",
             met=evidence.lack is None,
         ),
         AnswerRule(

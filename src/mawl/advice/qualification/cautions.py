@@ -66,5 +66,5 @@ def _bursting(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[s
     where = "behind a network" if elsewhere else "of a virtual machine"
     return [
         f"The storage is {where}: a cache or a burst credit that is not visible from here may serve "
-        f"{format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} would tell."
+        f"a load for {format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} would tell."
     ]

@@ -8,7 +8,7 @@ from math import exp, hypot, log, sqrt
 
 import msgspec
 
-from mawl.advice.capacity.slowdown import Part, Slowdowns, interval_of
+from mawl.advice.capacity.slowdown import Baseline, Part, Slowdowns, Slowed, interval_of
 from mawl.analysis.comparison.student import quantile
 from mawl.model.thresholds import count_of, value_of
 
@@ -46,7 +46,8 @@ def estimate(runs: Sequence[Slowdowns], part: Part) -> Estimate | None:
 
 def pooled(runs: Sequence[Slowdowns]) -> Slowdowns:
     """The jobs of all runs, each against the times alone of its own run."""
-    jobs, baselines = [], []
+    jobs: list[Slowed] = []
+    baselines: list[Baseline] = []
     for run in runs:
         offset = len(baselines)
         baselines += run.baselines

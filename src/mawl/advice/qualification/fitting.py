@@ -43,7 +43,7 @@ def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits
         why = "no forecast was made" if forecast is None else forecast.reason or "no forecast was made"
         if least is None:
             return Fits(sessions=None, reason=why)
-        return Fits(sessions=least, low=least, high=most, reason=f"{why}; more were not tried")
+        return Fits(sessions=least, low=least, high=most, basis="measured", reason=why)
 
     def inside(number: int) -> int:
         number = number if least is None else max(number, least)

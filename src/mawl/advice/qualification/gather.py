@@ -24,20 +24,21 @@ from mawl.advice.qualification.limits import limit_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
+from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
 from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
-from mawl.store import Run, open_run
+from mawl.store import open_run
 
 LONGER = 4.0
 """The time to ask for next, over the time that was asked for."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that was read: its folder and its judged summary."""
+    """A run that was read, and its judged summary."""
 
-    stored: Run
+    view: StoredView
     summary: dict[str, Any]
 
 
@@ -54,7 +55,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         raise MawlError("no run was measured", where=str(folder), cure="mawl qualify --continue goes on")
     sessions = record.runs_for("measured")[0].sessions
     summaries = [run.summary for run in runs]
-    found = [slowdowns(run.stored.job_records(), run.stored.facts.alone) for run in runs]
+    found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[Change] = []
@@ -74,10 +75,10 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         lack=_lack(runs),
         **_rate(summaries),
         jobs_per_hour=_hourly(summaries),
-        limit=limit_of(summaries, runs[0].stored.facts),
+        limit=limit_of(summaries, runs[0].view.facts),
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
         changes=changes,
-        cautions=cautions_of(summaries, runs[0].stored.facts),
+        cautions=cautions_of(summaries, runs[0].view.facts),
         again=again(record),
         missing=missing,
     )
@@ -95,8 +96,8 @@ def again(record: Qualification) -> str:
 
 
 def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:
-    stored = open_run(folder / run.folder)
-    return Measured(stored=stored, summary=judged(stored, bounds))
+    view = StoredView(open_run(folder / run.folder))
+    return Measured(view=view, summary=judged(view, bounds))
 
 
 def _no_parts() -> str:
@@ -110,7 +111,7 @@ def _active(runs: Sequence[Measured]) -> float:
 
 
 def _uncached(run: Measured) -> bool:
-    cache = run.stored.facts.cache
+    cache = run.view.facts.cache
     return cache is not None and cache.mode == "none"
 
 
@@ -166,7 +167,7 @@ def _session_runs(record: Qualification, folder: Path, bounds: Bounds) -> list[S
         elif run.state == "finished":
             read = _read(folder, run, bounds)
             try:
-                found.append(session_run(run.sessions, compared_run(read.stored, read.summary)))
+                found.append(session_run(run.sessions, compared_run(read.view, read.summary)))
             except MawlError:
                 continue  # no job of it has a slowdown: it says nothing of how many are too many
     return found
@@ -181,9 +182,9 @@ def _changes(
     others = unasked(middle.summary)
     if others is not None and others[1] == "others":
         return [], others[0]
-    alone = {one.program: one.real_time_seconds for one in middle.stored.facts.alone}
+    alone = {one.program: one.real_time_seconds for one in middle.view.facts.alone}
     try:
-        base = base_of(middle.stored, middle.summary)
+        base = base_of(middle.view, middle.summary)
         fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
         return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
     except UsageError as error:

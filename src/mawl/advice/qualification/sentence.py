@@ -56,6 +56,8 @@ def limit_words(limit: AnswerLimit) -> str:
 def fits_words(fits: Fits) -> str:
     """``About 26 sessions fit (24 to 28)``."""
     assert fits.sessions is not None, "it is known"
+    if fits.high is None and fits.low == fits.sessions:
+        return f"At least {counted_noun(fits.sessions, 'session')} fit"
     about = "About " if fits.basis == "forecast" or (fits.low, fits.high) != (fits.sessions,) * 2 else ""
     range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"
     fit = "fits" if fits.sessions == 1 else "fit"

@@ -164,6 +164,7 @@ def _fits(answer: Answer) -> str:
     if fits.sessions is None:
         return f"Not known: {fits.reason or 'no forecast was made'}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
+    basis = "measured; more were not tried" if fits.high is None and fits.low == fits.sessions else basis
     why = f"; {fits.reason}" if fits.reason else ""
     return f"{fits_words(fits)}: {basis}{why}"
 

@@ -1,0 +1,202 @@
+"""Qualified systems side by side: what fits, what limits, what a thousand jobs cost; and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from mawl.advice.qualification.sentence import limit_words
+from mawl.errors import UsageError
+from mawl.model.qualification import Answer, AnswerWord, Choice, Qualification
+from mawl.units import format_ratio
+
+THOUSAND = 1000.0
+NO_PRICE = "no price was given for this system"
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True):
+    """One system.  ``place`` counts the systems that are surely better, and one: systems of one place are
+    within the noise of each other.  What is None has its reason in ``missing``."""
+
+    name: str
+    place: int | None
+    machine: str
+    answer: AnswerWord
+    sessions: int
+    slowdown: float | None
+    slowdown_low: float | None
+    slowdown_high: float | None
+    fits: int | None
+    fits_low: int | None
+    fits_high: int | None
+    fits_basis: str
+    limit: str | None
+    jobs_per_hour: float | None
+    price_per_hour: float | None
+    cost: float | None
+    cost_low: float | None
+    cost_high: float | None
+    cheapest: bool | None
+    missing: dict[str, str]
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """Systems in order, the one on which most sessions fit first; costs are of a thousand jobs."""
+
+    currency: str
+    most_slowdown: float
+    workload: str
+    scale: float
+    cache: str
+    systems: list[Ranked]
+    remarks: list[str]
+
+
+def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], currency: str = "") -> Ranking:
+    """The ranking of answered qualifications by name.
+
+    Raises :class:`~mawl.errors.UsageError` where one has no answer, or they must not be compared.
+    """
+    answered = {name: _answered(name, record) for name, record in records.items()}
+    _check_alike(records)
+    first = next(iter(records))
+    unknown = sorted(set(prices) - set(records))
+    if unknown:
+        raise UsageError(
+            f"a price is given for {unknown[0]!r}, which is not ranked",
+            cure=f"name one of {', '.join(records)}",
+        )
+    found = [_system(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
+    choice = _choice(first, records[first])
+    systems = [
+        _explained(msgspec.structs.replace(one, place=_place(one, found), cheapest=_cheapest(one, found)))
+        for one in found
+    ]
+    systems.sort(key=lambda one: (one.place is None, one.place or 0, -(one.fits or 0), one.name))
+    return Ranking(
+        currency=currency,
+        most_slowdown=records[first].asked.most_slowdown,
+        workload=records[first].asked.workload,
+        scale=choice.scale,
+        cache=choice.cache,
+        systems=systems,
+        remarks=_remarks(records),
+    )
+
+
+def _answered(name: str, record: Qualification) -> Answer:
+    if record.answer is None:
+        raise UsageError(
+            "has no answer yet", where=name, cure=f"finish it: mawl qualify --continue {record.name}"
+        )
+    return record.answer
+
+
+def _choice(name: str, record: Qualification) -> Choice:
+    if record.choice is None:
+        raise UsageError("does not say what it measured", where=name, cure="qualify that system again")
+    return record.choice
+
+
+def _facts(name: str, record: Qualification) -> dict[str, str]:
+    """What must be the same, in words."""
+    choice = _choice(name, record)
+    return {
+        "workload": record.asked.workload,
+        "scale": f"{choice.scale:g}",
+        "cache mode": choice.cache,
+        "bound": format_ratio(record.asked.most_slowdown),
+    }
+
+
+def _check_alike(records: Mapping[str, Qualification]) -> None:
+    facts = {name: _facts(name, record) for name, record in records.items()}
+    first, *others = facts
+    for name in others:
+        for what, value in facts[first].items():
+            if facts[name][what] != value:
+                raise UsageError(
+                    "these must not be ranked together",
+                    why=f"the {what} of {first} is {value}, that of {name} is {facts[name][what]}",
+                    cure="qualify both in the same way",
+                )
+
+
+def _system(name: str, record: Qualification, answer: Answer, price: float | None) -> Ranked:
+    figures, fits, machine = answer.figures, answer.fits, record.machine
+    hourly, processor = figures.jobs_per_hour, machine.cpu_model or "unknown processor"
+    cost = None if price is None or not hourly else price / hourly * THOUSAND
+    ends: list[float | None] = [None, None]
+    if cost is not None and figures.slowdown and figures.slowdown_low and figures.slowdown_high:
+        ends = [cost * end / figures.slowdown for end in (figures.slowdown_low, figures.slowdown_high)]
+    missing = {
+        "fits": fits.reason or "the number of sessions that fits is not known",
+        "fits_low": fits.reason or "the number has no interval",
+        "fits_high": fits.reason or "the number has no interval",
+        "place": "the number of sessions that fits is not known",
+        "limit": answer.missing.get("limit", "it is not known"),
+        "slowdown": answer.missing.get("figures.slowdown", "it is not known"),
+        "slowdown_low": answer.missing.get("figures.slowdown", "it is not known"),
+        "slowdown_high": answer.missing.get("figures.slowdown", "it is not known"),
+        "jobs_per_hour": answer.missing.get("figures.jobs_per_hour", "it is not known"),
+        "price_per_hour": NO_PRICE,
+        **dict.fromkeys(
+            ("cost", "cost_low", "cost_high", "cheapest"),
+            NO_PRICE if price is None else "how many jobs an hour finishes, or their spread, is not known",
+        ),
+    }
+    return Ranked(
+        name=name,
+        place=None,
+        machine=f"{machine.name or 'unnamed'}: {processor}, {machine.cores} cores",
+        answer=answer.carried.answer,
+        sessions=answer.sessions,
+        slowdown=figures.slowdown,
+        slowdown_low=figures.slowdown_low,
+        slowdown_high=figures.slowdown_high,
+        fits=fits.sessions,
+        fits_low=fits.low,
+        fits_high=fits.high,
+        fits_basis=fits.basis,
+        limit=None if answer.limit is None else limit_words(answer.limit),
+        jobs_per_hour=hourly,
+        price_per_hour=price,
+        cost=cost,
+        cost_low=ends[0],
+        cost_high=ends[1],
+        cheapest=None,
+        missing=missing,
+    )
+
+
+def _explained(one: Ranked) -> Ranked:
+    """With the reasons of what is None, and no others."""
+    kept = {name: why for name, why in one.missing.items() if getattr(one, name) is None}
+    return msgspec.structs.replace(one, missing=kept)
+
+
+def _place(one: Ranked, every: Sequence[Ranked]) -> int | None:
+    """One more than the systems whose whole interval lies above this one's."""
+    if one.fits is None:
+        return None
+    return 1 + sum(_surely_more(other, one) for other in every)
+
+
+def _surely_more(other: Ranked, one: Ranked) -> bool:
+    """A number without an interval is not surely more than anything."""
+    return other.fits_low is not None and one.fits_high is not None and other.fits_low > one.fits_high
+
+
+def _cheapest(one: Ranked, every: Sequence[Ranked]) -> bool | None:
+    """Whether no other system is surely cheaper."""
+    if one.cost_low is None:
+        return None
+    return not any(other.cost_high is not None and other.cost_high < one.cost_low for other in every)
+
+
+def _remarks(records: Mapping[str, Qualification]) -> list[str]:
+    versions = sorted({record.mawl_version for record in records.values()})
+    found = [f"measured with mawl {' and '.join(versions)}"] if len(versions) > 1 else []
+    short = [name for name, record in records.items() if record.answer and record.answer.preliminary]
+    return [*found, *([f"preliminary: {', '.join(short)}"] if short else [])]

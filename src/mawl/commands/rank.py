@@ -1,0 +1,79 @@
+"""Qualified systems side by side: how many sessions fit, how slow, what limits, what a thousand jobs cost.
+
+Each SYSTEM is a folder of mawl qualify, under the name of its last part. Prices are yours: --price, or a
+file with per_hour. Systems of one place are within the noise of each other.
+docs/guides/read-an-answer.md shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.rank import Ranking, rank
+from mawl.commands.output import write_text
+from mawl.config.prices import PriceBook, load_prices, with_prices
+from mawl.errors import UsageError
+from mawl.model.qualification import Qualification
+from mawl.reporters import json
+from mawl.reporters import rank as reporter
+from mawl.store.qualification import read_qualification
+
+NAME = "rank"
+HELP = "qualified systems side by side: sessions that fit, slowdown, limit, cost per thousand jobs"
+FORMATS = ("text", "markdown", "json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl rank SYSTEM SYSTEM...``."""
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="folders that mawl qualify wrote")
+    parser.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="NAME=PRICE",
+        help="what an hour of a system costs, such as A=1.20/h; may be repeated",
+    )
+    parser.add_argument(
+        "--prices",
+        metavar="FILE.toml",
+        help="a price book: currency, and per_hour with a price for each name",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rank and print."""
+    book = with_prices(
+        load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
+    )
+    records = _records(arguments.systems)
+    known = set(records)
+    given = {text.rpartition("=")[0] for text in arguments.price}
+    prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
+    write_text(arguments.output, lambda: _rendered(rank(records, prices, book.currency), arguments.format))
+    return 0
+
+
+def _records(folders: list[str]) -> dict[str, Qualification]:
+    """Each record by the last part of its folder's name, or by the folder where two have the same."""
+    if len(folders) < 2:
+        raise UsageError(
+            f"a ranking takes at least two systems, found {len(folders)}", cure="mawl rank A B [C...]"
+        )
+    paths = [Path(folder) for folder in folders]
+    names = [path.absolute().name for path in paths]
+    if len(set(names)) < len(names):
+        names = folders
+    if len(set(names)) < len(names):
+        raise UsageError("a system is named twice", cure="name each folder once")
+    return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
+
+
+def _rendered(found: Ranking, form: str) -> str:
+    if form == "json":
+        return json.render(msgspec.to_builtins(found)) + "\n"
+    return (reporter.markdown(found) if form == "markdown" else reporter.text(found)) + "\n"

@@ -1,0 +1,46 @@
+"""A user's price book: what an hour of each system costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.config import toml
+from mawl.errors import InvalidFileError, UsageError
+
+
+class PriceBook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``per_hour`` by the name of a system, in ``currency``; mawl knows no prices of its own."""
+
+    currency: str = ""
+    per_hour: dict[str, float] = {}
+
+
+def load_prices(path: Path) -> PriceBook:
+    """The file, checked; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
+    book = toml.load(path, PriceBook)
+    for name, price in book.per_hour.items():
+        if not 0.0 < price < math.inf:
+            raise InvalidFileError(
+                f"expected a price above 0, found {price}", where=f"{path}: per_hour.{name}"
+            )
+    return book
+
+
+def with_prices(book: PriceBook, given: Sequence[str]) -> PriceBook:
+    """The book with the prices of the command line (``NAME=1.20/h``) over its own."""
+    return msgspec.structs.replace(book, per_hour={**book.per_hour, **dict(map(_price, given))})
+
+
+def _price(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        price = float(value.strip().removesuffix("/h"))
+    except ValueError:
+        price = math.nan
+    if not name or not 0.0 < price < math.inf:
+        raise UsageError(f"--price {text}: expected NAME=PRICE, such as A=1.20/h")
+    return name, price

@@ -1,0 +1,90 @@
+"""Qualified systems side by side, as text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import wrap
+
+from mawl.advice.rank import Ranked, Ranking
+from mawl.formats.lines import one_line
+from mawl.printable import printable
+from mawl.reporters.columns import aligned
+from mawl.reporters.markup import escaped, table
+from mawl.units import format_ratio
+
+WIDTH = 80
+HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
+SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
+
+
+def text(found: Ranking) -> str:
+    """The table, then for each system what limits it; no newline at the end."""
+    priced = any(one.cost is not None for one in found.systems)
+    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
+    rows = [_turned([*SHORT, *cost])]
+    rows += [_turned(_cells(one, found, priced=priced)) for one in found.systems]
+    lines = [_clean(line) for line in aligned(rows)]
+    more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
+    told = [*more, *_about(found)]
+    return "\n\n".join(
+        "\n".join(part)
+        for part in (
+            lines,
+            [line for one in told for line in wrap(_clean(one), WIDTH, subsequent_indent="  ")],
+        )
+    )
+
+
+def markdown(found: Ranking) -> str:
+    """The same for a ticket."""
+    priced = any(one.cost is not None for one in found.systems)
+    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
+    rows = [[escaped(cell) for cell in _cells(one, found, priced=priced)] for one in found.systems]
+    lines = table([*HEAD, *map(escaped, cost)], rows, words=True)
+    more = [f"- {escaped(one.name)}: {escaped(said)}" for one in found.systems for said in _sentences(one)]
+    return "\n".join([*lines, "", *more, "", *(escaped(line) for line in _about(found))])
+
+
+def _turned(cells: list[str]) -> list[str]:
+    """The name first, which is what stands to the left."""
+    return [cells[1], cells[0], *cells[2:]]
+
+
+def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
+    tied = sum(other.place == one.place for other in found.systems) > 1
+    place = "-" if one.place is None else f"{one.place}{' (tie)' if tied else ''}"
+    cells = [
+        place,
+        one.name,
+        {"carried": "yes", "not carried": "no", "not known": "not known"}[one.answer],
+        _range(one.fits, one.fits_low, one.fits_high, lambda number: f"{number:.0f}"),
+        _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
+        "-" if one.jobs_per_hour is None else f"{one.jobs_per_hour:,.0f}",
+    ]
+    return [*cells, _range(one.cost, one.cost_low, one.cost_high, format_ratio)] if priced else cells
+
+
+def _range(value: float | None, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
+    if value is None:
+        return "-"
+    return f"{form(value)}" if low is None or high is None else f"{form(value)} ({form(low)} to {form(high)})"
+
+
+def _sentences(one: Ranked) -> list[str]:
+    basis = "measured" if one.fits_basis == "measured" else "forecast by simulation"
+    limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
+    cheap = "; no other is surely cheaper per job" if one.cheapest else ""
+    fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
+    return [f"{one.machine}; limit: {limit}; {fits}{cheap}"]
+
+
+def _about(found: Ranking) -> list[str]:
+    return [
+        f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale {found.scale:g} of full, "
+        f"cache {found.cache}. Systems of one place are within the noise of each other.",
+        *(f"Note: {remark}" for remark in found.remarks),
+    ]
+
+
+def _clean(line: str) -> str:
+    return printable(one_line(line))

@@ -1,0 +1,82 @@
+"""Systems side by side: order, ties within the noise, costs, and what must not be compared."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from mawl.advice.rank import rank
+from mawl.errors import UsageError
+from mawl.model.qualification import Fits, Qualification
+from tests.fakes.answered import NO, YES, answered
+from tests.fakes.qualifications import choice
+
+
+def system(sessions: int | None, low: int | None = None, high: int | None = None) -> Qualification:
+    return answered(
+        msgspec.structs.replace(YES, fits=Fits(sessions=sessions, low=low, high=high, reason="few runs"))
+    )
+
+
+def test_more_sessions_come_first_and_overlapping_intervals_are_a_tie() -> None:
+    records = {
+        "a": system(20, 18, 22),
+        "b": system(26, 24, 28),
+        "c": system(25, 23, 27),
+        "d": system(12, 11, 13),
+    }
+    found = rank(records, {})
+    assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("c", 1), ("a", 3), ("d", 4)]
+
+
+def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes_last() -> None:
+    found = rank({"a": system(40), "b": system(26, 24, 28), "c": system(None)}, {})
+    assert [(one.name, one.place) for one in found.systems] == [("a", 1), ("b", 1), ("c", None)]
+    last = found.systems[-1]
+    assert last.missing["place"] and last.missing["fits"] == "few runs" and last.missing["cost"]
+    assert all(getattr(last, name) is None for name in last.missing)
+
+
+def test_a_thousand_jobs_cost_the_hours_that_they_take() -> None:
+    slow = answered(msgspec.structs.replace(YES, jobs_per_hour=2000.0))
+    found = {
+        one.name: one for one in rank({"a": answered(YES), "b": slow}, {"a": 1.2, "b": 1.2}, "EUR").systems
+    }
+    assert found["b"].cost == pytest.approx(0.6) and found["a"].cost == pytest.approx(1.2 / 8.52)
+    assert found["a"].cheapest is True and found["b"].cheapest is False
+    assert found["b"].cost_low is not None and found["b"].cost_low < 0.6
+
+
+def test_without_a_price_nothing_is_the_cheapest() -> None:
+    found = rank({"a": answered(YES), "b": answered(NO)}, {"a": 1.2})
+    assert {one.name: one.cheapest for one in found.systems} == {"a": True, "b": None}
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (msgspec.structs.replace(answered(YES), choice=choice(scale=0.01)), "scale"),
+        (msgspec.structs.replace(answered(YES), choice=choice(cache="cold")), "cache mode"),
+        (
+            msgspec.structs.replace(
+                answered(YES), asked=msgspec.structs.replace(answered(YES).asked, most_slowdown=3.0)
+            ),
+            "bound",
+        ),
+        (
+            msgspec.structs.replace(
+                answered(YES), asked=msgspec.structs.replace(answered(YES).asked, workload="mixed30")
+            ),
+            "workload",
+        ),
+        (msgspec.structs.replace(answered(YES), answer=None), "no answer yet"),
+    ],
+)
+def test_what_must_not_be_compared_is_refused_with_the_reason(other: Qualification, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rank({"a": answered(YES), "b": other}, {})
+
+
+def test_a_price_for_a_system_that_is_not_ranked_is_refused() -> None:
+    with pytest.raises(UsageError, match="not ranked"):
+        rank({"a": answered(YES), "b": answered(NO)}, {"c": 1.0})

@@ -1,0 +1,48 @@
+"""``mawl rank`` over folders of qualifications."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.store.qualification import write_qualification
+from tests.fakes.answered import NO, YES, answered
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    """Two systems, A and B."""
+    for name, evidence in (("A", YES), ("B", NO)):
+        (tmp_path / name).mkdir()
+        write_qualification(tmp_path / name, answered(evidence))
+    return [str(tmp_path / name) for name in ("A", "B")]
+
+
+def test_the_table_has_prices_and_eighty_columns(
+    folders: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rank", *folders, "--price", "A=1.20/h", "--price", "B=0.80/h"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("per 1000 jobs")
+    assert lines[1].split()[:3] == ["A", "1", "yes"] and lines[2].split()[:3] == ["B", "2", "no"]
+
+
+def test_markdown_and_json(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rank", *folders, "--format", "markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| place | system |")
+    assert main(["rank", *folders, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["name"], one["place"], one["fits"]) for one in found["systems"]] == [
+        ("A", 1, 26),
+        ("B", 2, 11),
+    ]
+
+
+def test_one_system_is_no_ranking(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rank", folders[0]]) == 2
+    assert main(["rank", folders[0], folders[0]]) == 2
+    assert "twice" in capsys.readouterr().err
