@@ -52,8 +52,8 @@ def _forecast(record: Qualification) -> Iterator[tuple[str, str]]:
         return
     yield "time of all phases", format_seconds(choice.total_seconds)
     yield "active time of one run", format_seconds(choice.active_seconds)
-    yield "reads that reach a device", format_percent(choice.read_reach_ratio)
-    yield "writes that reach a device", format_percent(choice.write_reach_ratio)
+    for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio)):
+        yield f"{name} that reach a device", "-" if ratio is None else format_percent(ratio)
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
