@@ -1,18 +1,21 @@
-"""SIGSTOP of a job, its keeper, the runner and all processes: what the run says of it, and how it ends."""
+"""SIGSTOP of a job, its keeper, the runner, a node, and all: what the run says of it, and how it ends."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mawl.launch.sweep import live_runs
 from tests.cli.conftest import Command
+from tests.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
@@ -25,8 +28,9 @@ def sleeper_of(run_id: str) -> int:
     ends = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < ends:
         for pid in live_runs().get(run_id, []):
-            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\0"):
-                return pid
+            with contextlib.suppress(OSError):  # it has just ended
+                if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep\0"):
+                    return pid
         time.sleep(0.05)
     pytest.fail("the job never ran")
 
@@ -35,10 +39,21 @@ def running(mawl: Command, sleeps_seconds: float) -> tuple[subprocess.Popen[str]
     """A run of one sleeping job that has begun: its process, its id, and the job's own process."""
     (mawl.directory / "one.toml").write_text(SLEEPER.format(sleeps_seconds))
     process = mawl.start("run", "one.toml")
+    [folder] = appeared(mawl)
+    return process, folder.name, sleeper_of(folder.name)
+
+
+def appeared(mawl: Command) -> list[Path]:
+    """The run's folder, once it is there."""
     ends = time.monotonic() + LONGEST_SECONDS
     while not (folders := list((mawl.directory / "runs").glob("2*"))) and time.monotonic() < ends:
         time.sleep(0.05)
-    return process, folders[0].name, sleeper_of(folders[0].name)
+    return folders
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    yield from clustered(tmp_path / "cluster", "node1")
 
 
 @pytest.mark.parametrize("whom", ["job", "keeper"])
@@ -65,11 +80,17 @@ def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
     assert live_runs().get(run) is None
 
 
-def test_a_runner_that_was_stopped_goes_on_and_its_report_has_the_gap(mawl: Command) -> None:
-    process, run, _ = running(mawl, 8)
+def test_a_runner_that_is_stopped_is_told_and_goes_on_and_its_report_has_the_gap(mawl: Command) -> None:
+    process, run, _ = running(mawl, 12)
     os.kill(process.pid, signal.SIGSTOP)
     try:
-        time.sleep(5.0)
+        assert process.stderr is not None
+        said = ""
+        while f"the runner (process {process.pid}) was stopped by a signal" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        assert Path(f"/proc/{process.pid}/stat").read_text().split()[2] == "T"
     finally:
         os.kill(process.pid, signal.SIGCONT)
     output, errors = process.communicate(timeout=60)
@@ -93,3 +114,32 @@ def test_nothing_stays_when_all_are_stopped_and_the_runner_is_killed(mawl: Comma
     assert live_runs().get(run) is None
     assert mawl("clean").returncode == 0
     assert mawl("clean").stdout == "nothing to clean\n"
+
+
+@pytest.mark.parametrize("then", ["continued", "interrupted"])
+def test_a_nodes_process_that_is_stopped_is_told_and_the_run_ends(
+    mawl: Command, cluster: Cluster, then: str
+) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER.format(8))
+    process = mawl.start("run", "one.toml", "--cluster", cluster.address, "--node-timeout", "60")
+    [folder] = appeared(mawl)
+    of_node = f"{folder.name}-node1"
+    node = sleeper_of(of_node)
+    while b"mawl.cluster" not in Path(f"/proc/{node}/cmdline").read_bytes().split(b"\0"):
+        node = int(Path(f"/proc/{node}/stat").read_text().split()[3])
+    os.kill(node, signal.SIGSTOP)
+    try:
+        assert process.stderr is not None
+        said = ""
+        while f"the node's process {node} was stopped by a signal" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        if then == "interrupted":
+            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
+    finally:
+        os.kill(node, signal.SIGCONT) if then == "continued" else None
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == (0 if then == "continued" else 130), output + errors
+    assert live_runs().get(of_node) is None

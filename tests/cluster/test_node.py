@@ -37,11 +37,14 @@ def node(watcher: Watcher) -> RemoteNode:
     return asyncio.run(made())
 
 
-def answer(*words: msgspec.Struct, exit_status: int | None = None, complaint: str = "") -> dict[str, object]:
+def answer(
+    *words: msgspec.Struct, exit_status: int | None = None, complaint: str = "", stopped: int | None = None
+) -> dict[str, object]:
     return {
         "said": [msgspec.json.encode(word) for word in words],
         "exit": exit_status,
         "complaints": [complaint] if complaint else [],
+        "stopped": stopped,
         "journal": {},
     }
 
@@ -88,3 +91,12 @@ def test_a_folder_that_cannot_be_read_costs_what_did_not_come_before(tmp_path: P
     merged.finish(facts(planned_jobs=[]))
     own.close()
     assert [one.job for one in open_run(tmp_path / "merged").job_records()] == ["n1.s1-1"]
+
+
+def test_a_nodes_process_that_is_stopped_is_told_once_for_each_stop() -> None:
+    watcher = Watcher()
+    found = node(watcher)
+    for stopped in (None, 7, 7, None, 7):
+        found.take(answer(stopped=stopped), None)
+    told = "n1: the node's process 7 was stopped by a signal, and the run waits for it; kill -CONT 7 there "
+    assert [text.startswith(told) for text in watcher.notices] == [True, True]

@@ -340,11 +340,3 @@ def test_the_page_of_a_growing_run_follows_it(runs: Path, client: TestClient) ->
     assert "follow()" in answer.text
     assert "connect-src 'self'" in answer.headers["content-security-policy"]
     writer.close()
-
-
-def test_viewers_are_counted_and_bounded(
-    runs: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    finished(runs, "one")
-    monkeypatch.setattr(application, "MOST_VIEWERS", 0)
-    assert client.get("/runs/one/events").status_code == 503

@@ -12,6 +12,7 @@ import contextlib
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -23,12 +24,15 @@ from typing import Any, BinaryIO
 import msgspec
 
 from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.measure.processes import is_stopped, signal_all
 from mawl.store.layout import FACTS, JOURNAL
 
 MOST_BYTES = 4 * 2**20
 """Of a file of the journal, or of the folder, handed out at a time."""
 KEPT_LINES = 20
 END_SECONDS = 8.0
+STOPPED_SECONDS = 5.0
+"""How long a node's process may be stopped by a signal until it is said to be."""
 
 
 class Own(msgspec.Struct, frozen=True):
@@ -50,6 +54,7 @@ class Child:
         self.said: list[bytes] = []
         self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
         self._told = 0
+        self._stopped_since: float | None = None
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -71,12 +76,22 @@ class Child:
         for thread in (*self._readers, threading.Thread(target=self._pass_on, daemon=True)):
             thread.start()
 
+    def stopped(self) -> int | None:
+        """The process, where it has been stopped by a signal for long."""
+        now = time.monotonic()
+        if not is_stopped(self._process.pid):
+            self._stopped_since = None
+            return None
+        self._stopped_since = self._stopped_since or now
+        return self._process.pid if now - self._stopped_since >= STOPPED_SECONDS else None
+
     def tell(self, words: list[tuple[int, bytes]]) -> None:
         """Pass on the words that were not passed on yet, and an empty line: the controller lives."""
         for number, word in words:
             if number > self._told:
                 self._tell(word)
                 self._told = number
+                signal_all([self._process.pid], signal.SIGCONT)  # one that is stopped would never read it
         self._tell(b"")
 
     def ended(self) -> int | None:
@@ -137,7 +152,8 @@ def clock() -> float:
 def keep(run_id: str, words: list[tuple[int, bytes]], heard: int, offsets: dict[str, int]) -> dict[str, Any]:
     """Tell and ask: ``said`` from number ``heard`` on, the journal's bytes from ``offsets`` on.
 
-    ``exit`` is the process's exit status once it has ended; ``complaints`` what it wrote to standard error.
+    ``exit`` is the process's exit status once it has ended; ``complaints`` what it wrote to standard error;
+    ``stopped`` its number while it is stopped by a signal, for :data:`STOPPED_SECONDS` at least.
     """
     child = _CHILDREN[run_id]
     status = child.ended()
@@ -147,6 +163,7 @@ def keep(run_id: str, words: list[tuple[int, bytes]], heard: int, offsets: dict[
         "said": child.said[heard:],
         "exit": status,
         "complaints": list(child.complaints) if status else [],
+        "stopped": child.stopped(),
         "journal": {name: content for name, content in journal.items() if content},
     }
 

@@ -59,6 +59,7 @@ class RemoteNode:
         self.over = False
         """Nothing more will come from it."""
         self.left_behind: str | None = None
+        self._stopped: int | None = None
         self.answered = 0.0
         """When it last answered, on the controller's monotonic clock."""
         self.clock: ClockFacts | None = None
@@ -81,6 +82,12 @@ class RemoteNode:
             self.heard += 1
             self._hear(from_node(line))
         self.exit_status, self.complaints = answer["exit"], answer["complaints"]
+        if answer["stopped"] is not None and answer["stopped"] != self._stopped:
+            self._listener.notice(
+                f"{self.name}: the node's process {answer['stopped']} was stopped by a signal, and the run "
+                f"waits for it; kill -CONT {answer['stopped']} there lets it go on, Ctrl-C ends the run"
+            )
+        self._stopped = answer["stopped"]
         if self.mirror is not None and answer["journal"]:
             fresh = self.mirror.append(answer["journal"])
             if writer is not None:

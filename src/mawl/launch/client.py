@@ -42,6 +42,7 @@ class Launcher:
     ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
     ``log`` takes its own output.  ``library`` counts I/O by role in jobs whose assignment names
     counters.  ``stdio`` are three descriptors that a command gets as its own instead of a log.
+    ``notices`` is where people read what this process says, for the launcher to say there that it is stopped.
     ``execute`` names what runs a job.
     Errors: UnsuitableMachineError when the log cannot be written or the interpreter cannot be started.
     """
@@ -57,13 +58,15 @@ class Launcher:
         cgroups: Sequence[Path] = (),
         library: Library | None = None,
         stdio: Sequence[int] | None = None,
+        notices: int | None = None,
         execute: str = EXECUTE,
     ) -> None:
         self._name = f"{run_id}/{uuid.uuid4().hex}"
         self._reports, reports_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._reports, False)
         # Copies: the launcher's own first three are other ones.
-        handed = [] if stdio is None else [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in stdio]
+        handed = [_copy(one) for one in stdio or ()]
+        seen = [] if notices is None else [_copy(notices)]
         setup = Setup(
             mode=mode,
             run_id=run_id,
@@ -75,6 +78,7 @@ class Launcher:
             cgroups=[str(group) for group in cgroups],
             execute=execute,
             stdio=handed or None,
+            notices=seen[0] if seen else None,
         )
         command = [
             *_joining(cgroups),
@@ -91,7 +95,7 @@ class Launcher:
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=output,
-                    pass_fds=(reports_write, *handed),
+                    pass_fds=(reports_write, *handed, *seen),
                     env=(library or Library(None)).environment(_environment(mode, run_id, self._name)),
                     start_new_session=True,
                     bufsize=0,
@@ -105,7 +109,7 @@ class Launcher:
                 cure=cure_of(error, log.parent, "see the system's log for the reason"),
             ) from None
         finally:
-            for descriptor in (reports_write, *handed):
+            for descriptor in (reports_write, *handed, *seen):
                 os.close(descriptor)
         assert self._process.stdin is not None
         self._to_launcher = self._process.stdin
@@ -239,6 +243,10 @@ class Launcher:
             return True
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return ended is not None
+
+
+def _copy(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
 
 
 def _joining(cgroups: Sequence[Path]) -> list[str]:

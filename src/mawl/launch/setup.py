@@ -29,6 +29,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     reports: int
     runner: int
     """The process at whose death the launcher ends."""
+    notices: int | None = None
+    """Where people read what the runner says: one that is stopped (SIGSTOP, Ctrl-Z) cannot say so itself."""
     modules: list[str]
     cpus: list[int] | None
     cgroups: list[str]

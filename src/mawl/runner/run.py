@@ -40,6 +40,8 @@ from mawl.runner.sampling import Sampling
 from mawl.store.folder import RunWriter, unwritable
 from mawl.volumes import Volumes
 
+STANDARD_ERROR = 2
+
 
 def carry_out(
     request: RunRequest,
@@ -141,10 +143,11 @@ def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
     """The launcher of the plan's programs, the bare one of its commands, or both as one."""
 
-    def made(mode: LaunchMode) -> Launcher:
+    def made(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
         return Launcher(
             mode,
             run_id=request.run_id,
+            notices=notices,
             modules=() if mode == "bare" else _modules(request),
             cpus=request.cpus,
             log=request.folder / "logs" / "launcher.log",
@@ -158,7 +161,7 @@ def _launcher(request: RunRequest, restriction: Restriction, counting: Counting)
     return (
         made(request.start_mode)
         if True not in commands
-        else Launchers(made(request.start_mode), made("bare"))
+        else Launchers(made(request.start_mode), made("bare", None))
     )
 
 

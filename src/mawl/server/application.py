@@ -28,7 +28,8 @@ from mawl.server.reports import Reports
 from mawl.server.work import Worker
 
 MOST_VIEWERS = 16
-"""Open event streams; each holds a connection for as long as its page is open."""
+"""Event streams that are served; each holds a connection.  One more takes the place of the first of them,
+whose page asks again some seconds later: pages follow in turn, and no client keeps the places for itself."""
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
@@ -43,7 +44,7 @@ class Site:
         self.reports = Reports(reading, renderers)
         self.growing = GrowingRuns(reading, renderers)
         self.renderers = renderers
-        self.viewers = 0
+        self.viewers: list[_Following] = []
 
 
 def create_app(
@@ -108,29 +109,32 @@ async def _events(request: Request) -> Response:
     folder = _folder(request, request.path_params["name"])
     if request.method == "HEAD":
         return Response(media_type="text/event-stream")
-    if site.viewers >= MOST_VIEWERS:
-        return PlainTextResponse(f"{MOST_VIEWERS} pages follow runs already; close one.\n", 503)
     return _Following(site, folder)
 
 
 class _Following(StreamingResponse):
-    """An event stream, counted from the moment it is admitted: many asked for at once are many."""
+    """An event stream, which has a place from the moment it is admitted: many asked for at once are many."""
+
+    turn_is_over = False
 
     def __init__(self, site: Site, folder: Path) -> None:
-        super().__init__(_followed(site, folder), media_type="text/event-stream")
-        self._site = site
-        site.viewers += 1
+        super().__init__(_followed(site, folder, self), media_type="text/event-stream")
+        self._viewers = site.viewers
+        while len(self._viewers) >= MOST_VIEWERS:
+            self._viewers.pop(0).turn_is_over = True
+        self._viewers.append(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it; however it ends, its place is free again."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._site.viewers -= 1
+            if self in self._viewers:
+                self._viewers.remove(self)
 
 
-async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
-    """The events of a growing run until it ends, once a second."""
+async def _followed(site: Site, folder: Path, viewer: _Following) -> AsyncIterator[bytes]:
+    """The events of a growing run until it ends, once a second; at least one whole picture in each turn."""
     try:
         version = 0
         charts: frozenset[str] = frozenset()
@@ -147,6 +151,9 @@ async def _followed(site: Site, folder: Path) -> AsyncIterator[bytes]:
                 yield _event("cards", msgspec.json.encode(picture.cards))
             version = picture.version
             await pause()
+            if viewer.turn_is_over:
+                yield _event("turn", msgspec.json.encode(MOST_VIEWERS))
+                return
     except (RunEndedError, MawlError) as error:
         if site.folders.find(folder.name) is None:
             yield _event("gone", msgspec.json.encode(_gone(folder.name)))

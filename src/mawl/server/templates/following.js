@@ -69,7 +69,15 @@
   for (const last of ["gone", "trouble"]) {
     events.addEventListener(last, (event) => { events.close(); say(JSON.parse(event.data)); });
   }
+  // The browser asks again by itself; until then nothing is wrong.
+  let waiting = false;
+  events.addEventListener("turn", (event) => {
+    waiting = true;
+    say(`More than ${JSON.parse(event.data)} pages follow runs: they take turns, and this one goes on in a few seconds.`);
+  });
+  events.addEventListener("status", () => { waiting = false; });
   events.onerror = () => {
+    if (waiting && events.readyState === EventSource.CONNECTING) return;
     if (events.readyState === EventSource.CLOSED) say("This run is not followed any more: reload the page to try again.");
     else say("The connection is lost, trying again ...");
   };
