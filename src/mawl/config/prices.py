@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.config import toml
 from mawl.errors import InvalidFileError, UsageError
+from mawl.spec import toml
 
 
 class PriceBook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
