@@ -24,6 +24,7 @@ from mawl.plan.programs import Pass, Program
 from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
+from mawl.reporters.qualification import schema as qualification_schema
 from mawl.spec.options import PLAIN_OPTIONS, SIZE_OPTIONS, Options
 from mawl.spec.settings import FileSettings
 from mawl.units import format_bytes, format_memory
@@ -274,9 +275,11 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
 def main(arguments: Sequence[str]) -> int:
     """Write the pages, or with ``--check`` compare them; 1 when one is stale."""
     stale = []
-    for name, write in WRITERS.items():
-        path = PAGES / f"{name}.md"
-        text = "\n".join([NOTICE, "", *write()]).rstrip() + "\n"
+    texts = {
+        f"{name}.md": "\n".join([NOTICE, "", *write()]).rstrip() + "\n" for name, write in WRITERS.items()
+    }
+    for name, text in {**texts, "qualify.schema.json": qualification_schema.render()}.items():
+        path = PAGES / name
         if path.is_file() and path.read_text() == text:
             continue
         stale.append(str(path.relative_to(PAGES.parent.parent)))
