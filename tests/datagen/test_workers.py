@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from mawl.datagen.workers import in_processes
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.processes import is_stopped
 
 PARENT = """
 import os, sys, time
@@ -40,6 +42,12 @@ def kill_itself(_: int) -> int:
     return 0
 
 
+def stop_itself(task: int) -> int:
+    if task:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return 0
+
+
 def test_one_process_is_this_one() -> None:
     assert list(in_processes(identity, [5, 6], 1)) == [(0, os.getpid()), (1, os.getpid())]
 
@@ -53,6 +61,23 @@ def test_several_processes_are_others_and_every_task_comes_back_once() -> None:
 def test_a_killed_process_is_one_sentence() -> None:
     with pytest.raises(UnsuitableMachineError, match=r"generating process was killed: most often .* memory"):
         list(in_processes(kill_itself, [1, 2], 2))
+
+
+def test_a_process_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mawl.datagen.workers.STOPPED_SECONDS", 0.1)
+    monkeypatch.setattr("mawl.datagen.workers.LOOK_SECONDS", 0.05)
+    with pytest.raises(UnsuitableMachineError, match=r"generating process \(\d+\) was stopped by a signal"):
+        list(in_processes(stop_itself, [1, 2], 2))
+    assert multiprocessing.active_children() == []
+
+
+def test_a_caller_that_ends_early_wakes_a_process_that_is_stopped() -> None:
+    tasks = in_processes(stop_itself, [0, 1], 2)
+    assert next(tasks) == (0, 0)
+    while not any(is_stopped(child.pid) for child in multiprocessing.active_children() if child.pid):
+        time.sleep(0.01)
+    tasks.close()
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import ctypes
 import multiprocessing
 import os
+import queue
 import signal
+import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.processes import is_stopped, signal_all
 
 TaskType = TypeVar("TaskType")
 ResultType = TypeVar("ResultType")
+Result = TypeVar("Result")
+
+LOOK_SECONDS, STOPPED_SECONDS = 1.0, 5.0
+"""How often it is looked whether a process is stopped by a signal, and how long it may be."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -27,6 +35,7 @@ def in_processes(
     With one process the work is done here.  New processes are spawned, since a fork would share the
     locks of libraries' threads; they ignore the terminal's Ctrl-C, which this process answers, and die
     with it.  When the caller stops early, tasks that run are waited for and the rest is dropped.
+    Raises UnsuitableMachineError where a process was killed, or is stopped by a signal for long.
     """
     if processes <= 1:
         for index, task in enumerate(tasks):
@@ -40,7 +49,12 @@ def in_processes(
     )
     try:
         futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
-        for future in concurrent.futures.as_completed(futures):
+        ended: queue.SimpleQueue[concurrent.futures.Future[ResultType]] = queue.SimpleQueue()
+        for future in futures:
+            future.add_done_callback(ended.put)
+        watch = _Watch()
+        for _ in futures:
+            future = watch.next_of(ended)
             yield futures[future], future.result()
     except BrokenProcessPool:
         raise UnsuitableMachineError(
@@ -49,7 +63,40 @@ def in_processes(
             cure="run mawl generate again with fewer processes, it continues where it stopped",
         ) from None
     finally:
+        signal_all(_children(), signal.SIGCONT)  # one that is stopped would be waited for without end
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Watch:
+    """Waits for results, and meanwhile looks whether a generating process is stopped."""
+
+    def __init__(self) -> None:
+        self._looked_at = time.monotonic()
+        self._since: dict[int, float] = {}
+
+    def next_of(self, ended: queue.SimpleQueue[Result]) -> Result:
+        """The next result."""
+        while True:
+            if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+                self._looked_at = time.monotonic()
+                self._look(self._looked_at)
+            with contextlib.suppress(queue.Empty):
+                return ended.get(timeout=LOOK_SECONDS)
+
+    def _look(self, now: float) -> None:
+        still = [pid for pid in _children() if is_stopped(pid)]
+        self._since = {pid: self._since.get(pid, now) for pid in still}
+        for pid, since in self._since.items():
+            if now - since >= STOPPED_SECONDS:
+                os.kill(pid, signal.SIGKILL)
+                raise UnsuitableMachineError(
+                    f"a generating process ({pid}) was stopped by a signal for {STOPPED_SECONDS:.0f} s",
+                    cure="run mawl generate again, it continues where it stopped",
+                )
+
+
+def _children() -> list[int]:
+    return [child.pid for child in multiprocessing.active_children() if child.pid is not None]
 
 
 def _prepare(parent: int) -> None:

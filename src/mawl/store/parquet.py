@@ -87,9 +87,6 @@ def _check_size(name: str, metadata: Any, most: int) -> None:
     schema.  So this asks only for maps, which alone hold more values than the table has rows, and only
     after their declarations were found to be mawl's.
     """
-    rows, most_rows = metadata.num_rows, MOST_ROWS[name]
-    if rows > most_rows:
-        raise ValueError(f"{rows} rows are more than the {most_rows} rows that mawl reads")
     columns = [metadata.schema.column(index) for index in range(metadata.num_columns)]
     maps = [index for index, column in enumerate(columns) if column.max_repetition_level]
     for index in maps:
@@ -101,10 +98,10 @@ def _check_size(name: str, metadata: Any, most: int) -> None:
     values = sum(group.column(index).num_values for group in groups for index in maps)
     values += (len(columns) - len(maps)) * sum(group.num_rows for group in groups)
     read = values * _VALUE_BYTES + sum(group.total_byte_size for group in groups)
-    if read > most:
+    if metadata.num_rows > MOST_ROWS[name] or read > most:
         raise ValueError(
-            f"its {rows} rows need {format_memory(read)} of memory, over the {format_memory(most)} that mawl "
-            "allows a file of this size"
+            f"its {metadata.num_rows} rows need {format_memory(read)} of memory; mawl reads at most "
+            f"{MOST_ROWS[name]} rows and {format_memory(most)} of memory from a file of this size"
         )
 
 
