@@ -9,7 +9,7 @@ SOURCES := src tests tools bench
 .PHONY: help demo test test-lab test-long check types style site bench format reference setup clean-venv
 
 help:
-	@echo "make demo      generate small inputs, run mixed20 (71 jobs of twenty programs) and print what came out"
+	@echo "make demo      a first look: run 71 jobs of twenty programs, say what limited them and what answers for real"
 	@echo "make test      the tests that any machine can run"
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
@@ -28,7 +28,7 @@ $(STAMP):
 setup: $(STAMP)
 
 demo: $(STAMP)
-	@$(BIN)/mawl run mixed20 --scale smoke
+	@$(BIN)/mawl demo
 
 test: $(STAMP)
 	$(BIN)/pytest -m "not lab and not long" --durations=40 -n 3 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)

@@ -17,14 +17,14 @@ def test_a_mistyped_verb_is_told_the_one_that_is_like_it(capsys: pytest.CaptureF
     assert main(["reprot", "latest"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(
-        "mawl: no verb is called 'reprot'; did you mean 'report'? choose one of qualify, run"
+        "mawl: no verb is called 'reprot'; did you mean 'report'? choose one of demo, qualify"
     )
     assert said.count("\n") == 1
 
 
 def test_a_verb_like_none_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["zzz"]) == 2
-    assert "no verb is called 'zzz'; choose one of qualify, run" in capsys.readouterr().err
+    assert "no verb is called 'zzz'; choose one of demo, qualify" in capsys.readouterr().err
 
 
 def test_a_process_that_is_done_ends_without_the_destructors_of_libraries() -> None:

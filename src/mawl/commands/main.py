@@ -26,6 +26,7 @@ from mawl.imports import importing
 from mawl.store.alone import arrow_alone
 
 VERBS = (
+    "demo",
     "qualify",
     "run",
     "plan",

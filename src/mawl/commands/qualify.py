@@ -17,7 +17,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
-from mawl.campaigns.qualify.answer import answer_of, render
+from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.engine import Engine
 from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.places import own_directories
@@ -38,6 +38,8 @@ from mawl.commands.qualify_shown import Progress, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.reporters.qualification import disclosure, html, markdown, text
+from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
 from mawl.store.qualification import (
     LOCK,
@@ -66,6 +68,7 @@ GROUPS: Groups = {
     "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
 }
 
+ANSWER_PAGE = "answer.html"
 DEFAULT_MINUTES = 30.0
 LEAST_MINUTES = 2.0
 MOST_MINUTES = 48 * 60.0
@@ -140,10 +143,9 @@ def _qualified(
             if not arguments.yes and not _agreed():
                 engine.finish("planned")
                 return 0
-            record = engine.to_the_end()
-            record = msgspec.structs.replace(record, answer=answer_of(record, folder, bounds))
-            engine.finish("finished", answer=record.answer)
+            engine.finish("finished", answer=answer_of(engine.to_the_end(), folder, bounds))
             record = engine.record
+            _leave_pages(folder, record)
         except (KeyboardInterrupt, InterruptedRunError):
             cure = f"mawl qualify --continue {shlex.quote(named(folder))}"
             raise InterruptedRunError("interrupted", cure=f"{cure} goes on") from None
@@ -152,13 +154,23 @@ def _qualified(
                 progress.say(f"once that is fixed: mawl qualify --continue {shlex.quote(named(folder))}")
             raise
     assert record.answer is not None, "a finished qualification has one"
-    _print(record, render(record), arguments.json)
-    print(f"folder: {shlex.quote(named(folder))}", file=sys.stderr)
+    _print(record, text.render(record), arguments.json)
+    print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
+    print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
     return EXIT_OF_ANSWER[record.answer.carried.answer]
 
 
-def _print(record: Qualification, text: str, as_json: bool) -> None:
-    print(msgspec.json.format(msgspec.json.encode(plain_qualification(record))).decode() if as_json else text)
+def _leave_pages(folder: Path, record: Qualification) -> None:
+    """The answer as a page, for a ticket, and with every rule."""
+    pages = {ANSWER_PAGE: html, "answer.md": markdown, "disclosure.md": disclosure}
+    for name, reporter in pages.items():
+        replace_file(folder / name, f"{reporter.render(record).rstrip()}\n".encode())
+
+
+def _print(record: Qualification, words: str, as_json: bool) -> None:
+    if as_json:
+        words = msgspec.json.format(msgspec.json.encode(plain_qualification(record))).decode()
+    print(words)
 
 
 def _new(arguments: argparse.Namespace, bounds: Bounds) -> Qualification:

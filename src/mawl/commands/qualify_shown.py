@@ -28,6 +28,10 @@ class Progress:
             self._write(f"{self._cleared()}\r\x1b[K  {line[:MOST_CHARACTERS]}")
             self._open = True
 
+    def clear(self) -> None:
+        """Nothing is left of a line that was to be replaced."""
+        self._write(self._cleared())
+
     def _cleared(self) -> str:
         was, self._open = self._open, False
         return "\r\x1b[K" if was else ""

@@ -15,7 +15,9 @@ from mawl.measure.kernel import die_with_parent
 LOOK_SECONDS = 0.25
 
 
-def carried(words: Sequence[str], log: Path, directory: str, lock: int, show: Callable[[str], None]) -> None:
+def carried(
+    words: Sequence[str], log: Path, directory: str, lock: int | None, show: Callable[[str], None]
+) -> None:
     """Run ``mawl WORDS`` to its end; raises what it ended with, by its exit status.
 
     What it says goes into ``log``, and its last line is shown meanwhile.
@@ -28,7 +30,7 @@ def carried(words: Sequence[str], log: Path, directory: str, lock: int, show: Ca
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=file,
-            pass_fds=(lock,),
+            pass_fds=() if lock is None else (lock,),
             process_group=0,
             preexec_fn=lambda: die_with_parent(parent, signal.SIGTERM),
         )

@@ -61,7 +61,7 @@ class Machine:
     """See :class:`~mawl.campaigns.qualify.work.Work`."""
 
     def __init__(
-        self, folder: Path, asked: Asked, directory: str, lock: int, show: Callable[[str], None]
+        self, folder: Path, asked: Asked, directory: str, lock: int | None, show: Callable[[str], None]
     ) -> None:
         """``lock`` is a descriptor that every run keeps open; ``show`` gets what a run says."""
         self._folder, self._asked, self._directory = folder, asked, directory

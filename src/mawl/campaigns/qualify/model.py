@@ -26,7 +26,8 @@ from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import JobDemand
 from mawl.simulation.engine import Outcome
-from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.fitting import Fitting
+from mawl.simulation.forecast import base_of
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.probed import probed_system
 from mawl.simulation.scaling import scaled
@@ -46,21 +47,22 @@ FORECAST_SPREAD_RATIO = 0.12
 
 
 class CalibratedModel:
-    """See :class:`~mawl.campaigns.qualify.work.Model`."""
+    """See :class:`~mawl.campaigns.qualify.work.Model`.
+
+    The calibration is a run of each program alone, or (a rougher one) a run of the mix: then a program is
+    taken to need alone what its demand is, without what it waited for others.
+    """
 
     def __init__(self, calibration: Run, probe: Probe | None) -> None:
         view = StoredView(calibration)
         summary = judged(view)
         system = _probed(calibration.facts, probe)
         self._base = base_of(view, summary, system)
-        self._others = _others(summary, self._base.own.nodes[0].cores)
+        mixed = calibration.facts.workload.sessions > 1
+        self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
         self._demand = {job.program: job for job in self._base.demand.jobs.values()}
         facts = calibration.facts
-        self._alone = {
-            job.program: job.usage.real_time_seconds
-            for job in counted(calibration.job_records())
-            if job.usage.real_time_seconds
-        }
+        self._alone = self._demanded() if mixed else _measured(calibration)
         self.overhead_seconds = _overhead_seconds(facts, summary)
         self.core_speed = _core_speed(calibration)
         self.read_reach_ratio: float | None = _at_most_one(summary["io"]["reach"]["read_ratio"])
@@ -103,6 +105,19 @@ class CalibratedModel:
             )
         return plan
 
+    def _demanded(self) -> dict[str, float]:
+        """What each program's demand takes alone."""
+        ratio = self._base.calibration.alone_ratio
+        return {
+            program: sum(
+                step.cpu_seconds / step.threads
+                + step.other_seconds
+                + ratio * sum(step.blocked_seconds.values())
+                for step in job.steps
+            )
+            for program, job in self._demand.items()
+        }
+
     def _left_for(self, sessions: int) -> System:
         """The system with the part of its cores that other load leaves to so many jobs at once."""
         own = self._base.own
@@ -112,15 +127,15 @@ class CalibratedModel:
     def _input_rate(self, facts: RunFacts) -> float:
         usual = INPUT_BYTES_PER_SECOND_PER_CORE * cores_of(facts.nodes[0])
         seconds = facts.phases.generate_seconds
-        made = sum({table.table: table.bytes for table in needs_at(FEWEST_SESSIONS, SMOKE).tables}.values())
+        tables = needs_at(max(facts.workload.sessions, FEWEST_SESSIONS), SMOKE).tables
+        if facts.workload.sessions == 1:
+            tables = tuple(table for table in tables if table.replica == 1)
+        made = sum(table.bytes for table in tables)
         return min(made / seconds, usual) if seconds else usual
 
 
 def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_slowdown: float) -> Fits:
-    """The most sessions whose simulated slowdown stays within the bound, from the middle measured run.
-
-    The simulation of the run itself is brought to the slowdown that was measured, and so are all others.
-    """
+    """The most sessions whose simulated slowdown stays within the bound, from the middle measured run."""
     found: list[tuple[float, Path]] = []
     for folder in folders:
         value = judged(StoredView(open_run(folder)))["capacity"]["slowdown"]["median"]
@@ -133,18 +148,9 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     view = StoredView(stored)
     base = base_of(view, judged(view), _probed(stored.facts, probe))
     alone = {one.program: one.real_time_seconds for one in stored.facts.alone}
-    brought = measured / _simulated(base, alone, sessions)
-
-    def carried(count: int) -> bool:
-        return brought * _simulated(base, alone, count) <= most_slowdown
-
-    low, high = FEWEST_SESSIONS - 1, FEWEST_SESSIONS
-    while high <= MOST_SESSIONS and carried(high):
-        low, high = high, min(2 * high, MOST_SESSIONS) if high < MOST_SESSIONS else MOST_SESSIONS + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if carried(middle) else (low, middle)
-    if low < FEWEST_SESSIONS:
+    fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured)
+    low = fit.most_sessions(base.own, most_slowdown)
+    if low is None:
         return Fits(sessions=None, reason=f"not even {FEWEST_SESSIONS} sessions, the fewest, are carried")
     spread = FORECAST_SPREAD_RATIO * low
     return Fits(
@@ -152,16 +158,6 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
         low=max(round(low - spread), FEWEST_SESSIONS),
         high=min(max(round(low + spread), low + 1), MOST_SESSIONS),
     )
-
-
-def _simulated(base: Base, alone: dict[str, float], sessions: int) -> float:
-    _, outcome = predict(base, Question(sessions=sessions, seed=1))
-    slowdowns = [
-        (job.ended - job.started) / alone[job.plan.program]
-        for job in outcome.jobs
-        if alone.get(job.plan.program)
-    ]
-    return max(median(slowdowns), 1.0) if slowdowns else 1.0
 
 
 def probe_in(path: Path) -> Probe | None:
@@ -202,6 +198,15 @@ def _others(summary: dict[str, Any], cores: float) -> float:
     share = float(on_cpu / (on_cpu + queue))
     certain = min((1.0 - share) / IDLE_RATIO, 1.0)
     return certain * max(cores / share - 1.0, 0.0)
+
+
+def _measured(calibration: Run) -> dict[str, float]:
+    """The real time of each program's job."""
+    return {
+        job.program: job.usage.real_time_seconds
+        for job in counted(calibration.job_records())
+        if job.usage.real_time_seconds
+    }
 
 
 def _core_speed(calibration: Run) -> float:
