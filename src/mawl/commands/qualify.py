@@ -18,9 +18,10 @@ import msgspec
 from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.qualification.gather import answer_of
-from mawl.campaigns.qualify.engine import Engine
+from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.places import own_directories
+from mawl.campaigns.qualify.work import Seen
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
     add_options,
@@ -104,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Qualify this machine; exit status by the answer."""
     require_programs()
     chosen = settings()
-    bounds = bounds_of(chosen)
+    bounds, seen = bounds_of(chosen), None
     if arguments.continue_folder is not None:
         _check_only_continues(arguments)
         folder = locate_qualification(arguments.continue_folder, chosen.runs(None))
@@ -117,21 +118,27 @@ def run(arguments: argparse.Namespace) -> int:
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
+        seen = first_look(Machine(folder, record.asked, record.directory, None, lambda _: None), record.asked)
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
-        return _qualified(arguments, folder, record, bounds, lock)
+        return _qualified(arguments, folder, record, bounds, lock, seen)
 
 
 def _qualified(
-    arguments: argparse.Namespace, folder: Path, record: Qualification, bounds: Bounds, lock: int
+    arguments: argparse.Namespace,
+    folder: Path,
+    record: Qualification,
+    bounds: Bounds,
+    lock: int,
+    seen: Seen | None,
 ) -> int:
     """The phases, the question before the runs, the answer."""
     if record.answer is None:
         progress = Progress(sys.stderr)
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
         work = Machine(folder, record.asked, record.directory, lock, progress.rewrite)
-        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
+        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say, seen)
         try:
             choice = engine.until_choice()
             if arguments.plan:

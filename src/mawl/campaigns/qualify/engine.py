@@ -21,6 +21,7 @@ from mawl.campaigns.qualify.work import Model, RunWish, Seen, Work
 from mawl.errors import InterruptedRunError
 from mawl.model.qualification import (
     Answer,
+    Asked,
     Choice,
     Fits,
     Phase,
@@ -51,11 +52,13 @@ class Engine:
         clock: Callable[[], float],
         now: Callable[[], float],
         show: Callable[[str], None],
+        seen: Seen | None = None,
     ) -> None:
+        """``seen`` is what a look at the machine showed just before, if there was one."""
         self.folder, self.work = folder, work
         self.runs = Runs(folder, record, work, clock)
         self._clock, self._now, self._show = clock, now, show
-        self._seen: Seen | None = None
+        self._seen = seen
         self._model: Model | None = None
 
     @property
@@ -232,10 +235,7 @@ class Engine:
     def _look(self) -> Seen:
         """The machine; looked at once a process, and refused where mawl cannot work on it."""
         if self._seen is None:
-            seen = self.work.look()
-            asked = self.record.asked.sessions
-            check_fits(seen, sessions_for(seen.cores) if asked is None else asked)
-            self._seen = seen
+            self._seen = first_look(self.work, self.record.asked)
         return self._seen
 
     def _modelled(self) -> Model:
@@ -296,6 +296,13 @@ class Engine:
             with contextlib.suppress(OSError):
                 self.runs.note(outcome="failed", reason=str(error))
             raise
+
+
+def first_look(work: Work, asked: Asked) -> Seen:
+    """The machine; raises MawlError where mawl cannot work on it, or not even scale smoke fits."""
+    seen = work.look()
+    check_fits(seen, sessions_for(seen.cores) if asked.sessions is None else asked.sessions)
+    return seen
 
 
 class _LeftOutError(Exception):

@@ -1,0 +1,47 @@
+"""The first screen of ``make demo``: what the run shows, what it does not, and what answers for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mawl.commands.demo import first_screen, qualify_command
+from mawl.model.options import Role
+from tests.fakes.qualifications import choice
+
+ROLES: dict[Role, list[str]] = {"data": ["/a b"], "work": ["/w"], "util": ["/u"]}
+
+
+def summary(verdict: str | None = "cpu") -> dict[str, Any]:
+    return {
+        "workload": {"sessions": 20},
+        "jobs": {"total": 71, "counted": 70},
+        "time": {"elapsed_seconds": 61.0},
+        "io": {
+            "application": {"read_bytes": 4_000_000_000, "written_bytes": 2_000_000_000},
+            "reach": {"read_ratio": 0.97, "write_ratio": 1.04},
+        },
+        "limit": {"verdict": verdict, "shares": {"cpu": 0.9}},
+    }
+
+
+def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() -> None:
+    text = first_screen(summary(), choice(), roles=ROLES, page="runs/demo/report.html")
+    assert "It is too short to answer for this machine." in text
+    assert "71 jobs of twenty programs in 20 sessions; 70 gave the right answer" in text
+    assert "61.0 s; the programs moved 6.00 GB, and 97 % of the bytes read and 100 %" in text
+    assert "limited by   the processors, 90 % of the time" in text
+    assert "mawl qualify --data '/a b' --work /w --util /u --minutes 30" in text
+    assert "forecast: 13 min 32 s, 9.00 GB disk, 8 sessions" in text
+    assert "every figure: runs/demo/report.html, or mawl report latest" in text
+
+
+def test_without_a_limit_and_without_a_forecast_nothing_is_made_up() -> None:
+    text = first_screen(summary(None), None, roles=ROLES, page=None)
+    assert "limited by   nothing that this short run could tell" in text
+    assert "forecast" not in text
+
+
+def test_directories_below_the_current_one_are_named_from_there() -> None:
+    here: dict[Role, list[str]] = {role: [str(Path.cwd() / role)] for role in ROLES}
+    assert qualify_command(here) == "mawl qualify --data data --work work --util util --minutes 30"

@@ -1,0 +1,88 @@
+"""``mawl qualify``: what is refused before any time is spent, and what is asked."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.commands.qualify_shown import Progress, choice_text
+from tests.fakes.qualifications import choice, qualification
+
+
+def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str]:
+    """The status and the sentence of a qualification that makes no folder."""
+    status = main(["qualify", *words])
+    assert not (folder / "runs").exists()
+    return status, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--minutes", "1", "--yes"], "--minutes 1: expected 2 to 2880"),
+        (["--sessions", "4", "--yes"], "--sessions 4: expected 5 to 500"),
+        ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),
+        (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),
+        (["--continue", "nowhere"], "nowhere: is no qualification: it has no qualify.json"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    status, sentence = refused(capsys, tmp_path, *words)
+    assert status == 2
+    assert said in sentence
+    assert sentence.count("\n") == 1
+
+
+def test_a_directory_in_memory_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mawl.campaigns.qualify.machine.LOOK_SECONDS", 0.01)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        status, sentence = refused(capsys, tmp_path, "--util", memory, "--minutes", "60", "--yes")
+    assert status == 1
+    assert "util would lie in memory (tmpfs), which is no storage; name a directory on a disk" in sentence
+
+
+def test_without_the_programs_it_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("mawl.commands.extras.find_spec", lambda _: None)
+    status, sentence = refused(capsys, tmp_path, "--yes")
+    assert status == 1
+    assert "duckdb" in sentence and "pip install 'mawl[programs]'" in sentence
+
+
+def test_the_choice_says_its_reasons_its_forecast_and_how_sure_it_is() -> None:
+    text = choice_text(choice(), qualification().asked)
+    assert "sessions  8  1.25 a core, as published" in text
+    assert "answer    carried, 80 % sure: 1.50 times slower than alone (1.10 to 2.10; bound 2.00)" in text
+    assert "reads 97 %, writes 100 % of the bytes reach the storage" in text
+    assert "time      13 min 32 s of 30 min" in text
+
+
+def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    plain, terminal = io.StringIO(), Terminal()
+    for stream in (plain, terminal):
+        shown = Progress(stream)
+        shown.say("runs ...")
+        shown.rewrite("3 of 26 jobs")
+        shown.say("runs: 60 s")
+    assert plain.getvalue() == "runs ...\nruns: 60 s\n"
+    assert terminal.getvalue() == "runs ...\n\r\x1b[K  3 of 26 jobs\r\x1b[Kruns: 60 s\n"
