@@ -113,8 +113,8 @@ def first_screen(
     lines = [
         "This is a first look at how mawl works. It is too short to answer for this machine.",
         "",
-        f"what ran     {jobs['total']} jobs of twenty programs in {summary['workload']['sessions']} sessions; "
-        f"{jobs['counted']} gave the right answer",
+        f"what ran     {jobs['total']} jobs of twenty programs in {summary['workload']['sessions']} "
+        f"sessions; {jobs['counted']} gave the right answer",
         f"what it did  {elapsed}; the programs moved {format_bytes(moved)}, and "
         f"{' and '.join(reach) or 'an unknown part'} reached the storage",
         f"limited by   {_limit_words(limit)}",
