@@ -15,28 +15,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.choice import Chooser
 from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.model import CalibratedModel
-from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings, volumes_of
 from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html, named
 from mawl.commands.qualify_shown import Progress
 from mawl.errors import MawlError, RunFailedError
 from mawl.model.options import ROLES, Role
 from mawl.model.qualification import Asked, Choice
+from mawl.spec.answer import Task
 from mawl.store import open_run
 from mawl.store.files import replace_link
-from mawl.store.layout import FACTS, LATEST
+from mawl.store.layout import LATEST
 from mawl.units import format_bytes, format_percent, format_seconds
 
 NAME = "demo"
 HELP = "a first look: one small run, what it did here, and which command gives a real answer"
 
-WORKLOAD = "mixed20"
 MINUTES = 30.0
 """Of the qualification that the last lines forecast."""
 
@@ -44,56 +46,49 @@ MINUTES = 30.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl demo``."""
     add_role_arguments(parser)
-    parser.add_argument("--runs", metavar="DIR", help="where its run folder goes (default: ./runs)")
+    add_options(parser, "runs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the mix once at smoke and say what it shows, and what it does not."""
     require_programs()
     chosen = settings()
-    roles = chosen.roles({"data": arguments.data, "work": arguments.work, "util": arguments.util})
-    runs = chosen.runs(arguments.runs).absolute()
+    spec = asked(arguments)
+    roles = volumes_of(spec).directories
+    runs = Path(spec.runs).absolute()
     runs.mkdir(parents=True, exist_ok=True)
     folder = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
     progress = Progress(sys.stderr)
-    asked = Asked(
-        roles={role: [str(place.absolute()) for place in roles[role]] for role in ROLES}, minutes=MINUTES
-    )
-    work = Machine(folder, asked, str(Path.cwd()), None, progress.rewrite)
+    wanted = Asked(roles={role: [str(place) for place in roles[role]] for role in ROLES}, minutes=MINUTES)
+    work = Machine(folder, wanted, str(Path.cwd()), None, progress.rewrite)
     seen = work.look()
     progress.say("demo: making small inputs and running 71 jobs in 20 sessions, about a minute")
-    words = ["run", WORKLOAD, "--scale=smoke", "--html=no", f"--output={folder}"]
-    words += [word for role in ROLES for word in (f"--{role}", *asked.roles[role])]
-    if seen.uncached:
-        words.append("--cache=none")
+    spec = msgspec.structs.replace(
+        spec, sessions=None, scale="smoke", cache="none" if seen.uncached else None, output=str(folder)
+    )
     log = runs / f"{folder.name}.log"
-    try:
-        carried(words, log, str(Path.cwd()), None, progress.rewrite)
-    except MawlError:
-        if not (folder / FACTS).exists():
-            raise
+    carried(
+        Task(spec=msgspec.structs.replace(spec, html=False)), log, str(Path.cwd()), None, progress.rewrite
+    )
     log.unlink(missing_ok=True)
     replace_link(runs / LATEST, folder)
     view = StoredView(open_run(folder))
     summary = judged(view, bounds_of(chosen))
     page = leave_html(view, summary)
-    choice = _forecast(asked, work, folder)
+    place = None if page is None else named(page)
+    choice = _forecast(wanted, work, folder)
     progress.clear()
-    print(
-        first_screen(
-            summary, choice, roles={role: asked.roles[role] for role in ROLES}, page=page and named(page)
-        )
-    )
+    print(first_screen(summary, choice, roles=wanted.roles, page=place))
     if summary["outcome"] != "completed":
         raise RunFailedError("some jobs failed", cure="mawl report latest --all names them")
     return 0
 
 
-def _forecast(asked: Asked, work: Machine, folder: Path) -> Choice | None:
+def _forecast(wanted: Asked, work: Machine, folder: Path) -> Choice | None:
     """What a qualification would choose, by the same function as ``mawl qualify --plan``."""
     with contextlib.suppress(MawlError):
         model = CalibratedModel(open_run(folder), None)
-        return Chooser(asked, work.look(), model, 60.0 * asked.minutes).choose({})
+        return Chooser(wanted, work.look(), model, 60.0 * wanted.minutes).choose({})
     return None
 
 

@@ -3,61 +3,33 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError, UsageError
-from mawl.measure.kernel import die_with_parent
+from mawl.campaigns.command import without_settings
+from mawl.campaigns.process import answered
+from mawl.errors import InterruptedRunError
+from mawl.spec.answer import Task
 
-LOOK_SECONDS = 0.25
 
+def carried(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:
+    """Do a task to its end; a run whose jobs failed has come to its end, too.
 
-def carried(
-    words: Sequence[str], log: Path, directory: str, lock: int | None, show: Callable[[str], None]
-) -> None:
-    """Run ``mawl WORDS`` to its end; raises what it ended with, by its exit status.
-
-    What it says goes into ``log``, and its last line is shown meanwhile.
+    What it says goes into ``log``, and its last line is shown meanwhile.  Raises what it ended with.
     """
-    parent = os.getpid()
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mawl", *words],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=file,
-            pass_fds=() if lock is None else (lock,),
-            process_group=0,
-            preexec_fn=lambda: die_with_parent(parent, signal.SIGTERM),
-        )
-        try:
-            while process.poll() is None:
-                try:
-                    process.wait(timeout=LOOK_SECONDS)
-                except subprocess.TimeoutExpired:
-                    show(_last_line(log))
-        except BaseException:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait()
-            except BaseException:
-                process.kill()
-                process.wait()
-                raise
-            raise
-    status, sentence = process.returncode, _last_line(log).removeprefix(f"mawl {words[0]}: ")
-    if status == 130 or status < 0:
+    log.write_bytes(b"")
+    answer = answered(
+        task,
+        log,
+        directory=directory,
+        environment=without_settings(os.environ),
+        kept_open=() if lock is None else (lock,),
+        look=lambda: show(_last_line(log)),
+    )
+    if answer.status == 130:
         raise InterruptedRunError("the run was stopped")
-    if status == 2:
-        raise UsageError(sentence)
-    if status == 1:
-        raise UnsuitableMachineError(sentence)
-    if status:
-        raise MawlError(f"mawl {words[0]} ended with status {status}", where=str(log), why=sentence)
+    if answer.failure is not None:
+        raise answer.failure.error()
 
 
 def _last_line(log: Path) -> str:

@@ -17,7 +17,7 @@ from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.campaigns.qualify.work import FreeSpace, Model, RunSeen, RunWish, Seen
-from mawl.errors import MawlError, UnreadableRunError, UnsuitableMachineError
+from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
 from mawl.measure.noise import NoiseWatch
@@ -37,6 +37,8 @@ from mawl.probe.choice import MIB, Choice, default_shapes
 from mawl.probe.place import Place
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
+from mawl.spec.answer import Task
+from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.store.facts import read_facts, write_facts
 from mawl.store.files import replace_file
@@ -142,29 +144,39 @@ class Machine:
 
     def generate(self, wish: RunWish, log: Path) -> None:
         """Make the input tables of a run, as far as they are not there."""
-        carried(["generate", *self._words(wish)], log, self._directory, self._lock, self._show)
+        self._carried(Task(spec=self._spec(wish), verb="generate"), log)
 
     def run(self, wish: RunWish, folder: Path, log: Path) -> None:
         """Make a run; a run whose jobs failed is over, too."""
-        words = ["run", *self._words(wish), f"--cache={wish.cache}", f"--output={folder}", "--html=no"]
-        if (self._folder / "probe.json").exists():
-            words.append(f"--probe={self._folder / 'probe.json'}")
-        try:
-            carried(words, log, self._directory, self._lock, self._show)
-        except MawlError:
-            if self.outcome(folder) not in ("failed", "aborted"):
-                raise
+        probe = self._folder / "probe.json"
+        spec = msgspec.structs.replace(
+            self._spec(wish), output=str(folder), probe=str(probe) if probe.exists() else None
+        )
+        self._carried(Task(spec=spec), log)
 
-    def _words(self, wish: RunWish) -> list[str]:
+    def _carried(self, task: Task, log: Path) -> None:
+        carried(task, log, self._directory, self._lock, self._show)
+
+    def _spec(self, wish: RunWish) -> RunSpec:
         """How a wish is asked for."""
-        roles = [word for role in ROLES for word in (f"--{role}", *self._asked.roles[role])]
-        same = [f"--scale={wish.scale}", f"--volume-order={self._asked.volume_order}", *roles]
+        spec = RunSpec(
+            workload=self._asked.workload,
+            sessions=wish.sessions,
+            scale=wish.scale,
+            cache=wish.cache,
+            volume_order=self._asked.volume_order,
+            runs=str(self._folder / "runs"),
+            html=False,
+            data=tuple(self._asked.roles["data"]),
+            work=tuple(self._asked.roles["work"]),
+            util=tuple(self._asked.roles["util"]),
+        )
         if wish.sessions is not None:
-            return ["mixed20", f"--sessions={wish.sessions}", *same]
+            return spec
         file = self._folder / ALONE
         if not file.exists():
             replace_file(file, workload_toml(alone_workload()).encode())
-        return [str(file), *same]
+        return msgspec.structs.replace(spec, workload=str(file))
 
     def outcome(self, folder: Path) -> RunOutcome | None:
         """What became of a run; None where it did not begin."""
