@@ -141,7 +141,6 @@ async def conducted(fakes: FakeNodes) -> float:
             run_id=f"f-node{number}",
             node=f"node{number}",
             plan=fakes.plan,
-            roles={role: [f"/{role}"] for role in ROLES},
             folder="",
             lease_seconds=30.0,
         )

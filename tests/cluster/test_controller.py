@@ -24,7 +24,6 @@ from mawl.cluster.link import NoAnswerError
 from mawl.cluster.words import NodeTask
 from mawl.errors import MawlError
 from mawl.launch.sweep import live_runs
-from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
@@ -32,6 +31,7 @@ from mawl.runner.counting import leftover_counters
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.restrict import CGROUPS, GROUP_PREFIX
 from mawl.spec.options import OnLostNode
+from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover
 from tests.fakes.local_nodes import LocalLink, Watcher
@@ -68,9 +68,11 @@ class Lab:
                 run_id=f"{RUN}-{name}",
                 node=name,
                 plan=plan,
-                roles={
-                    role: [str(directory / (role if role == "data" else f"{role}-{name}"))] for role in ROLES
-                },
+                spec=RunSpec(
+                    data=(str(directory / "data"),),
+                    work=(str(directory / f"work-{name}"),),
+                    util=(str(directory / f"util-{name}"),),
+                ),
                 folder=str(directory / "there" / f"{RUN}-{name}"),
                 lease_seconds=lease_seconds,
             )

@@ -11,9 +11,9 @@ import pytest
 from mawl.cluster.mirror import Mirror
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.words import Ended, Halt, NodeTask, Notice, Refused, to_node
-from mawl.model.options import ROLES
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
+from mawl.spec.answer import Failure
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from tests.fakes.local_nodes import Watcher
@@ -26,7 +26,6 @@ def node(watcher: Watcher) -> RemoteNode:
         run_id="r-n1",
         node="n1",
         plan=make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005),
-        roles={role: [f"/{role}"] for role in ROLES},
         folder="there",
         lease_seconds=1.0,
     )
@@ -53,7 +52,11 @@ def answer(
     ("words", "exit_status", "outcome"),
     [
         ([Ended("failed", "1 of 8 jobs did not finish")], 0, ("failed", "1 of 8 jobs did not finish")),
-        ([Refused("no space there")], 1, ("failed", "no space there")),
+        (
+            [Refused(Failure(kind="UnsuitableMachineError", what="no space there"))],
+            1,
+            ("failed", "no space there"),
+        ),
         ([], -9, ("failed", "its runner ended without a word (killed by signal 9): the last line")),
         ([], 3, ("failed", "its runner ended without a word (exit status 3): the last line")),
     ],

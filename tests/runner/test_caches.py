@@ -15,6 +15,7 @@ from mawl.plan.workload import load_workload, make_plan
 from mawl.runner import caches
 from mawl.runner.caches import MOST_REMARKS, deny_cache, prepare_inputs, require_uncached
 from mawl.runner.request import RunRequest
+from mawl.spec.record import RunSpec
 from mawl.volumes import Volumes
 
 SIZE = 2**20
@@ -35,7 +36,7 @@ def request(tmp_path: Path, cache: CacheMode | None = None) -> RunRequest:
         plan=make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005),
         catalogue=CATALOGUE,
         inputs=tables,
-        cache=cache,
+        spec=RunSpec(cache=cache),
     )
 
 

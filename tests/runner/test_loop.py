@@ -20,6 +20,7 @@ from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Opening, RunRequest, Status
 from mawl.runner.sampling import Sampling
+from mawl.spec.record import RunSpec
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.volumes import Volumes
@@ -96,8 +97,7 @@ class Bench:
                     for job in plan.jobs()
                     for table in CATALOGUE[job.program].inputs
                 },
-                on_failure=on_failure,
-                timeout_seconds=timeout_seconds,
+                spec=RunSpec(on_failure=on_failure, timeout_seconds=timeout_seconds),
             ),
             node="n1",
             launcher=launcher,

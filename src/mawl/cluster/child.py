@@ -34,7 +34,7 @@ from mawl.cluster.words import (
     Seek,
     Seen,
 )
-from mawl.errors import InterruptedRunError, MawlError
+from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import space_of
@@ -47,6 +47,7 @@ from mawl.runner.inputs import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
+from mawl.spec.answer import Failure
 from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
 
@@ -82,9 +83,11 @@ class Node:
 
     def __init__(self, task: NodeTask, line: Line) -> None:
         self.task, self.line = task, line
-        self.volumes = Volumes({role: [Path(path) for path in task.roles[role]] for role in ROLES})
-        self.needed = needs(task.plan, CATALOGUE, spawn=task.start_mode == "spawn")
-        self.cpus = parse_cores(task.cores) if task.cores else None
+        self.volumes = Volumes(
+            {role: [Path(path) for path in paths] for role, paths in task.spec.directories().items()}
+        )
+        self.needed = needs(task.plan, CATALOGUE, spawn=task.spec.start == "spawn")
+        self.cpus = parse_cores(task.spec.cores) if task.spec.cores else None
         self.folder = Path(task.folder).absolute()
         self._made_seconds = self._made_cpu_seconds = 0.0
 
@@ -112,7 +115,7 @@ class Node:
                 folder=str(self.folder),
                 boot_id=machine.boot_id,
                 network=network_namespace(),
-                warning=check_memory(self.needed, self.task.memory_limit_bytes),
+                warning=check_memory(self.needed, self.task.spec.memory_limit_bytes),
                 needed_bytes=self.needed.space_bytes,
                 free_bytes={role: self._free_bytes(role) for role in ROLES},
             )
@@ -155,25 +158,25 @@ class Node:
 
     def _make(self, word: Make) -> None:
         part = msgspec.structs.replace(self.needed, tables=tuple(word.tables))
-        check_space(self.task.plan, part, self.volumes, self.task.volume_order)
+        check_space(self.task.plan, part, self.volumes, self.task.spec.volume_order)
         made = make_inputs(
             self.task.plan,
             self.volumes,
             part,
-            order=self.task.volume_order,
+            order=self.task.spec.volume_order,
             processes=self._processes(),
         )
         self._made_seconds, self._made_cpu_seconds = made.seconds, made.cpu_seconds
         self.line.say(Made())
 
     def _processes(self) -> int:
-        return self.task.processes or len(self.cpus or os.sched_getaffinity(0))
+        return self.task.spec.processes or len(self.cpus or os.sched_getaffinity(0))
 
     def _run(self) -> None:
         task = self.task
-        check_space(task.plan, self.needed, self.volumes, task.volume_order)
+        check_space(task.plan, self.needed, self.volumes, task.spec.volume_order)
         inputs = make_inputs(
-            task.plan, self.volumes, self.needed, order=task.volume_order, processes=self._processes()
+            task.plan, self.volumes, self.needed, order=task.spec.volume_order, processes=self._processes()
         )
         facts = carry_out(
             RunRequest(
@@ -183,17 +186,10 @@ class Node:
                 plan=task.plan,
                 catalogue=with_commands(task.plan, CATALOGUE),
                 inputs=inputs.directories,
-                start_mode=task.start_mode,
-                on_failure=task.on_failure,
+                spec=task.spec,
                 cpus=self.cpus,
-                memory_limit_bytes=task.memory_limit_bytes,
-                timeout_seconds=task.timeout_seconds,
-                volume_order=task.volume_order,
-                cache=task.cache,
-                drop_caches=task.drop_caches,
-                compressibility=task.compressibility,
                 load_before=load_before(),
-                free_space=free_space(self.volumes, self.needed, task.volume_order),
+                free_space=free_space(self.volumes, self.needed, task.spec.volume_order),
             ),
             self.volumes,
             Teller(self.line),
@@ -230,14 +226,14 @@ def main() -> int:
     try:
         (Node if task.watch is None else StorageNode)(task, line).carry()
     except MawlError as error:
-        line.say(Refused(str(error)))
+        line.say(Refused(Failure.of(error)))
         return 1
     except KeyboardInterrupt:
-        line.say(Refused(str(InterruptedRunError("stopped before its jobs began"))))
+        line.say(Refused(Failure.of(InterruptedRunError("stopped before its jobs began"))))
         return 1
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        line.say(Refused(where + (error.strerror or str(error)).lower()))
+        what, where = (error.strerror or str(error)).lower(), str(error.filename or "") or None
+        line.say(Refused(Failure.of(UnsuitableMachineError(what, where=where))))
         return 1
     return 0
 

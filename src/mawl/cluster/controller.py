@@ -20,7 +20,7 @@ from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
 from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.model.options import ROLES, Role
+from mawl.model.options import Role
 from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -143,7 +143,7 @@ class Controller:
         looked = {node.name: node.looked for node in self.nodes if node.looked is not None}
         tokens = {node.name: node.task.run_id for node in self.nodes}
         for role in self.request.shared:
-            require_shared(role, self.nodes[0].task.roles[role], tokens, seen)
+            require_shared(role, self.nodes[0].task.spec.directories()[role], tokens, seen)
         for role in ("work", "util"):
             for group in groups(role, tokens, seen):
                 check_shared_space(role, group, looked)
@@ -184,14 +184,15 @@ class Controller:
             outcome="running",
             started_at=self.now(),
             command=self.request.command,
-            start_mode=first.start_mode,
-            on_failure=first.on_failure,
+            spec=first.spec,
+            start_mode=first.spec.start,
+            on_failure=first.spec.on_failure,
             planned_jobs=[
                 msgspec.structs.replace(job, job=Correction(name, 0.0).name(job.job))
                 for name, plan in plans.items()
                 for job in planned_jobs(plan, with_commands(plan, CATALOGUE), name)
             ],
-            roles={role: first.roles[role] for role in ROLES},
+            roles={role: list(places) for role, places in first.spec.directories().items()},
             link_bytes_per_second=self.request.link_bytes_per_second,
         )
 
@@ -202,7 +203,7 @@ class Controller:
             node.run_started_at = facts.started_at
             node.tell(Carry())
         first = self.nodes[0].task
-        self.listener.launching(first.start_mode, facts.workload.gate_jobs or 0)
+        self.listener.launching(first.spec.start, facts.workload.gate_jobs or 0)
         while not all(node.ready is not None or node.over for node in self.every):
             await self._change()
         await self._copy_heads()

@@ -107,8 +107,8 @@ class RemoteNode:
                 self.status = status
             case Ended():
                 self.ended = word
-            case Refused(sentence=sentence):
-                self.refused = sentence
+            case Refused(failure=failure):
+                self.refused = str(failure.error())
             case Notice(text=text):
                 self._listener.notice(f"{self.name}: {text}")
 

@@ -8,34 +8,27 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.options import CacheMode, OnFailure, Role, StartMode, VolumeOrder
+from mawl.model.options import Role
 from mawl.model.records import RunOutcome
 from mawl.plan.needs import TableNeed
 from mawl.plan.workload import Plan
 from mawl.runner.request import Status
+from mawl.spec.answer import Failure
+from mawl.spec.record import RunSpec
 
 
 class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that decides what a node does; ``run_id`` is its own, ``folder`` absolute or below the
-    directory that its agent runs in.  Without a word for ``lease_seconds`` the node stops by itself."""
+    """Everything that decides what a node does: ``spec`` is that of the whole run, its places absolute;
+    ``run_id`` is the node's own, ``folder`` absolute or below the directory that its agent runs in.  Without
+    a word for ``lease_seconds`` the node stops by itself."""
 
     run_id: str
     node: str
     plan: Plan
-    roles: dict[Role, list[str]]
+    spec: RunSpec = RunSpec()
     folder: str
     lease_seconds: float
     command: list[str] = []
-    start_mode: StartMode = "zygote"
-    on_failure: OnFailure = "continue"
-    cores: str | None = None
-    memory_limit_bytes: int | None = None
-    timeout_seconds: float | None = None
-    volume_order: VolumeOrder = "rotation"
-    cache: CacheMode | None = None
-    drop_caches: bool = False
-    compressibility: bool = False
-    processes: int | None = None
     watch: list[str] | None = None
     """Not None: a storage server, which runs nothing; its collectors watch these block devices, and all."""
 
@@ -122,9 +115,9 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
 
 
 class Refused(msgspec.Struct, frozen=True, tag="refused"):
-    """The node cannot go on: an error's sentence."""
+    """The node cannot go on, and its error says why."""
 
-    sentence: str
+    failure: Failure
 
 
 FromNode = Looked | Seen | Made | Ready | Going | Notice | Ended | Refused

@@ -94,25 +94,16 @@ def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Seq
     """What all nodes have in common; the folder is that of their run folders."""
     from mawl.cluster.words import NodeTask
 
-    directories = volumes_of(spec).directories  # the same paths on every node
+    # The same paths on every node.
+    places = {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}
     return NodeTask(
         run_id=run_id,
         node="",
         plan=plan,
-        roles={role: [str(path) for path in paths] for role, paths in directories.items()},
+        spec=msgspec.structs.replace(spec, **places),
         folder=nodes.node_runs,
         lease_seconds=nodes.node_timeout_seconds / 2,
         command=list(command),
-        start_mode=spec.start,
-        on_failure=spec.on_failure,
-        cores=spec.cores,
-        memory_limit_bytes=spec.memory_limit_bytes,
-        timeout_seconds=spec.timeout_seconds,
-        volume_order=spec.volume_order,
-        cache=spec.cache,
-        drop_caches=spec.drop_caches,
-        compressibility=spec.compressibility,
-        processes=spec.processes,
     )
 
 

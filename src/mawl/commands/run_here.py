@@ -65,15 +65,8 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         plan=plan,
         catalogue=with_commands(plan, CATALOGUE),
         inputs=inputs.directories,
-        start_mode=spec.start,
-        on_failure=spec.on_failure,
+        spec=spec,
         cpus=cpus,
-        memory_limit_bytes=spec.memory_limit_bytes,
-        timeout_seconds=spec.timeout_seconds,
-        volume_order=spec.volume_order,
-        cache=spec.cache,
-        drop_caches=spec.drop_caches,
-        compressibility=spec.compressibility,
     )
     times = Times(request, volumes, runs, read_machine())
     if spec.solo:

@@ -22,6 +22,7 @@ from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
+from mawl.spec.record import RunSpec
 
 RunKind = Literal["measured", "imported", "simulated"]
 CoreBasis = Literal["physical core", "vCPU"]
@@ -339,6 +340,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     outcome_reason: str | None = None
     ended_at: float | None = None
     command: list[str] = []
+    spec: RunSpec | None = None
+    """What was asked, whole; None in imported and simulated runs, and in those of format 2.0 and before."""
     start_mode: StartMode | None = None
     on_failure: OnFailure | None = None
     nodes: list[NodeFacts] = []

@@ -28,7 +28,9 @@ def assignment(
 
     Its results lie on one volume of data: ``turns`` say where the job begins.
     """
-    results = choose(request.volume_order, [place.parent for place in places["data"]], turns.get("data", 0))
+    results = choose(
+        request.spec.volume_order, [place.parent for place in places["data"]], turns.get("data", 0)
+    )
     return Assignment(
         run_id=request.run_id,
         job=job.job,
@@ -46,7 +48,7 @@ def assignment(
         work=[str(place) for place in places["work"]],
         util=[str(place) for place in places["util"]],
         log=str((request.folder / "logs" / f"{job.job}.log").absolute()),
-        volume_order=request.volume_order,
+        volume_order=request.spec.volume_order,
         turns=dict(turns),
         counters=counters,
     )

@@ -23,7 +23,7 @@ WARM_RATIO = 0.99
 
 def prepare_cache(request: RunRequest, volumes: Volumes) -> CacheFacts:
     """Do what ``--cache`` asks before the start; ``none`` also needs what :func:`require_uncached` says."""
-    if request.cache == "none":
+    if request.spec.cache == "none":
         require_uncached(volumes.directories, library(os.environ).reason)
     return prepare_inputs(request)
 
@@ -38,21 +38,21 @@ def prepare_inputs(request: RunRequest) -> CacheFacts:
         path for directory in set(request.inputs.values()) for path in directory.rglob("*") if path.is_file()
     )
     remarks: list[str] = []
-    if request.cache in ("cold", "none"):
+    if request.spec.cache in ("cold", "none"):
         remarks = drop(files)
-        if request.drop_caches:
+        if request.spec.drop_caches:
             drop_machine_wide()
-    elif request.cache == "warm":
+    elif request.spec.cache == "warm":
         remarks = load(files)
     found = residency(files)
     return CacheFacts(
-        mode=request.cache,
+        mode=request.spec.cache,
         input_bytes=found.bytes,
         resident_bytes=found.resident_bytes,
         source=found.source,
         reason=found.reason,
-        machine_wide=request.cache == "cold" and request.drop_caches,
-        remarks=_shortest(remarks) + _remains(request.cache, found, files),
+        machine_wide=request.spec.cache == "cold" and request.spec.drop_caches,
+        remarks=_shortest(remarks) + _remains(request.spec.cache, found, files),
     )
 
 

@@ -75,9 +75,9 @@ class RunLoop:
         self.opening = opening
         self.monotonic = monotonic
         self.now = now
-        self.progress = Progress(request.plan, request.on_failure)
+        self.progress = Progress(request.plan, request.spec.on_failure)
         counts = {role: len(places) for role, places in volumes.directories.items()}
-        self.turns = turns(request.plan, request.catalogue, counts, request.volume_order)
+        self.turns = turns(request.plan, request.catalogue, counts, request.spec.volume_order)
         self.jobs: dict[str, JobRun] = {}
         self.ended: list[JobRecord] = []
         self.hello: Hello | None = None
@@ -88,7 +88,7 @@ class RunLoop:
         self.lost: str | None = None
         self._zero = 0.0
         self._level = 0
-        self._limited = request.timeout_seconds is not None or any(
+        self._limited = request.spec.timeout_seconds is not None or any(
             job.timeout_seconds is not None for job in request.plan.jobs()
         )
         self._complaints = 0
@@ -123,11 +123,11 @@ class RunLoop:
     # -- before the clock starts -------------------------------------------------------------
 
     def _greet(self) -> None:
-        self.listener.launching(self.request.start_mode, self.request.plan.gate_jobs)
+        self.listener.launching(self.request.spec.start, self.request.plan.gate_jobs)
         while self.hello is None and self.lost is None and self._level < 2:
             self._turn(TICK_SECONDS)
         if self.hello is not None:
-            self._event("launcher_ready", detail=self.request.start_mode)
+            self._event("launcher_ready", detail=self.request.spec.start)
 
     def _gather_at_gate(self) -> None:
         """Make the jobs of the start gate ready; they wait there until all of them are."""
@@ -252,7 +252,7 @@ class RunLoop:
             log.write_text(job_log(record, run.steps, platform=self.platform), encoding="utf-8")
         self._keep(record)
         self._event("job_ended", job=name, detail=record.outcome)
-        if self.progress.stopped and record.outcome != "finished" and self.request.on_failure == "abort":
+        if self.progress.stopped and record.outcome != "finished" and self.request.spec.on_failure == "abort":
             self._stop_all("stopped", self.progress.stopped)
 
     def _keep(self, record: JobRecord) -> None:
@@ -284,7 +284,7 @@ class RunLoop:
     def _limits(self) -> Iterator[tuple[JobRun, float]]:
         """When jobs must end (on the monotonic clock), of those that are not being stopped already."""
         for run in self._running() if self._limited else ():
-            seconds = run.plan.timeout_seconds or self.request.timeout_seconds
+            seconds = run.plan.timeout_seconds or self.request.spec.timeout_seconds
             if seconds is not None and run.started_monotonic is not None and run.stopping is None:
                 yield run, run.started_monotonic + seconds
 
@@ -292,7 +292,7 @@ class RunLoop:
         now = self.monotonic()
         for run, limit in list(self._limits()):
             if now >= limit:
-                seconds = run.plan.timeout_seconds or self.request.timeout_seconds
+                seconds = run.plan.timeout_seconds or self.request.spec.timeout_seconds
                 self._stop(run, "timed_out", f"the job was stopped at its time limit of {seconds:g} s")
 
     def _interrupted(self) -> None:

@@ -8,19 +8,19 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.options import CacheMode, OnFailure, StartMode, VolumeOrder
 from mawl.model.records import JobRecord
 from mawl.model.run import Alone, FreeSpace, LoadBefore
 from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
+from mawl.spec.options import StartMode
+from mawl.spec.record import RunSpec
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that decides a run.
 
     ``inputs`` maps (table, scale, replica) to the directory of that input table; ``cpus`` are the
-    processors the jobs may use (None: all); ``memory_limit_bytes`` bounds jobs and page cache
-    together by a control group.
+    processors the jobs may use (None: all).
     """
 
     run_id: str
@@ -30,21 +30,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     catalogue: Mapping[str, Program]
     inputs: Mapping[tuple[str, float, int], Path]
-    start_mode: StartMode = "zygote"
-    on_failure: OnFailure = "continue"
+    spec: RunSpec = RunSpec()
+    """What was asked: limits, cache, start, failure policy.  Its places may be relative, unlike those of the
+    volumes that the run is given."""
     cpus: tuple[int, ...] | None = None
-    memory_limit_bytes: int | None = None
-    timeout_seconds: float | None = None
-    """Per-job time limit for jobs whose plan names none."""
-    volume_order: VolumeOrder = "rotation"
-    """How the volumes of a role take turns."""
-    cache: CacheMode | None = None
-    """What becomes of the input tables in the page cache before the start; None: nothing.  With ``none`` the
-    files of the roles are kept out of it during the run, too."""
-    compressibility: bool = False
-    """Whether to look at what compression would save on the roles."""
-    drop_caches: bool = False
-    """With ``cold``: drop the caches of the whole machine, too (root)."""
     alone: tuple[Alone, ...] = ()
     """Times alone of the plan's jobs, as far as they are known."""
     load_before: LoadBefore | None = None

@@ -72,7 +72,7 @@ def carry_out(
         cleanup.callback(writer.close)
         cleanup.callback(volumes.release)
         volumes.claim(request.run_id)
-        restriction = Restriction(request.run_id, request.memory_limit_bytes)
+        restriction = Restriction(request.run_id, request.spec.memory_limit_bytes)
         cleanup.callback(restriction.close)
         counting = _counting(request, volumes)
         cleanup.callback(counting.close)
@@ -97,7 +97,7 @@ def carry_out(
             interrupts=interrupts,
             opening=clean,
         )
-        looking = RunCompressibility(volumes, request) if request.compressibility else None
+        looking = RunCompressibility(volumes, request) if request.spec.compressibility else None
         cleanup.callback(looking.close if looking is not None else lambda: None)
         try:
             loop.run()
@@ -130,7 +130,7 @@ def _counting(request: RunRequest, volumes: Volumes) -> Counting:
         volumes.directories,
         request.folder,
         jobs=request.plan.peak_concurrent,
-        uncached=request.cache == "none",
+        uncached=request.spec.cache == "none",
     )
 
 
@@ -159,9 +159,9 @@ def _launcher(request: RunRequest, restriction: Restriction, counting: Counting)
     if commands == {True}:
         return made("bare")
     return (
-        made(request.start_mode)
+        made(request.spec.start)
         if True not in commands
-        else Launchers(made(request.start_mode), made("bare", None))
+        else Launchers(made(request.spec.start), made("bare", None))
     )
 
 
@@ -235,7 +235,7 @@ def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
     if loop.lost is not None:
         return "failed", f"the launcher was lost: {loop.lost}"
     bad = [record for record in loop.ended if record.outcome != "finished"]
-    if bad and loop.request.on_failure == "abort":
+    if bad and loop.request.spec.on_failure == "abort":
         return "aborted", loop.progress.stopped
     if bad:
         return "failed", f"{len(bad)} of {len(loop.ended)} jobs did not finish"

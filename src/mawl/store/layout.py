@@ -16,6 +16,7 @@ History of the format
        before), series of the samples alike;
        run.json: dirty, what memory held of writes at the gate and at the end; runs of the times alone,
        with their waits
+  2.1  run.json: spec, what was asked of the run, whole
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -23,7 +24,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "2.0"
+FORMAT_VERSION = "2.1"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

@@ -99,9 +99,10 @@ def instant_of(name: str, value: object) -> float:
 
 def _drop_unknown_options(facts: Plain) -> None:
     """Options refuse unknown names in a user's file; in a run they are a newer writer's."""
-    workload = facts.get("workload")
-    if isinstance(workload, dict) and isinstance(workload.get("options"), dict):
-        known = {
-            name: value for name, value in workload["options"].items() if name in Options.__struct_fields__
-        }
-        facts["workload"] = {**workload, "options": known}
+    for part in ("workload", "spec"):
+        held = facts.get(part)
+        if isinstance(held, dict) and isinstance(held.get("options"), dict):
+            known = {
+                name: value for name, value in held["options"].items() if name in Options.__struct_fields__
+            }
+            facts[part] = {**held, "options": known}
