@@ -24,7 +24,7 @@ from mawl.analysis.view import StoredView
 from mawl.campaigns.lab.down import remove_trials, take_away, take_down
 from mawl.campaigns.lab.evidence import with_evidence
 from mawl.campaigns.lab.record import read_record
-from mawl.campaigns.lab.run import Busy, Choices, Experiment, role_arguments
+from mawl.campaigns.lab.run import Busy, Choices, Experiment, role_places
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.published import as_block
 from mawl.config.published import published_result
@@ -41,6 +41,8 @@ from mawl.model.lab import LabRecord
 from mawl.plan.scale import parse_scale
 from mawl.plan.workload import load_workload
 from mawl.reporters import json, lab
+from mawl.spec.record import RunSpec
+from mawl.spec.sources import as_command
 from mawl.store import open_run
 from mawl.store.layout import LATEST
 
@@ -115,7 +117,9 @@ def _up(arguments: argparse.Namespace) -> int:
     for line in left_out:
         print(line)
     for arm in arms if standing.fabric is None else []:
-        print(f"arm {arm.name}: mawl run {shlex.join(role_arguments(standing, arm))}")
+        print(
+            f"arm {arm.name}: mawl {shlex.join(as_command(msgspec.structs.replace(RunSpec(), **role_places(standing, arm))))}"
+        )
     if standing.fabric is not None:
         first = standing.fabric.clients[0]
         print(f"at {first}: {shlex.join(standing.fabric.inside(first))} COMMAND")

@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.campaigns.lab.run import MOST_BUSY_RATIO, MOST_LOWERINGS, SLOWER, Busy, Choices, Experiment, reason
+from mawl.campaigns.lab.run import MOST_BUSY_RATIO, MOST_LOWERINGS, SLOWER, Busy, Choices, Experiment
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
 from mawl.lab.build import Bed
 from mawl.lab.state import BedState, VolumeState, boot_id
+from mawl.spec.answer import Task
 from mawl.store.facts import write_facts
 from tests.fakes.stored_run import facts
 
@@ -67,16 +68,16 @@ class StillBed(Bed):
 
 
 class Ran(Experiment):
-    """Writes what `mawl run` would, and keeps its words; ``error`` is raised by the first run."""
+    """Writes what a run would, and keeps its tasks; ``error`` is raised by the first run."""
 
     error: BaseException | None = None
 
-    def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
-        self.words: list[Sequence[str]] = [*getattr(self, "words", []), words]
-        if words[0] == "run":
+    def _mawl(self, task: Task, inside: Sequence[str] = ()) -> None:
+        self.tasks: list[Task] = [*getattr(self, "tasks", []), task]
+        if task.verb == "run":
             if self.error is not None:
                 raise self.error
-            folder = Path(words[words.index("--output") + 1])
+            folder = Path(task.spec.output or "")
             folder.mkdir()
             write_facts(folder, facts(run_id=folder.name, outcome="completed"))
 
@@ -90,24 +91,11 @@ def experiment(directory: Path, *found: Busy, repeats: int = 1) -> tuple[Ran, St
     return Ran(bed, ARMS, Choices(), directory / "runs", lambda _: next(readings), said.append), bed, said
 
 
-def test_what_mawl_said_is_why_it_failed_over_a_bed(tmp_path: Path) -> None:
+def test_the_error_of_the_process_is_why_it_failed_over_a_bed(tmp_path: Path) -> None:
     bed = StillBed(tmp_path)
     made = Experiment(bed, ARMS, Choices(), tmp_path / "runs", lambda _: IDLE, lambda _: None)
     with pytest.raises(RunFailedError, match="failed over the bed: workload nano fixes its scale"):
         made.carry_out()
-
-
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        (["mawl run: a role is full", "outcome   failed", "run folder: r"], "a role is full"),
-        (["carried   no", "outcome   failed; 2 jobs lost", "run folder: r"], "outcome   failed; 2 jobs lost"),
-        (["mawl generate: another verb's", "Killed"], "Killed"),
-        ([], None),
-    ],
-)
-def test_the_reason_is_what_says_most(lines: list[str], why: str | None) -> None:
-    assert reason(lines, "run") == why
 
 
 def on_disk(made: Ran) -> dict[str, Any]:
@@ -124,7 +112,8 @@ def test_arms_run_once_where_the_processors_were_free(tmp_path: Path) -> None:
         ("fast", 1.0, False),
     ]
     assert bed.factors == [1.0]
-    assert [words[0] for words in made.words] == ["generate", "generate", "run", "run"]
+    assert [task.verb for task in made.tasks] == ["generate", "generate", "run", "run"]
+    assert made.tasks[0].spec.data == (str(tmp_path / "v" / "data"),)
     assert bed.state.run_folders == [str((made.folder / arm.folder).resolve()) for arm in record.arms]
     assert on_disk(made) == json.loads(msgspec.json.encode(record))
 

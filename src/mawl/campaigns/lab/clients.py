@@ -14,7 +14,8 @@ from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.command import own_environment
 from mawl.lab.fabric import SERVER, Fabric
-from mawl.model.options import ROLES, Role
+from mawl.spec.nodes import NodesSpec
+from mawl.spec.options import ROLES, Role
 
 PORT = 8786
 PATIENCE_SECONDS = 60.0
@@ -31,9 +32,9 @@ class Clients:
         self._bed, self._fabric, self._folder = bed, fabric, folder
         folder.mkdir(mode=0o700)
 
-    def roles(self, roles: Sequence[Role] = ROLES) -> list[str]:
-        """``--data DIR`` and so on, as every client sees them."""
-        return [word for role in roles for word in (f"--{role}", str(self._fabric.shared / role))]
+    def roles(self, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
+        """The directory of each role, as every client sees it."""
+        return {role: (str(self._fabric.shared / role),) for role in roles}
 
     def at_client(self) -> list[str]:
         """What a command line begins with that runs where the first client is."""
@@ -48,8 +49,8 @@ class Clients:
         return self._fabric.lost()
 
     @contextlib.contextmanager
-    def started(self, arm: ArmSpec) -> Iterator[list[str]]:
-        """Scheduler and workers while a run goes on, links at the arm's rate; the run's further arguments."""
+    def started(self, arm: ArmSpec) -> Iterator[NodesSpec]:
+        """Scheduler and workers while a run goes on, links at the arm's rate; the nodes of its spec."""
         rate = self._bed.link_rate(arm)
         self._fabric.set_rate(rate)
         address = f"tcp://{self._fabric.address(SERVER)}:{PORT}"
@@ -62,12 +63,14 @@ class Clients:
             for name in (SERVER, *self._fabric.clients):
                 self._said(name, _REGISTERED)
             device = self._bed.device(self._fabric.spec.volume)
-            yield [
-                *("--cluster", address, "--shared", *ROLES),
-                *("--storage-node", f"{SERVER}={device}", "--link", str(round(rate))),
-                *("--node-timeout", f"{NODE_TIMEOUT_SECONDS:g}"),
-                *("--node-runs", str(self._folder / "nodes")),
-            ]
+            yield NodesSpec(
+                cluster=address,
+                shared=ROLES,
+                storage_node={SERVER: (device,)},
+                link_bytes_per_second=float(round(rate)),
+                node_timeout_seconds=NODE_TIMEOUT_SECONDS,
+                node_runs=str(self._folder / "nodes"),
+            )
 
     def _scheduler(self) -> subprocess.Popen[bytes]:
         host = f"tcp://{self._fabric.address(SERVER)}"

@@ -1,16 +1,12 @@
 """Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
 
-A run is ``mawl run`` as anybody would call it, in a process of its own.
+Each run is a process of its own (:mod:`mawl.campaigns.process`).
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import select
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +17,7 @@ from mawl.campaigns.lab.clients import Clients
 from mawl.campaigns.lab.record import new_folder, write_record
 from mawl.campaigns.lab.savings import SavingsReader
 from mawl.campaigns.order import in_turn
+from mawl.campaigns.process import answered
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
@@ -30,6 +27,9 @@ from mawl.lab.together import calibrate_all
 from mawl.model.lab import ArmRun, LabRecord
 from mawl.model.options import ROLES, Role
 from mawl.plan.turns import workload_toml
+from mawl.spec.answer import Task
+from mawl.spec.options import parse_options
+from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.units import parse_size
 
@@ -45,7 +45,6 @@ MOST_LOWERINGS = 2
 
 WORKLOAD = "workload.toml"
 _STOP_SECONDS = 60.0
-_LOOK_SECONDS = 2.0
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,14 +160,15 @@ class Experiment:
         """Make the inputs, once for each list of data volumes, while these are fast."""
         if self._clients is not None:
             self._say("making inputs on the shared file system")
-            words = [*self._plan(self._arms[0]), *self._clients.roles(("data",))]
-            self._mawl("generate", *words, inside=self._clients.at_client())
+            spec = msgspec.structs.replace(self._spec(self._arms[0]), **self._clients.roles(("data",)))
+            self._mawl(Task(spec=spec, verb="generate"), inside=self._clients.at_client())
             return
         for names in dict.fromkeys(tuple(arm.data) for arm in self._arms):
             self._say(f"making inputs on {', '.join(names)}")
             for arm in self._arms:
                 if tuple(arm.data) == names:
-                    self._mawl("generate", *self._plan(arm), *role_arguments(self.bed, arm, ("data",)))
+                    spec = msgspec.structs.replace(self._spec(arm), **role_places(self.bed, arm, ("data",)))
+                    self._mawl(Task(spec=spec, verb="generate"))
         if self._savings is not None:
             for arm in self._arms:
                 self._savings.inputs_made(arm)
@@ -187,16 +187,8 @@ class Experiment:
         folder = self._runs / f"{self.record.campaign_id}-{arm.name}-{len(self.record.arms) + 1}"
         self.bed.note_run(folder)
         self._say(f"running {arm.name}: {arm.title or arm.name}")
-        spec = self.bed.spec
-        roles = role_arguments(self.bed, arm) if self._clients is None else self._clients.roles()
-        words = [*self._plan(arm), *roles, "--output", str(folder), "--html", "no"]
-        if spec.cache is not None:
-            words += ["--cache", spec.cache]
-        if spec.memory_limit is not None:
-            words += ["--memory-limit", str(parse_size(spec.memory_limit))]
-        if spec.cores is not None:
-            words += ["--cores", spec.cores]
-        self._run(arm, words)
+        roles = role_places(self.bed, arm) if self._clients is None else self._clients.roles()
+        self._run(arm, msgspec.structs.replace(self._spec(arm), output=str(folder), **roles))
         facts, _ = read_facts(folder)
         busy = self._busy_of(folder)
         made = ArmRun(
@@ -211,17 +203,18 @@ class Experiment:
         self._note(arms=[*self.record.arms, made])
         return busy
 
-    def _run(self, arm: ArmSpec, words: Sequence[str]) -> None:
+    def _run(self, arm: ArmSpec, spec: RunSpec) -> None:
         """Run, and read what the arm's volumes saved where the bed asks for it."""
         if self._clients is not None:
-            with self._clients.started(arm) as more:
-                self._mawl("run", *words, *more, inside=self._clients.at_server())
+            with self._clients.started(arm) as nodes:
+                on_nodes = msgspec.structs.replace(spec, nodes=nodes)
+                self._mawl(Task(spec=on_nodes), inside=self._clients.at_server())
             return
         if self._savings is None:
-            self._mawl("run", *words)
+            self._mawl(Task(spec=spec))
             return
         with self._savings.keeper(arm) as keeper:
-            self._mawl("run", *words)
+            self._mawl(Task(spec=spec))
         self._say(f"reading what compression saved in {arm.name}")
         self._note(savings=[*self.record.savings, *self._savings.read(arm, keeper)])
 
@@ -236,52 +229,39 @@ class Experiment:
         file.write_text(workload_toml(given))
         return str(file)
 
-    def _plan(self, arm: ArmSpec) -> list[str]:
-        """The arguments that decide the plan."""
-        spec = self.bed.spec
-        chosen = self._choices.workload or arm.workload or self.record.workload
-        scale = self._choices.scale or (None if self._choices.workload else spec.scale)
-        options = {**spec.options, **arm.options}
-        words = [chosen] if scale is None else [chosen, "--scale", str(scale)]
-        return [
-            *words,
-            *(word for name, value in options.items() for word in ("--option", f"{name}={value}")),
-        ]
+    def _spec(self, arm: ArmSpec) -> RunSpec:
+        """What decides the runs of an arm, but for their places."""
+        bed = self.bed.spec
+        return RunSpec(
+            workload=self._choices.workload or arm.workload or self.record.workload,
+            scale=self._choices.scale or (None if self._choices.workload else bed.scale),
+            options=parse_options({**bed.options, **arm.options}, where=bed.name),
+            cache=bed.cache,
+            memory_limit_bytes=None if bed.memory_limit is None else parse_size(bed.memory_limit),
+            cores=bed.cores,
+            html=False,
+        )
 
-    def _mawl(self, *words: str, inside: Sequence[str] = ()) -> None:
-        """``mawl`` in the campaign folder, where no settings of the user's are; it must end well."""
+    def _mawl(self, task: Task, inside: Sequence[str] = ()) -> None:
+        """A task in the campaign folder, where no settings of the user's are; it must end well."""
         log = self.folder / "mawl.log"
-        with log.open("ab") as file:
-            start = file.tell()
-            process = subprocess.Popen(
-                [*inside, sys.executable, "-m", "mawl", *words],
-                cwd=self.folder,
-                env=own_environment(self.bed.mark),
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-            )
-            try:
-                status = self._status(process)
-            except BaseException:
-                _stop(process)
-                raise
-        if status != 0:
+        answer = answered(
+            task,
+            log,
+            directory=self.folder,
+            environment=own_environment(self.bed.mark),
+            inside=inside,
+            look=self._refuse_lost,
+            patience=_STOP_SECONDS,
+        )
+        if answer.status != 0:
             self._refuse_lost()
-            said = log.read_bytes()[start:].decode(errors="replace").strip().splitlines()
-            why = reason(said, words[0]) or f"exit status {status}"
-            raise RunFailedError(f"mawl {words[0]} failed over the bed", where=str(log), why=why)
-
-    def _status(self, process: subprocess.Popen[bytes]) -> int:
-        """How it ended; nobody waits for a file system whose server ended."""
-        if self._clients is not None:
-            ended = os.pidfd_open(process.pid)
-            try:
-                while not select.select([ended], [], [], _LOOK_SECONDS)[0]:
-                    self._refuse_lost()
-            finally:
-                os.close(ended)
-        return process.wait()
+            why = str(answer.failure.error()) if answer.failure else None
+            raise RunFailedError(
+                f"mawl {task.verb} failed over the bed",
+                where=str(log),
+                why=why or answer.outcome_reason or f"the run is {answer.outcome}",
+            )
 
     def _refuse_lost(self) -> None:
         """Raises where a process of the bed's network ended; what follows from it is no news."""
@@ -300,28 +280,6 @@ class Experiment:
         write_record(self.folder, self.record)
 
 
-def role_arguments(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> list[str]:
-    """``--data DIR...`` and so on: a directory for the role on each of its volumes."""
-    return [
-        word
-        for role in roles
-        for word in (f"--{role}", *(str(bed.place(name) / role) for name in arm.volumes(role)))
-    ]
-
-
-def reason(lines: Sequence[str], verb: str) -> str | None:
-    """Why ``mawl VERB`` failed, of what it printed: its last complaint, else the outcome, else its last."""
-    start = f"mawl {verb}: "
-    complaints = [line.removeprefix(start) for line in lines if line.startswith(start)]
-    outcomes = [line for line in lines if line.startswith("outcome ")]
-    return next((found[-1] for found in (complaints, outcomes, lines) if found), None)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end as Ctrl-C does, and kill it where it does not."""
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(timeout=_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def role_places(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
+    """By role a directory on each of its volumes."""
+    return {role: tuple(str(bed.place(name) / role) for name in arm.volumes(role)) for role in roles}
