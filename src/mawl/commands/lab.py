@@ -117,9 +117,8 @@ def _up(arguments: argparse.Namespace) -> int:
     for line in left_out:
         print(line)
     for arm in arms if standing.fabric is None else []:
-        print(
-            f"arm {arm.name}: mawl {shlex.join(as_command(msgspec.structs.replace(RunSpec(), **role_places(standing, arm))))}"
-        )
+        spec = msgspec.structs.replace(RunSpec(), **role_places(standing, arm))
+        print(f"arm {arm.name}: mawl {shlex.join(as_command(spec))}")
     if standing.fabric is not None:
         first = standing.fabric.clients[0]
         print(f"at {first}: {shlex.join(standing.fabric.inside(first))} COMMAND")
