@@ -122,7 +122,9 @@ def format_change(ratio: float) -> str:
 def format_percent(ratio: float) -> str:
     """A share for people: ``12 %``, ``0.3 %``."""
     percent = 100.0 * ratio
-    digits = 0 if percent >= 9.95 or percent < 0.05 else 1
+    if abs(percent) < 0.05:
+        return "0 %"
+    digits = 0 if abs(percent) >= 9.95 else 1
     return f"{percent:.{digits}f} %"
 
 

@@ -258,7 +258,7 @@ def _purpose_of(directory: Path) -> Purpose | None:
 def claim_directory(place: Path, run_id: str, purpose: Purpose) -> tuple[Path, int]:
     """A run's marked directory anywhere, and the lock to keep open for as long as the run lasts.
 
-    Errors as :meth:`Volumes.claim`; FileExistsError where it stands already.
+    Errors as :meth:`Volumes.claim`; FileExistsError where it is already there.
     """
     directory = place / f"{RUN_PREFIX}{run_id}"
     return directory, _make_marked(directory, f"run {run_id} as {purpose}")

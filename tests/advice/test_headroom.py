@@ -71,7 +71,7 @@ def test_with_others_at_the_devices_storage_has_none_and_says_why() -> None:
 def test_without_figures_of_the_devices_storage_has_none() -> None:
     block, missing = left(run_of({}))
     assert block["storage_ratio"] is None
-    assert missing["limit.headroom.storage_ratio"] == "no sample tells how long the devices were busy"
+    assert missing["limit.headroom.storage_ratio"] == "no sample says how long the devices were busy"
 
 
 def test_memory_is_held_against_the_limit_in_force() -> None:
@@ -98,4 +98,4 @@ def test_a_network_has_what_its_highest_window_left_of_its_speed() -> None:
     assert block["network_ratio"] == pytest.approx(0.2)
     assert "eth0" in block["network_source"]
     _, missing = left(run_of(rates))
-    assert missing["limit.headroom.network_ratio"] == "no interface or port tells its speed"
+    assert missing["limit.headroom.network_ratio"] == "no interface or port reports its speed"

@@ -42,7 +42,7 @@ def found(rates: dict[str, float], **node: Any) -> list[dict[str, Any]]:
 def test_the_next_mode_is_a_remark_with_its_command(node: dict[str, Any], mode: str, command: str) -> None:
     (one,) = found({}, **node)
     assert (one["rule"], one["severity"]) == ("smt", "remark")
-    assert "busy for 0.88 of the active phase" in one["sentence"]
+    assert "busy for 88 % of the active phase" in one["sentence"]
     assert "12.0 threads were runnable for 8 hardware threads" in one["sentence"]
     assert f"try {mode}" in one["cure"] and command in one["cure"]
 

@@ -83,7 +83,7 @@ def test_the_first_of_several_such_steps_is_the_knee() -> None:
         ({"jobs": 3.5}, 0.2, "fewer streams than 8 volumes"),
         ({"uneven": 4.0}, 0.2, "of what the busiest moved"),
         ({}, 0.8, "80% of the processors"),
-        ({}, 0.2, "none of caps, processors, streams and evenness"),
+        ({}, 0.2, "caps, processors, streams and evenness do not explain it"),
     ],
 )
 def test_what_held_the_step_after_the_knee(figures: dict[str, float], own_cpu: float, words: str) -> None:
@@ -99,7 +99,7 @@ def test_a_device_without_figures_gives_no_rate_and_no_knee() -> None:
     assert found.steps[1].bytes_per_second is None
     assert (found.knee, found.sentence) == (
         None,
-        "no knee can be told: bytes at a device are not known of every step",
+        "no knee can be found: bytes at a device are not known of every step",
     )
 
 

@@ -50,7 +50,7 @@ def test_a_job_that_could_not_be_counted_lowers_the_coverage() -> None:
     assert summary["io"]["unseen"] == [remark]
     assert summary["io"]["by_role"]["data"]["read_bytes"] == 4 * 400_000_000
     lines = roles(summary)
-    assert "counted: 0.80 of the bytes that the kernel saw; no program of the job" in lines[-1]
+    assert "counted: 80 % of the bytes that the kernel saw; no program of the job" in lines[-1]
 
 
 def test_where_no_job_could_be_counted_the_jobs_say_why() -> None:

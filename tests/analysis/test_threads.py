@@ -131,8 +131,8 @@ def test_a_factor_that_is_a_range_makes_a_range() -> None:
     ("of", "reason"),
     [
         (node(smt="on", logical_cpus=16, physical_cores=8), "applies to AIX sources only"),
-        (aix(None), "PURR.*no file tells the SMT mode"),
-        (aix(8, None), "no file tells the processor"),
+        (aix(None), "PURR.*no file says the SMT mode"),
+        (aix(8, None), "no file says the processor"),
         (aix(8, "PowerPC_POWER9"), "no share of a core is published for a thread of POWER9 with SMT-8"),
         (aix(1), "no share of a core is published for a thread of POWER8 with SMT-1"),
     ],

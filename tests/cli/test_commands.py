@@ -180,7 +180,7 @@ def test_placeholders_environment_and_places(mawl: Command) -> None:
         ('command = ["x"], success_exit_codes = [256]', "success_exit_codes", "[256]"),
         ('command = ["x"], log = "{work}/x.log"', "log", "no log_format"),
         ('command = ["x"], environment = { MAWL_JOB = "1" }', "environment", "'MAWL_JOB'"),
-        ('program = "wide_sort", check = ["x"]', "check", "it beside a program of mawl"),
+        ('program = "wide_sort", check = ["x"]', "check", "it together with a program of mawl"),
         ('name = "x"', "program", "no program and no command"),
     ],
 )

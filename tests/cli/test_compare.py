@@ -130,7 +130,7 @@ def test_wrong_use_is_a_sentence(
 
 def test_a_run_against_itself_wants_to_be_asked_for(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = str(runs / "before" / "b0")
-    with pytest.raises(UsageError, match=r"on both sides: it is held against itself; .*--anyway"):
+    with pytest.raises(UsageError, match=r"on both sides: it is compared with itself; .*--anyway"):
         call(run, run)
     assert "a job took as long" in said(capsys, run, run, "--anyway")
 

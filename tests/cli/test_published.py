@@ -27,7 +27,7 @@ def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture
     assert "REDP-5288-00" in out and "SAS Institute Inc" in out
     (row,) = [line for line in out.splitlines() if line.startswith("s822-xiv-20 ")]
     assert " ".join(row.split()) == (
-        "s822-xiv-20 20 71 16 19 h 35 min 0.70 4.50 GB/s 2.70 GB/s 169 MB/s 0.73"
+        "s822-xiv-20 20 71 16 19 h 35 min 0.70 4.50 GB/s 2.70 GB/s 169 MB/s 73 %"
     )
     assert max(map(len, out.splitlines())) <= LINE_WIDTH
 
@@ -47,7 +47,7 @@ def test_what_a_paper_does_not_give_is_blank(capsys: pytest.CaptureFixture[str])
     assert {"real time -", "per core: sustained 250 MB/s", "CPU/real of the sums -"} <= lines
     call("e980-fs9150-4")
     out = capsys.readouterr().out
-    assert "4 x -" in out and "above 1; the figure stands in a graph only" in out
+    assert "4 x -" in out and "above 1; the figure is in a graph only" in out
 
 
 def test_json_of_one_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:

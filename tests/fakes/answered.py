@@ -39,7 +39,7 @@ YES = Evidence(
             text="Cores twice as fast",
             sessions=30,
             gain_ratio=0.12,
-            reason="core_speed is 2 times the measured: no such forecast was held against a run",
+            reason="core_speed is 2 times the measured: no such forecast was compared with a run",
         ),
     ],
     again=AGAIN,
@@ -86,7 +86,7 @@ COMPUTE_NO = msgspec.structs.replace(
             text="Twice the cores",
             sessions=21,
             gain_ratio=0.47,
-            reason="cores is 2 times the measured: no such forecast was held against a run",
+            reason="cores is 2 times the measured: no such forecast was compared with a run",
         )
     ],
 )

@@ -74,9 +74,7 @@ def test_a_job_without_its_options_has_no_pattern_and_is_no_test() -> None:
     read = Read("fio", old, "fio.json")
     assert not [item for item in read.items if isinstance(item, Probe)]
     (skipped,) = read.context.skipped
-    assert skipped.reason == (
-        "job random-read: no options stand beside it (as of fio 2.2): its pattern is not known"
-    )
+    assert skipped.reason == ("job random-read: it has no options (as in fio 2.2): its pattern is not known")
     probe, _ = probe_of(document() + old)
     assert len(probe.targets[0].tests) == 1
 
@@ -130,5 +128,5 @@ def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: P
     made = import_files(Request(paths=[str(tmp_path / "fio.json")], folder=tmp_path / "run", run_id="run"))
     facts = open_run(tmp_path / "run").facts
     assert (facts.started_at, facts.ended_at) == (1_767_254_400.0, None)
-    assert "fio tells when it wrote" in facts.missing["ended_at"]
+    assert "fio records when it wrote" in facts.missing["ended_at"]
     assert not any("no file names a time" in remark for remark in made.remarks)

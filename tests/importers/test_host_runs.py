@@ -115,7 +115,7 @@ def test_what_two_files_tell_of_the_same_time_counts_once(tmp_path: Path) -> Non
     made, run = imported(tmp_path, path, other)
     device = StoredView(run).summary["host"]["device"]["vda"]
     assert device["written_bytes"] == pytest.approx(306184 * 1024)
-    assert any("another file tells of the same time" in skipped.reason for skipped in made.skipped)
+    assert any("another file has for the same time" in skipped.reason for skipped in made.skipped)
 
 
 def test_nodes_of_several_files_stand_side_by_side(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(t
         "blocked_seconds": dict.fromkeys(("data", "work", "util", "other")),
         "known": None,
     }
-    assert summary["missing"]["wait.run_queue_seconds"].startswith("a SAS log does not tell")
+    assert summary["missing"]["wait.run_queue_seconds"].startswith("a SAS log does not say")
 
 
 def test_logs_without_timestamps_have_figures_and_no_place_in_time(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
     assert summary["host"]["device"]["hdisk2"]["read_bytes"] == pytest.approx(2 * 1024 * 1200)
     assert summary["host"]["device"]["hdisk1"]["roles"] == ["data"]
     assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] is not None
-    assert any("over 100% of the time" in remark for remark in made.remarks)
+    assert any("cover 100% of the run" in remark for remark in made.remarks)
 
 
 def test_little_throughput_does_not_tell_against_a_host_of_which_little_may_have_been_asked(
@@ -66,7 +66,7 @@ def test_clocks_of_different_zones_are_asked_about_in_one_sentence(tmp_path: Pat
     assert not (tmp_path / "run").exists()
     made, run = imported(tmp_path, logs, recording, clocks=Clocks({}, parse_shifts([option])))
     assert run.job_records()[0].started_at == BEGAN + 300
-    assert any("over 100% of the time" in remark for remark in made.remarks)
+    assert any("cover 100% of the run" in remark for remark in made.remarks)
 
 
 def test_zones_may_be_named_instead(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_days_apart_is_no_zone_and_is_told(tmp_path: Path) -> None:
     (warning,) = made.warnings
     assert warning.startswith("no recording of the host lies within the time of the jobs: they ran from 20")
     assert "--timezone KIND=Area/City or --shift saslog=SECONDS" in warning
-    assert not any("reach over" in remark for remark in made.remarks)
+    assert not any("cover" in remark for remark in made.remarks)
     summary = judged(StoredView(run))
     assert summary["host"]["cpu_busy_ratio"] is None
     (found,) = [one for one in summary["validity"]["findings"] if one["rule"] == "sampling"]

@@ -92,8 +92,8 @@ def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) ->
     assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] == pytest.approx(102400)
     assert summary["time"]["observed"]["started_at"].startswith("2026-11-21T22:00:00")
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(HOURS)
-    share = next(one for one in summary["remarks"] if "reach over" in one)
-    assert "recordings of the host reach over 33%" in share
+    share = next(one for one in summary["remarks"] if "of the run (from" in one)
+    assert "recordings of the host cover 33%" in share
     busy = [one["cpu_busy_ratio"] for one in summary["time"]["periods"]]
     assert busy == [None, pytest.approx(0.9), None]
     assert any("are of period 2 of 3 alone, from 2026-11-21 22:00" in one for one in summary["remarks"])
@@ -110,7 +110,7 @@ def test_a_recording_of_a_part_gives_the_figures_of_that_part(tmp_path: Path) ->
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(600)
     assert any(one.startswith("recordings cover 17 % of the run") for one in summary["remarks"])
     findings = {one["rule"]: one["sentence"] for one in summary["validity"]["findings"]}
-    assert "0.83 of the run lies outside the recordings" in findings["sampling"]
+    assert "83 % of the run lies outside the recordings" in findings["sampling"]
 
 
 def test_of_two_short_recordings_far_apart_the_longer_one_counts(tmp_path: Path) -> None:

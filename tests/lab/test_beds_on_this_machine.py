@@ -130,7 +130,7 @@ def test_a_bed_is_as_fast_as_it_says_and_down_removes_it_twice(lab: Lab) -> None
     down = lab("down", "mortal")
     assert "removed device" in down
     assert lab.left() == []
-    assert lab("down") == "no bed stands\n"
+    assert lab("down") == "no bed is up\n"
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(6, marks=pytest.mark.long(minutes=2))])

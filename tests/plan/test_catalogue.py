@@ -90,7 +90,7 @@ def test_a_program_without_inputs_has_rows_of_its_own() -> None:
     assert program.rows(1e-9) == 4000
     assert program.rows(0.00123) % 8 == 0
     without = msgspec.structs.replace(program, own_rows=None)
-    with pytest.raises(ValueError, match="neither inputs nor rows of its own"):
+    with pytest.raises(ValueError, match="neither inputs nor its own rows"):
         without.rows(1.0)
 
 

@@ -25,12 +25,12 @@ def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:
         "host.core_busy_seconds": 1.5,
     }
     text = "\n".join(lines(PARTS | rates))
-    assert "processors 0.46 busy, 0.10 iowait, 0.04 steal; cores 0.75 busy" in text
-    assert "pressure: cpu some 0.00" in " ".join(text.split())
-    assert "0.50 of them in the page cache before the start, asked to be cold; x" in text
+    assert "processors 46 % busy, 10 % iowait, 4.0 % steal; cores 75 % busy" in text
+    assert "pressure: cpu some 0 %" in " ".join(text.split())
+    assert "50 % of them in the page cache before the start, asked to be cold; x" in text
     rows = [line.split()[0] for line in text.splitlines() if line.startswith(("sd", "aaa"))]
     assert rows == ["sda", "aaa", "sdb"]
-    assert "data work util  4.80 GB  2.40 GB     2.00 ms  2.00 ms      10.0 ms  10.0 ms         0.50" in text
+    assert "data work util  4.80 GB  2.40 GB     2.00 ms  2.00 ms      10.0 ms  10.0 ms         50 %" in text
 
 
 def test_swapping_is_said_only_where_it_was() -> None:

@@ -42,7 +42,7 @@ def test_a_program_on_the_screen_has_its_cpu_time(run: Run) -> None:
     assert [head.strip() for head in heads if head][-3:] == ["CPU", "CPU/real", "slowdown"]
     program = judged(StoredView(run))["programs"]["a"]
     ratio = program["cpu_seconds"] / program["real_time_seconds"]["sum"]
-    assert lines[at + 1].split()[-2] == f"{ratio:.2f}"
+    assert lines[at + 1].split()[-3:-1] == [f"{100 * ratio:.0f}", "%"]
 
 
 def test_jobs_of_no_known_class_are_in_the_charts_and_their_legends(run: Run) -> None:
@@ -90,7 +90,7 @@ def test_logs_alone_have_no_rows_of_dashes_for_what_hosts_do(tmp_path: Path) -> 
     alone = imported(tmp_path, logs)[1]
     summary = judged(StoredView(alone))
     screen = screen_of(StoredView(alone), summary)
-    assert "throughput: not known, no recording of the host tells it" in screen
+    assert "throughput: not known, no recording of the host contains it" in screen
     assert "cores and memory not known" in screen and "- cores" not in screen
     marked = FORMATS["markdown"](StoredView(alone), summary)
     assert "| application |" not in marked and "| reach |" not in marked

@@ -74,7 +74,7 @@ def found(**changes: Any) -> SearchFound:
         (
             {"outcome": "open", "high_ratio": 0.1},
             "no gain was established, and none excluded: cpucount=2 looked best of 3 settings: response time "
-            "-20 % (-25 % to +10 %), 6 fresh pairs of runs; a larger budget would tell more",
+            "-20 % (-25 % to +10 %), 6 fresh pairs of runs; a larger budget would show more",
         ),
         (
             {"outcome": "open", "change_ratio": None, "low_ratio": None, "high_ratio": None, "blocks": 0},
@@ -98,7 +98,7 @@ def test_each_outcome_has_its_sentence(changes: dict[str, Any], sentence: str) -
 def test_the_page_has_programs_trials_proposals_and_how_to_apply_it() -> None:
     lines = render(found()).splitlines()
     assert max(map(len, lines)) <= LINE_WIDTH
-    assert "5 programs faster, 1 slower, 2 not told apart" in lines
+    assert "5 programs faster, 1 slower, 2 without a difference" in lines
     order = [line.split()[0] for line in lines if line.startswith("  cpucount=")]
     assert order == ["cpucount=2", "cpucount=3", "cpucount=4"]
     assert any(line.startswith("proposed, not applied") and line.endswith("(1)") for line in lines)

@@ -33,9 +33,9 @@ def note(read: float, written: float, *, wrote: int = 1000) -> str:
         (note(1.0, 0.8), ""),
         (
             note(0.0, 0.0, wrote=0),
-            "Only 0.00 of the bytes read reached a device: the page cache served most of it",
+            "Only 0 % of the bytes read reached a device: the page cache served most of it",
         ),
-        (note(0.0, 0.1), "Only 0.00 of the bytes read and 0.10 of the bytes written reached a device"),
+        (note(0.0, 0.1), "Only 0 % of the bytes read and 10 % of the bytes written reached a device"),
         (
             note(0.0, 0.1),
             "so this run says nothing about storage; run with --cache none",
@@ -44,7 +44,7 @@ def note(read: float, written: float, *, wrote: int = 1000) -> str:
             note(0.79, 1.0),
             "the page cache served the rest, so this run says little about reading from storage",
         ),
-        (note(1.0, 0.3), "Only 0.30 of the bytes written reached a device"),
+        (note(1.0, 0.3), "Only 30 % of the bytes written reached a device"),
         (note(1.0, 0.3), "so this run says nothing about writing to storage"),
     ],
 )

@@ -87,7 +87,7 @@ def _busy(reading: RunView) -> tuple[float | None, str]:
         if found is not None:
             shares.append((found, device))
     if not shares:
-        return None, "no sample tells how long the devices were busy"
+        return None, "no sample says how long the devices were busy"
     most, device = max(shares)
     return 1.0 - most, (
         f"the time in which {device} had no request; a device that serves several at once has more, "
@@ -106,7 +106,7 @@ def _memory(reading: RunView) -> tuple[float | None, str]:
     if limit is not None and limit < whole:
         held = [value for value in gauges(reading.samples, "jobs_resident_bytes", edges) if value is not None]
         if not held:
-            return None, "no sample tells what the jobs held in memory"
+            return None, "no sample says what the jobs held in memory"
         return 1.0 - max(held) / limit, (
             f"memory limit {format_memory(limit)} less the most that the jobs held without page cache"
         )
@@ -137,6 +137,6 @@ def _network(reading: RunView) -> tuple[float | None, str]:
         for (kind, name), shares in used_by_port(reading.facts, reading.samples, edges).items()
     ]
     if not used:
-        return None, "no interface or port tells its speed"
+        return None, "no interface or port reports its speed"
     most, name = max(used)
     return 1.0 - most, f"the highest window of {name}, one way, over its speed"

@@ -17,7 +17,7 @@ from mawl.analysis.threads import is_aix, power_model, threads_per_core
 from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts
 from mawl.model.thresholds import value_of
-from mawl.units import counted_noun, format_ratio
+from mawl.units import counted_noun, format_percent, format_ratio
 
 NAME = "smt"
 LEAST_BUSY_RATIO = value_of("smt.least_busy_ratio")
@@ -72,7 +72,7 @@ def _finding(reading: RunView, node: NodeFacts, block: Block) -> Finding | None:
     return Finding(
         rule=NAME,
         severity="remark",
-        sentence=f"processors of {node.name} were busy for {format_ratio(busy)} of the active phase, and "
+        sentence=f"processors of {node.name} were busy for {format_percent(busy)} of the active phase, and "
         f"{format_ratio(runnable)} threads were runnable for {places} hardware threads ({have} a core)",
         cure=f"try {mode} ({command}) and compare runs before and after: it may help, and it may not",
     )

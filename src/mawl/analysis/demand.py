@@ -83,7 +83,7 @@ def _role(
         asked = calls[f"{direction}_request_bytes"]["p50"] if calls else None
         own = f"{path}.{direction}"
         missing[f"{own}.request_bytes"] = (
-            "the role had no such calls that were counted; held against the nearest to 256 KiB"
+            "no such calls of the role were counted; compared with the nearest to 256 KiB"
         )
         tests = _tests(targets, direction, pattern, asked)
         block[direction] = {

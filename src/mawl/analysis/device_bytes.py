@@ -1,4 +1,4 @@
-"""Bytes that the block devices under the roles moved over a run, whoever asked for them."""
+"""Bytes that the block devices under the roles moved over a run, for all programs."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def why_otherwise(reference: Side, candidate: Side) -> list[str]:
     if ratio is not None and abs(ratio) >= ALIKE_RATIO:
         seconds = " -> ".join(format_seconds(value or 0.0) for value in cpu)
         reasons.append(f"{names}: CPU time of the jobs {seconds}")
-    return reasons or [f"{names}: no figure of the two runs tells"]
+    return reasons or [f"{names}: no figure of the two runs shows it"]
 
 
 def _device_bytes(side: Side) -> float | None:

@@ -110,7 +110,7 @@ def _no_knee(steps: list[StepFound]) -> str:
     if len(steps) < 2:
         return "a series needs two steps or more that ran"
     if any(step.bytes_per_second is None for step in steps):
-        return "no knee can be told: bytes at a device are not known of every step"
+        return "no knee can be found: bytes at a device are not known of every step"
     return f"no knee up to {steps[-1].volumes} volumes: every step brought at least half of the ideal gain"
 
 
@@ -128,4 +128,4 @@ def _reasons(step: StepFound) -> list[str]:
         )
     if step.even_ratio is not None and step.even_ratio < EVEN_RATIO:
         found.append(f"the mean volume moved {step.even_ratio:.0%} of what the busiest moved")
-    return found or ["none of caps, processors, streams and evenness tells what held it"]
+    return found or ["caps, processors, streams and evenness do not explain it"]

@@ -16,7 +16,7 @@ from mawl.model.run import RunFacts
 
 GROUP = "the control group's io.stat"
 SMALLER = "the smaller of device, and dirtied less still dirty at the end"
-NOT_LOOKED = "nobody looked at what was still in memory when the last job ended"
+NOT_LOOKED = "what was still in memory when the last job ended was not measured"
 NETWORK = (
     "{} on a network file system: what the kernel charges to a process there differs by file system, and "
     "the devices are another machine's"
@@ -59,7 +59,8 @@ def own_block(
         found = dict.fromkeys(("io.own.read_bytes", "io.own.written_bytes"), why)
     elif fuse := fuse_roles(facts):
         read = None
-        found["io.own.read_bytes"] = f"{' and '.join(fuse)} on FUSE, whose reads are charged to nobody"
+        roles = " and ".join(fuse)
+        found["io.own.read_bytes"] = f"{roles} on FUSE, whose reads the kernel charges to no process"
     both = None if read is None or written is None else read + written
     missing |= found
     if not both:
@@ -93,7 +94,7 @@ def foreign_block(
     usages = [(job.usage, job.verify) for job in jobs]
     reads = [usage.own_read_bytes for pair in usages for usage in pair]
     if any(own.own_read_bytes is None for own, _ in usages):
-        missing[path] = "a job has no account of its own reads"
+        missing[path] = "a job has no account of its reads"
         return None
     every = [
         (usage.charged_written_bytes or 0) - (usage.cancelled_written_bytes or 0)

@@ -133,7 +133,7 @@ def inputs_block(facts: RunFacts, missing: Missing) -> Block | None:
     """The input tables in the page cache when the run began; None where nobody looked."""
     cache = facts.cache
     if cache is None:
-        missing["inputs"] = "nobody looked at the page cache before the start (format 1.0, or imported)"
+        missing["inputs"] = "the page cache before the start was not measured (format 1.0, or imported)"
         return None
     if cache.reason is not None:
         missing["inputs.resident_bytes"] = missing["inputs.resident_ratio"] = cache.reason

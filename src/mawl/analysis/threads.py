@@ -136,7 +136,7 @@ def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Miss
     if reason is None and jobs:
         return {"low": low, "high": high}
     missing["time.adjusted_cpu_seconds"] = (
-        NOT_AIX if not nodes else f"{SCALED} {reason or 'no job with a CPU time stands beside the recording'}"
+        NOT_AIX if not nodes else f"{SCALED} {reason or 'no job with a CPU time belongs to the recording'}"
     )
     return None
 
@@ -151,10 +151,10 @@ def _share(facts: RunFacts, node: NodeFacts) -> Range | str:
     """The published share of a core for the node's processor and mode, or why there is none."""
     threads = threads_per_core(facts, node)
     if threads is None:
-        return f"no file tells the SMT mode of {node.name}"
+        return f"no file says the SMT mode of {node.name}"
     model = power_model(node)
     if model is None:
-        return f"no file tells the processor of {node.name}"
+        return f"no file says the processor of {node.name}"
     published = thread_shares().get(model)
     span = None if published is None else published.smt.get(str(threads))
     return span or f"no share of a core is published for a thread of {model} with SMT-{threads}"

@@ -37,7 +37,7 @@ def volumes_block(
         "volumes.*.share_ratio": "bytes by volume were not counted, or nothing moved in its role",
         "volumes.*.peak_used_bytes": NOT_SEEN,
         **{
-            f"volumes.*.device_{name}_bytes": "no device of its own is known, or no sample covers the run"
+            f"volumes.*.device_{name}_bytes": "no separate device is known, or no sample covers the run"
             for name in ("read", "written")
         },
         **{

@@ -212,7 +212,7 @@ def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK
         while not try_lock(descriptor):
             if time.monotonic() >= ends:
                 raise UsageError(
-                    "is being conducted by another process", where=str(folder), cure="wait for its end"
+                    "is being run by another process", where=str(folder), cure="wait for its end"
                 )
             time.sleep(0.1)
         yield descriptor

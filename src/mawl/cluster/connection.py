@@ -123,7 +123,7 @@ async def workers_of(client: Client) -> dict[str, str]:
             raise UsageError(
                 f"two workers are called {name}",
                 where=", ".join((found[name], address)),
-                cure="start each with a --name of its own",
+                cure="start each with its own --name",
             )
         found[name] = address
     return found

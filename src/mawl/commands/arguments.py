@@ -45,7 +45,7 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer, or direct (auto, yes or no: "
-        "whether random_access and the scan of wide_sort's input pass by the page cache); may be repeated",
+        "bypass the page cache in random_access and the scan of wide_sort's input); may be repeated",
     )
 
 
@@ -68,8 +68,8 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         metavar="FILE",
-        help="run options of a file, such as mawl tune search writes; what the command line names goes over "
-        "it, and it over the environment and mawl.toml",
+        help="run options from a file, such as mawl tune search writes; precedence: command line, profile, "
+        "environment, mawl.toml",
     )
 
 

@@ -58,7 +58,7 @@ def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
     refuse_question(failing, before.kind)
     _check_continues(before, folder)
     if is_conducted(folder):
-        _say("waiting for the process that conducts it, or its last run, to end")
+        _say("waiting for the campaign process, or its last run, to end")
     with held(folder) as lock:
         record = read_campaign(folder)
         _check_continues(record, folder)

@@ -111,7 +111,7 @@ def only_continues(arguments: argparse.Namespace) -> None:
         given = "a workload" if name == "workload" else _option(name)
         raise UsageError(
             f"--continue does not go with {given}",
-            why="a campaign goes on with the options it began with",
+            why="a campaign continues with the options it began with",
             cure="leave everything else out",
         )
 

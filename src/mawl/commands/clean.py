@@ -43,9 +43,7 @@ GROUP_SECONDS, _PAUSE_SECONDS = 1.0, 0.02
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl clean [DIR...]``."""
-    parser.add_argument(
-        "directories", nargs="*", metavar="DIR", help="directories beside the roles that were probed"
-    )
+    parser.add_argument("directories", nargs="*", metavar="DIR", help="further directories that were probed")
     add_role_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")

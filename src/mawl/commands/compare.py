@@ -158,7 +158,7 @@ class Reader:
             raise UsageError(
                 "is a published result, which has no repeats",
                 where=results[0],
-                cure="name it as a side of its own",
+                cure="name it as a separate side",
             )
         if results:
             result = known[results[0]]

@@ -28,7 +28,7 @@ from mawl.reporters.json import render
 from mawl.units import format_memory, parse_size
 
 NAME = "compressibility"
-HELP = "estimate what compression would save, with an error bound, beside what it saves"
+HELP = "estimate what compression would save, with an error bound, and show what it saves"
 
 LARGEST_BLOCK_BYTES = 16 * 2**20
 

@@ -79,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_reading(report)
     report.set_defaults(run_action=_report)
-    down = actions.add_parser("down", help="remove a bed, whatever of it there is; all beds without BED")
-    down.add_argument("bed", nargs="?", metavar="BED", help="its name (default: every bed that stands)")
+    down = actions.add_parser("down", help="remove everything of a bed; without BED of all beds")
+    down.add_argument("bed", nargs="?", metavar="BED", help="its name (default: every bed that is up)")
     down.set_defaults(run_action=_down)
 
 
@@ -242,7 +242,7 @@ def _down(arguments: argparse.Namespace) -> int:
     remove_trials(directory)
     beds = [named] if named is not None else [bed for bed in known_beds(directory) if "." not in bed]
     done = [f"{bed}: removed {what}" for bed in beds for what in take_down(directory, bed)]
-    print("\n".join(done) or "no bed stands")
+    print("\n".join(done) or "no bed is up")
     return 0
 
 

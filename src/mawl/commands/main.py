@@ -132,7 +132,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return _say(arguments, "interrupted", 130)
     except BrokenPipeError:
-        # Whoever read our output is gone (`mawl report | head`): not an error, and nothing to say.
+        # The reader of our output is gone (`mawl report | head`): not an error, and nothing to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -176,7 +176,7 @@ def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
 def as_error(error: OSError) -> UnsuitableMachineError:
     """An error of the operating system with its place and what to do about it, where that is clear."""
     # Streams do not know their file; a print that fails for want of room has none to name.
-    unnamed = "what it prints cannot be written" if error.errno in NO_ROOM else None
+    unnamed = "cannot write output" if error.errno in NO_ROOM else None
     return UnsuitableMachineError(
         (error.strerror or str(error)).lower(),
         where=str(error.filename) if error.filename else unnamed,

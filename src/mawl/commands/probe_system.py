@@ -41,7 +41,7 @@ def write_described(path: Path, found: Probe) -> str:
         )
     memory = min(filter(None, (machine.memory_bytes, machine.memory_limit_bytes)), default=None)
     if memory is None:
-        raise UsageError(f"--system {path}: this machine does not tell its memory")
+        raise UsageError(f"--system {path}: this machine does not report its memory")
     threads = 1
     if machine.core_basis == "physical core" and machine.logical_cpus and machine.physical_cores:
         threads = max(machine.logical_cpus // machine.physical_cores, 1)

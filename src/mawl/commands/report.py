@@ -155,7 +155,7 @@ def _campaign(folder: Path, bounds: Bounds, arguments: argparse.Namespace) -> in
     """The report of a campaign, in one of its formats."""
     if arguments.format not in campaign_report.FORMATS:
         raise UsageError(
-            f"--format {arguments.format} is of a run, and this is a campaign",
+            f"--format {arguments.format} works on runs; this is a campaign",
             where=str(folder),
             cure=f"choose {', '.join(campaign_report.FORMATS)}, or name one of the runs in it",
         )

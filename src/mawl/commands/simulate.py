@@ -62,14 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grow", metavar="N,N,...", help="also at each of these numbers of sessions, to find the knee"
     )
-    parser.add_argument("--against", metavar="RUN", help="beside this run, which was really made")
+    parser.add_argument("--against", metavar="RUN", help="compare with this run, which was really made")
     parser.add_argument(
         "--seed", type=int, default=1, help="draws what sessions beyond the measured ones do (default: 1)"
     )
     parser.add_argument("--output", metavar="DIR", help="keep the simulated run in this folder")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument(
-        "--published", action="store_true", help="no run: the papers' systems, predicted beside published"
+        "--published",
+        action="store_true",
+        help="no run: predicted and published figures of the papers' systems",
     )
     parser.add_argument(
         "--anyway", action="store_true", help="simulate although other programs used the run's devices, too"

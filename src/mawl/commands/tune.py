@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--all", action="store_true", help="every setting of every profile")
     show.add_argument("--json", action="store_true", help="print one JSON object")
     show.set_defaults(run_tune=_show)
-    compare = verbs.add_parser("check", help="what is set beside what is recommended")
+    compare = verbs.add_parser("check", help="compare what is set with what is recommended")
     compare.add_argument(
         "run", nargs="?", metavar="RUN", help="a run folder, a run id, or latest (default, without --live)"
     )

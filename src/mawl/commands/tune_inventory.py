@@ -55,7 +55,7 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
     if not inventories:
         raise UsageError(
             f"run {facts.run_id} holds no settings",
-            why="it was made before runs recorded them (format 1.2), or imported from files that do not tell",
+            why="it was made before runs recorded them (format 1.2), or imported from files without settings",
             cure="use --live for this machine, or run again",
         )
     limit = judged(StoredView(stored), bounds)["limit"]

@@ -71,7 +71,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         "work=DIR:DIR,DIR; may be repeated",
     )
     parser.add_argument(
-        "--objective", choices=tuple(OBJECTIVES), help="what is to be better (default: response-time)"
+        "--objective", choices=tuple(OBJECTIVES), help="the figure to improve (default: response-time)"
     )
     parser.add_argument(
         "--budget", metavar="TIME", help=f"time for all runs, in s, min or h (default: {DEFAULT_BUDGET})"
@@ -80,7 +80,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         "--confidence",
         type=float,
         metavar="RATIO",
-        help=f"how sure a gain must be, and that there is none (default: {DEFAULT_CONFIDENCE:g})",
+        help=f"confidence level for reporting a gain or ruling one out (default: {DEFAULT_CONFIDENCE:g})",
     )
     parser.add_argument(
         "--smallest-gain",

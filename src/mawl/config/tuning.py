@@ -196,7 +196,7 @@ def _strange_figures(setting: TuningSetting) -> Iterator[str]:
         return
     figures = FIGURES.get(setting.family)
     if figures is None:
-        yield f"family {setting.family} is none of the inventory: {', '.join((*FIGURES, *TEXT_FAMILIES))}"
+        yield f"family {setting.family} is not in the inventory: {', '.join((*FIGURES, *TEXT_FAMILIES))}"
         return
     for name in (setting.figure, setting.bounded_by, *setting.when):
         if name is not None and name not in figures:

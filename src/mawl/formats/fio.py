@@ -131,7 +131,7 @@ def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest
     """
     options = jobs[0].options
     if options is None:
-        return f"job {jobs[0].name}: no options stand beside it (as of fio 2.2): its pattern is not known"
+        return f"job {jobs[0].name}: it has no options (as in fio 2.2): its pattern is not known"
     kind = options.get("rw", options.get("readwrite", "read")).split(":")[0].split(",")[0]
     if kind not in _PATTERNS:
         return f"job {jobs[0].name}: rw={kind} is no pattern that a probe has"

@@ -106,7 +106,7 @@ class _Reader:
         at = self._instant(columns, clock)
         if at is None:
             if self._banner is None:
-                yield Doubt(number_of, "no line above tells the date", line)
+                yield Doubt(number_of, "no line above gives the date", line)
             return
         latest = self._latest.get(columns)
         if latest is not None and at < latest:

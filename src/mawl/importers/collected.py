@@ -103,9 +103,7 @@ class Collected:
             return item.figures
         told = {name for file in others for name in item.figures.keys() & file.names}
         if told and not own.left_out:
-            context.skip(
-                None, f"figures of {item.node} that another file tells of the same time are left out"
-            )
+            context.skip(None, f"figures of {item.node} that another file has for the same time are left out")
         back = own.left_out & item.figures.keys() - told
         if back:
             marks = dict.fromkeys(back, NOT_KNOWN)

@@ -18,13 +18,13 @@ from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFa
 from mawl.units import counted_noun, format_rate, format_request
 
 MOST_TESTS = 20
-NOT_IN_FILES = "the imported files do not tell"
+NOT_IN_FILES = "the imported files do not contain it"
 NO_ROLES = "SAS logs do not count I/O by role"
-NO_ROLES_OF_HOST = "recordings of hosts and storage do not tell which job moved the bytes"
-NO_RUN_QUEUE = "a SAS log does not tell how long its job waited for a CPU"
-NO_BLOCKED = "a SAS log tells neither run queue nor I/O by role (wait.blocked_at_most_seconds bounds the sum)"
+NO_ROLES_OF_HOST = "recordings of hosts and storage do not say which job moved the bytes"
+NO_RUN_QUEUE = "a SAS log does not say how long its job waited for a CPU"
+NO_BLOCKED = "a SAS log has neither run queue nor I/O by role (wait.blocked_at_most_seconds bounds the sum)"
 NO_LAUNCHER = "an imported run had no launcher of mawl"
-NO_END = "fio tells when it wrote its results, not when its tests began and ended"
+NO_END = "fio records when it wrote its results, not when its tests began and ended"
 NO_TIME = "no file names a time"
 NO_JOB_END = "the logs have page headers and no timestamps or session totals: starts, and no ends"
 MISSING: dict[str, str] = {
@@ -44,12 +44,12 @@ MISSING: dict[str, str] = {
     },
     "io.by_role": NO_ROLES,
     "io.coverage_ratio": NO_ROLES,
-    "compressibility": "nobody looked at what the jobs stored: the import has files, not their storage",
+    "compressibility": "what the jobs stored was not measured: the import has files, not their storage",
     "inputs": "an imported run has no input tables of mawl",
     "overhead.cpu_seconds": "mawl was not there while the jobs ran",
     "overhead.startup_cpu_seconds": "mawl was not there while the jobs ran",
     "overhead.peak_memory_bytes": "mawl was not there while the jobs ran",
-    "outside_cpu": "an imported run has no account beside that of its files",
+    "outside_cpu": "an imported run has no other account than its files",
     "time.startup_seconds": NO_LAUNCHER,
     **{
         f"cpu_account.{part}.{name}_seconds": why
@@ -57,7 +57,7 @@ MISSING: dict[str, str] = {
             ("total", NO_LAUNCHER),
             ("launcher", NO_LAUNCHER),
             ("startup", "SAS's session total includes its initialization"),
-            ("verify", "nobody checked the jobs' answers"),
+            ("verify", "the jobs' answers were not checked"),
         )
         for name in ("user_cpu", "system_cpu", "cpu")
     },
@@ -68,7 +68,7 @@ MISSING: dict[str, str] = {
         for role in (*ROLES, "other")
     },
     "programs.*.wait.run_queue_seconds": NO_RUN_QUEUE,
-    "programs.*.slowdown": "the imported files do not tell which jobs ran alone",
+    "programs.*.slowdown": "the imported files do not say which jobs ran alone",
 }
 """Reasons that hold for every imported run, by the path in the summary."""
 
@@ -217,8 +217,8 @@ def _remarks(
     share = collected.overlap_ratio()
     if share:
         remarks.append(
-            f"from first sample to last, recordings of the host reach over {share:.0%} of the time "
-            "from first start to last end (gaps between them are not counted here)"
+            f"recordings of the host cover {share:.0%} of the run "
+            "(from first sample to last; gaps between them are not counted here)"
         )
     if refused:
         remarks.append(

@@ -22,7 +22,7 @@ _PROC_GAUGES = {"Runnable": "host.runnable", "Blocked": "host.blocked_processes"
 class System(msgspec.Struct, kw_only=True):
     """What a recording says of its machine, as far as its figures need it.
 
-    ``page_bytes`` is None where nothing tells; ``logical_cpus`` of the beginning, ``CPU_ALL`` has the
+    ``page_bytes`` is None where not known; ``logical_cpus`` of the beginning, ``CPU_ALL`` has the
     snapshot's own.
     """
 

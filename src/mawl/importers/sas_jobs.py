@@ -32,7 +32,7 @@ WITH_STARTUP = "the log has no session total: the sum of its initialization and 
 NO_STARTUP = "the log has neither session total nor initialization: the sum of its steps"
 STEP_UNREAD = "the log has no session total and a step that cannot be read: their sum is not known"
 LONGEST_SECONDS = 366 * 86400.0
-TOO_LONG = "a real time of more than a year is doubtful: no start or end is told from it"
+TOO_LONG = "a real time of more than a year is doubtful: no start or end is derived from it"
 OWN_ERROR = "the log has an ERROR: "
 LOST = "the log ends within a note and has no session total: the session was killed, or the file cut short"
 
@@ -182,7 +182,7 @@ def _times(session: Session, context: Context) -> tuple[float | None, float | No
     if started_at is not None:
         return started_at, ended_at, {}
     if ended_at is not None:
-        return None, ended_at, {"started_at": "no start can be told from its real time and timestamps"}
+        return None, ended_at, {"started_at": "no start can be derived from its real time and timestamps"}
     if session.page is None:
         why = "the log has no timestamps (FULLSTIMER on SAS 9.3 and later writes them)"
         return None, None, {"started_at": why, "ended_at": why}

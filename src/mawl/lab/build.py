@@ -62,7 +62,7 @@ class Bed:
     def device(self, name: str) -> str:
         """The kernel name of a volume's device."""
         device = self._of(name).device
-        assert device is not None, "a volume that stands has a device"
+        assert device is not None, "a volume that is up has a device"
         return device
 
     def note_run(self, folder: Path) -> None:
@@ -186,11 +186,11 @@ def build(directory: Path, spec: BedSpec, arms: Sequence[ArmSpec], images: Path 
     """Build the volumes of some arms, without limits yet; what was built goes again where one fails.
 
     ``directory`` is the state directory, which the caller holds (:func:`mawl.lab.state.held`).
-    Raises :class:`~mawl.errors.UsageError` where the bed stands already.
+    Raises :class:`~mawl.errors.UsageError` where the bed is already up.
     """
     make_directory(directory)
     if read_state(directory, spec.name) is not None:
-        raise UsageError(f"bed {spec.name} stands already", cure=f"mawl lab down {spec.name}")
+        raise UsageError(f"test bed {spec.name} is already up", cure=f"mawl lab down {spec.name}")
     volumes = spec.volumes_of(list(arms))
     place = (images or _images()) / f"{PREFIX}{spec.name}"
     if place.exists():
@@ -233,7 +233,7 @@ def stands(directory: Path, name: str) -> Bed | None:
     bed = Bed(directory, state)
     if bed.fabric is not None and not bed.fabric.stands():
         raise UnsuitableMachineError(
-            f"bed {name} stands without its file system", cure=f"mawl lab down {name}, and up again"
+            f"bed {name} is there without its file system", cure=f"mawl lab down {name}, and up again"
         )
     return bed
 

@@ -200,7 +200,7 @@ def _cachestat(descriptor: int, size: int) -> tuple[int, int]:
 def _mincore(descriptor: int, size: int) -> tuple[int, int]:
     owner = os.fstat(descriptor).st_uid
     if os.geteuid() not in (0, owner):
-        raise OSError(errno.EPERM, "the file is another user's, of which it tells nothing")
+        raise OSError(errno.EPERM, "the file belongs to another user, so the kernel says nothing about it")
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     resident = 0

@@ -196,7 +196,7 @@ def noise_checks(machine: Machine, noise: Noise) -> list[Check]:
         found.append(Check("noise", "notice", text, "stop it, or wait until it is done"))
     if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
         text = f"the hypervisor gives {noise.steal_ratio:.0%} of the CPU time to other guests"
-        found.append(Check("noise", "notice", text, "run on a host of its own, or repeat and compare"))
+        found.append(Check("noise", "notice", text, "run on a dedicated host, or repeat and compare"))
     load = f"load average {machine.load_average[0]:g}" if machine.load_average else "load average unknown"
     busy = "unknown" if noise.busy_ratio is None else f"{noise.busy_ratio:.0%}"
     return found or [Check("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]

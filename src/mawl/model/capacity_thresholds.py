@@ -75,7 +75,8 @@ COMPARISON: tuple[Threshold, ...] = (
         "comparison.level",
         0.05,
         "ratio",
-        "How often a difference may be named where there is none; likewise no change where there is one.",
+        "How often a difference may be reported where there is none; also how often no change where "
+        "there is one.",
         "custom of the field",
     ),
     threshold(

@@ -90,7 +90,7 @@ _MULTIPATH: tuple[_Row, ...] = (
     (
         "policy",
         "text",
-        "How a path is chosen: nvme iopolicy; of device mapper root alone can tell.",
+        "How a path is chosen: nvme iopolicy; for device mapper only root can read it.",
     ),
 )
 _FILE_SYSTEM: tuple[_Row, ...] = (

@@ -42,7 +42,9 @@ LAB_EVIDENCE_METRICS: tuple[Metric, ...] = (
         for way in ("read", "write")
         for role in ("data", "work", "util")
     ),
-    seconds_metric("figures.*.host_cpu_busy_seconds", "Busy CPU time of the machine, whoever used it.", ARMS),
+    seconds_metric(
+        "figures.*.host_cpu_busy_seconds", "Busy CPU time of the machine, for all programs.", ARMS
+    ),
     count_metric("series.*.steps.*.volumes", "Devices of the series' roles in this arm.", KNEE),
     rate_metric(
         "series.*.steps.*.bytes_per_second", "Bytes both ways at these devices over the elapsed time.", KNEE

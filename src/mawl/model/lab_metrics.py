@@ -14,7 +14,7 @@ LAB_METRICS: tuple[Metric, ...] = (
     ),
     ratio_metric(
         "arms.*.cpu_busy_ratio",
-        "Share of all CPU time over the run that was not idle, whoever used it.",
+        "Share of all CPU time over the run that was not idle, for all programs.",
         PROCESSORS,
     ),
     ratio_metric(

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 MOST_JOBS_READ_AT_ONCE = 8
-"""Beside more running jobs CPU, memory and run delay are read of every other job, in turns."""
+"""Above this many running jobs, CPU, memory and run delay of half of them are read per tick, in turns."""

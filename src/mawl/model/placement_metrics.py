@@ -37,7 +37,7 @@ _ROLE: tuple[Metric, ...] = (
         )
         for way in ("read", "written")
     ),
-    flag_metric("placement.roles.*.device_measured", "Whether they are of devices of its own.", ASKED),
+    flag_metric("placement.roles.*.device_measured", "Whether the role has its own devices.", ASKED),
     *(
         metric
         for way in ("read", "write")

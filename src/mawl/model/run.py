@@ -36,7 +36,7 @@ class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
     title: Annotated[str, text("What the workload is, in words.", PLAN)]
     sessions: Annotated[int, count("Sessions of the workload.", PLAN)]
     jobs: Annotated[int, count("Jobs of the workload.", PLAN)]
-    scale: Annotated[float | None, share("Size of the inputs beside scale full (1.0).", PLAN)] = None
+    scale: Annotated[float | None, share("Size of the inputs relative to scale full (1.0).", PLAN)] = None
     scale_name: Annotated[str | None, text("Name of the scale.", PLAN)] = None
     seed: Annotated[int | None, count("Seed of the input tables.", PLAN)] = None
     options: Annotated[Options | None, block("The options a run carries.", OPTIONS)] = None
@@ -95,7 +95,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
         text(
             "The node before it that is the same machine; null for others.",
             FACTS,
-            absent="it is a machine of its own, as far as its boot id tells",
+            absent="it is a separate machine by its boot id",
         ),
     ] = None
     """The node before it that is the same machine (namespaces, say): what is the machine's counts there."""
@@ -174,7 +174,7 @@ class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
     resident_bytes: Annotated[
         int | None, size("What of them was in the page cache before the start.", CACHE)
     ] = None
-    source: Annotated[str | None, text("The call that told: cachestat or mincore.", CACHE)] = None
+    source: Annotated[str | None, text("The call that was used: cachestat or mincore.", CACHE)] = None
     reason: Annotated[str | None, text("Why it is not known.", CACHE, absent="it is known")] = None
     machine_wide: Annotated[bool, flag("Whether all caches of the machine were dropped.", CACHE)] = False
     remarks: Annotated[list[str], listing("What could not be dropped or read, and why.", CACHE)] = []

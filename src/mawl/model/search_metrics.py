@@ -25,7 +25,7 @@ SEARCH_METRICS: tuple[Metric, ...] = (
     text_metric("search.outcome", "gain, excluded, open, nothing better or failed.", TEST),
     text_metric("search.statement", "The outcome in a sentence.", TEST),
     object_metric("search.setting", "The point that was tested; null where none looked better.", TEST),
-    ratio_metric("search.confidence_ratio", "How sure a gain must be, or that there is none.", TEST),
+    ratio_metric("search.confidence_ratio", "Confidence level for reporting a gain or ruling one out.", TEST),
     ratio_metric("search.smallest_gain_ratio", "The smallest gain worth having.", TEST),
     ratio_metric(
         "search.change_ratio",

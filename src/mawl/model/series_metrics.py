@@ -78,7 +78,7 @@ HOST_SERIES: tuple[Metric, ...] = (
     *(
         seconds_metric(f"host.pressure_{name}_seconds", f"Time in which {words}; cumulative.", _STALLS)
         for name, words in (
-            ("cpu_some", "some task waited for a processor"),
+            ("cpu_some", "some task waited for CPU"),
             ("io_some", "some task waited for I/O"),
             ("io_full", "all tasks that were not idle waited for I/O"),
             ("memory_some", "some task waited for memory"),
@@ -93,7 +93,7 @@ PART_SERIES: tuple[Metric, ...] = (
     count_metric("device.*.writes", "Write requests completed; cumulative.", _BLOCK),
     count_metric(
         "device.*.requests",
-        "Requests completed, of imported recordings, which may not tell reads from writes; cumulative.",
+        "Requests completed, of imported recordings, which may not separate reads from writes; cumulative.",
         _IMPORTED,
     ),
     seconds_metric("device.*.request_seconds", "Time of these requests; cumulative.", _IMPORTED),

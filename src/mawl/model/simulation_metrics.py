@@ -62,7 +62,7 @@ _VALIDITY: tuple[Metric, ...] = (
     seconds_metric("simulate.validity.range.low_seconds", "The least that elapsed may be.", RANGE),
     seconds_metric("simulate.validity.range.high_seconds", "The most that elapsed may be.", RANGE),
     Metric("simulate.validity.reasons", "-", _LIST, "Why there is no range, in sentences.", RANGE),
-    Metric("simulate.validity.lacks", "-", _LIST, "What the run does not tell of its demand.", CALIBRATED),
+    Metric("simulate.validity.lacks", "-", _LIST, "What the run did not record of its demand.", CALIBRATED),
 )
 
 _TABLES: tuple[Metric, ...] = (
@@ -81,7 +81,7 @@ _TABLES: tuple[Metric, ...] = (
     count_metric(
         "simulate.knee_sessions", "The last number that pays; null where all do, or without --grow.", ANSWER
     ),
-    Metric("simulate.against", "-", _LIST, "Beside a made run; null without --against.", ANSWER),
+    Metric("simulate.against", "-", _LIST, "Compared with a real run; null without --against.", ANSWER),
     text_metric("simulate.against.*.figure", "Name of the figure in the summary.", ANSWER),
     Metric("simulate.against.*.predicted", "-", "object", "Its value, predicted.", ANSWER),
     Metric("simulate.against.*.measured", "-", "object", "Its value, measured.", ANSWER),

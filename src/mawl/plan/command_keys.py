@@ -75,7 +75,7 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
     if spec.command is None:
         for name in COMMAND_KEYS:
             if getattr(spec, name) != getattr(_PLAIN, name):
-                raise wrong(name, "it beside a command only", "it beside a program of mawl")
+                raise wrong(name, "it together with a command only", "it together with a program of mawl")
         return None
     if not spec.success_exit_codes or not all(0 <= code <= 255 for code in spec.success_exit_codes):
         raise wrong("success_exit_codes", "numbers from 0 to 255", str(spec.success_exit_codes))
@@ -96,5 +96,5 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
         if not name or "=" in name or "\0" in name or name.startswith("MAWL_"):
             raise wrong("environment", "names of variables that are not mawl's own (MAWL_...)", repr(name))
     if spec.log is not None and spec.log_format is None:
-        raise wrong("log", 'it beside log_format = "sas"', "no log_format")
+        raise wrong("log", 'it together with log_format = "sas"', "no log_format")
     return located(command, Path(where).parent)

@@ -38,7 +38,7 @@ def load(entry: str) -> Any:
         raise UsageError(
             f"the program {entry} cannot be imported",
             why=str(error),
-            cure="install its package beside mawl, or put its directory on PYTHONPATH",
+            cure="install its package where mawl is installed, or put its directory on PYTHONPATH",
         ) from None
 
 

@@ -104,7 +104,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         if self.inputs:
             return self.inputs[0].rows(scale)
         if self.own_rows is None:
-            raise ValueError(f"{self.name} declares neither inputs nor rows of its own")
+            raise ValueError(f"{self.name} declares neither inputs nor its own rows")
         return self.own_rows.rows(scale)
 
     def passes(self, scale: float) -> Iterator[tuple[str, Role, Direction, str, int]]:

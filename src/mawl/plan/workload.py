@@ -302,7 +302,7 @@ class _Expansion:
             if not _plain(spec.name):
                 raise self.wrong(f"{key}.name", "letters, digits, -, _ and .", repr(spec.name))
             if spec.name in self.names:
-                raise self.wrong(f"{key}.name", "a name of its own", f"{spec.name!r} a second time")
+                raise self.wrong(f"{key}.name", "its own name", f"{spec.name!r} a second time")
             name = spec.name
         else:
             stem = name = f"{session}.{stage}.{program}"

@@ -65,7 +65,7 @@ class JobContext:
         return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, total=total)
 
     def scan(self, table: Path) -> Iterator[pa.RecordBatch]:
-        """The same pass by the page cache, as far as the option ``direct`` gets that."""
+        """The same, bypassing the page cache, as far as the option ``direct`` gets that."""
         return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, direct=self.direct)
 
     def writer(self, table: Path, schema: pa.Schema, *, checksum: bool = False) -> TableWriter:

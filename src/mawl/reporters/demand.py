@@ -9,7 +9,7 @@ from mawl.formats.lines import one_line
 from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figures
-from mawl.units import format_memory, format_rate, format_ratio
+from mawl.units import format_memory, format_percent, format_rate
 
 Block = dict[str, Any]
 
@@ -18,8 +18,8 @@ COLUMNS: tuple[tuple[str, str, Form], ...] = (
     ("peak", "peak_bytes_per_second", format_rate),
     ("sustained", "sustained_bytes_per_second", format_rate),
     ("can do", "capability_bytes_per_second", format_rate),
-    ("peak used", "peak_used_ratio", format_ratio),
-    ("sustained used", "sustained_used_ratio", format_ratio),
+    ("peak used", "peak_used_ratio", format_percent),
+    ("sustained used", "sustained_used_ratio", format_percent),
 )
 HEAD = ("role, at its devices", *(label for label, _, _ in COLUMNS))
 DIRECTIONS = ("read", "write")

@@ -18,7 +18,7 @@ from mawl.reporters.head import concurrency_text, node_text, outcome_text, workl
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.units import format_bytes, format_memory, format_rate, format_ratio, format_seconds
+from mawl.units import format_bytes, format_memory, format_percent, format_rate, format_seconds
 
 Block = dict[str, Any]
 
@@ -72,7 +72,7 @@ def _settings(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
     yield "jobs at once", concurrency_text(summary["jobs"])
     inputs = summary["inputs"] or {"resident_ratio": None, "mode": None}
     asked = inputs["mode"] or "as they were"
-    share = figure(inputs["resident_ratio"], format_ratio)
+    share = figure(inputs["resident_ratio"], format_percent)
     yield "inputs in the page cache before the start", f"{share} of them; asked to be: {asked}"
     yield "runs of this workload for this answer", str(facts.repeats)
 
@@ -92,8 +92,8 @@ def _result(summary: Block) -> Iterator[tuple[str, object]]:
     given: tuple[tuple[str, object, Form], ...] = (
         ("elapsed", time["elapsed_seconds"], format_seconds),
         ("active phase", time["active_seconds"], format_seconds),
-        ("device, read (whoever asked)", io["device"]["read_bytes"], format_bytes),
-        ("device, written (whoever asked)", io["device"]["written_bytes"], format_bytes),
+        ("device, read (all programs)", io["device"]["read_bytes"], format_bytes),
+        ("device, written (all programs)", io["device"]["written_bytes"], format_bytes),
         ("own, read at devices", io["own"]["read_bytes"], format_bytes),
         ("own, written at devices", io["own"]["written_bytes"], format_bytes),
         ("dirtied in memory", io["dirtied"]["written_bytes"], format_bytes),
@@ -102,8 +102,8 @@ def _result(summary: Block) -> Iterator[tuple[str, object]]:
         ("device, sustained", io["device"]["sustained"]["total_bytes_per_second"], format_rate),
         ("device, sustained per core", io["device"]["sustained_bytes_per_second_per_core"], format_rate),
         ("window", io["device"]["window_seconds"], format_seconds),
-        ("reach, reads", io["reach"]["read_ratio"], format_ratio),
-        ("reach, writes", io["reach"]["write_ratio"], format_ratio),
+        ("reach, reads", io["reach"]["read_ratio"], format_percent),
+        ("reach, writes", io["reach"]["write_ratio"], format_percent),
     )
     for name, value, form in given:
         yield name, figure(value, form)

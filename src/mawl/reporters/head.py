@@ -97,7 +97,7 @@ def recorded_text(summary: Block) -> str:
         for name, count in summary["recorded"].items()
     )
     if summary["outcome"] == "running":
-        return f"{held} so far; the run goes on, and sums below are of what has ended"
+        return f"{held} so far; the run is in progress, and sums below cover what has ended"
     return f"{held} in the run folder"
 
 

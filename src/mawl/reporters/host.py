@@ -9,7 +9,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures, format_count
-from mawl.units import format_bytes, format_latency, format_memory, format_ratio
+from mawl.units import format_bytes, format_latency, format_memory, format_percent, format_ratio
 
 MOST_DEVICES = 8
 Block = dict[str, Any]
@@ -29,15 +29,15 @@ def host(summary: Block) -> list[str]:
 
 def _processors(block: Block) -> list[str]:
     shares = figures(
-        *((block[f"cpu_{kind}_ratio"], format_ratio) for kind in ("busy", "iowait", "steal")),
-        (block["core_busy_ratio"], format_ratio),
+        *((block[f"cpu_{kind}_ratio"], format_percent) for kind in ("busy", "iowait", "steal")),
+        (block["core_busy_ratio"], format_percent),
         (block["runnable"]["mean"], format_ratio),
         (block["runnable"]["peak"], format_ratio),
     )
     sentence = "host      processors {} busy, {} iowait, {} steal; cores {} busy; runnable {}, peak {}"
     text = sentence.format(*shares)
     pressure = ", ".join(
-        f"{name.removesuffix('_ratio').replace('_', ' ')} {format_ratio(value)}"
+        f"{name.removesuffix('_ratio').replace('_', ' ')} {format_percent(value)}"
         for name, value in block["pressure"].items()
         if value is not None
     )
@@ -55,7 +55,7 @@ def _inputs(block: Block | None) -> list[str]:
     if block is None or block["resident_ratio"] is None:
         return []
     asked = "" if block["mode"] is None else f", asked to be {block['mode']}"
-    share = format_ratio(block["resident_ratio"])
+    share = format_percent(block["resident_ratio"])
     text = f"inputs    {share} of them in the page cache before the start{asked}"
     return wrap("; ".join([text, *map(one_line, block["remarks"])]), LINE_WIDTH, subsequent_indent=" " * 10)
 
@@ -91,7 +91,7 @@ def _devices(block: Block, volumes: Sequence[Block]) -> list[str]:
                         for direction in ("read", "write")
                         for figure in ("mean", "peak")
                     ),
-                    (one["utilisation_ratio"], format_ratio),
+                    (one["utilisation_ratio"], format_percent),
                 ),
             )
         )

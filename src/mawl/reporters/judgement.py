@@ -7,8 +7,8 @@ from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import ABSENT, figure
-from mawl.units import counted_noun, format_ratio
+from mawl.reporters.figure import figure
+from mawl.units import counted_noun, format_percent
 
 MOST_FINDINGS = 6
 
@@ -84,18 +84,16 @@ def _limit(summary: Block) -> str:
     if limit is None:
         return f"not known: {summary['missing']['limit']}"
     shares = ", ".join(
-        f"{name} {format_ratio(share)}"
+        f"{name} {format_percent(share)}"
         for name, share in sorted(limit["shares"].items(), key=lambda item: -item[1])
         if share > 0
     )
     room = ", ".join(
-        f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_ratio)}{idle_mark(limit, name)}"
+        f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
-    return (
-        f"{place_of(limit)}; shares of the active time: {shares}; "
-        f"second: {limit['second'] or ABSENT}; headroom: {room}"
-    )
+    second = f"; next: {limit['second']}" if limit["second"] else ""
+    return f"{place_of(limit)}; {shares} of the time{second}; headroom: {room}"
 
 
 def _validity(validity: Block) -> str:

@@ -14,6 +14,7 @@ from mawl.model.lab_series import (
     SeriesFound,
     StepFound,
 )
+from mawl.reporters.comparison.cells import verdict_words
 from mawl.units import counted_noun, format_bytes, format_change, format_latency, format_rate, format_seconds
 
 NOT_KNOWN = "not known"
@@ -93,14 +94,17 @@ def _programs(found: ProgramsFound) -> list[str]:
     one, other = found.runs
     counts = (
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
-        f"{found.not_told_apart} not told apart"
+        f"{found.not_told_apart} without a difference"
         if found.judged
-        else f"{found.ran_shorter} took less time, {found.ran_longer} more; none is judged"
+        else f"{found.ran_shorter} took less time, {found.ran_longer} more; too few runs to decide"
     )
     return [
         f"  {counts} ({one} against {counted_noun(other, 'run')})",
-        f"  all jobs: {_change(found)}, {found.verdict}",
-        *(f"    {change.program}: {_change(change)}, {change.verdict}" for change in found.changes),
+        f"  all jobs: {_change(found)}, {verdict_words(found.verdict)}",
+        *(
+            f"    {change.program}: {_change(change)}, {verdict_words(change.verdict)}"
+            for change in found.changes
+        ),
     ]
 
 

@@ -15,7 +15,15 @@ from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.periods import period_rows, periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
-from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
+from mawl.units import (
+    format_bytes,
+    format_latency,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 
 Block = dict[str, Any]
 
@@ -90,7 +98,7 @@ def _throughput(io: Block, *, imported: bool) -> list[str]:
                 ),
             )
         )
-    reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
+    reach = figures(*((io["reach"][f"{name}_ratio"], format_percent) for name in ("read", "write")))
     rows.append(("reach", *[""] * 5, *reach))
     if imported:
         rows = [row for row in rows if set(row[1:]) - {ABSENT, ""}]
@@ -105,8 +113,8 @@ def _roles(by_role: Block) -> list[str]:
         cells = figures(
             (role["read_bytes"], format_bytes),
             (role["written_bytes"], format_bytes),
-            (role["share_ratio"], format_ratio),
-            (role["sequential_ratio"], format_ratio),
+            (role["share_ratio"], format_percent),
+            (role["sequential_ratio"], format_percent),
             *((latency[part], format_latency) for latency in (read, written) for part in ("mean", "p99")),
         )
         rows.append((name, *cells))

@@ -9,7 +9,15 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure, figures
-from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
+from mawl.units import (
+    format_bytes,
+    format_latency,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 
 MOST_MOVES = 12
 
@@ -30,16 +38,18 @@ def render(advice: Block) -> str:
 
 
 def _head(advice: Block) -> list[str]:
-    real, blocked, share, other = figures(
+    parts = (advice["blocked_seconds"], advice["other_blocked_seconds"])
+    real, blocked, share, other, most = figures(
         (advice["real_time_seconds"], format_seconds),
         (advice["blocked_seconds"], format_seconds),
-        (advice["blocked_ratio"], format_ratio),
+        (advice["blocked_ratio"], format_percent),
         (advice["other_blocked_seconds"], format_seconds),
+        (None if None in parts else sum(parts), format_seconds),
     )
     text = (
         f"run {advice['run_id']}: limit {advice['verdict'] or 'not known'}; summed real time {real}, "
         f"blocked in I/O of the roles {blocked} ({share}), elsewhere {other}: "
-        "no placement saves more than both"
+        f"moving files can save at most {most}"
     )
     return wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
 
@@ -59,8 +69,8 @@ def _roles(roles: Block) -> list[str]:
                 *figures(
                     (role["read_bytes"], format_bytes),
                     (role["written_bytes"], format_bytes),
-                    (role["read_ratio"], format_ratio),
-                    (None if sequential is None else 1.0 - sequential, format_ratio),
+                    (role["read_ratio"], format_percent),
+                    (None if sequential is None else 1.0 - sequential, format_percent),
                     (role["read_request_bytes"], format_bytes),
                     (role["read_latency_seconds"], format_latency),
                     (role["write_latency_seconds"], format_latency),
@@ -113,7 +123,7 @@ def _moves(moves: Sequence[Block]) -> list[str]:
 def _best(advice: Block) -> list[str]:
     best, real = advice["best"], advice["real_time_seconds"]
     if best is None:
-        return ["best: cannot be told, for want of what stands below"]
+        return ["best: not known, because of what is listed below"]
     if not best["moves"]:
         return wrap(
             "best: where they are; no placement that fits is expected to save 1 % or more", LINE_WIDTH
@@ -129,7 +139,7 @@ def _best(advice: Block) -> list[str]:
     if best["fits"] is None:
         lines.append("  whether that fits is not known")
     proof = advice["proof"]
-    anew = ["  it makes the input tables anew in its new data directory"] if "data" in best["moves"] else []
+    anew = ["  it makes the input tables again in its new data directory"] if "data" in best["moves"] else []
     return [
         *lines,
         "a run proves it:",

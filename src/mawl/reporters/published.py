@@ -13,6 +13,7 @@ from mawl.units import (
     format_bytes,
     format_latency,
     format_memory,
+    format_percent,
     format_rate,
     format_ratio,
     format_seconds,
@@ -27,13 +28,13 @@ LEGEND = (
 )
 
 SHAPE: dict[str, tuple[str, Form]] = {
-    "read_ratio": ("read share of device bytes", format_ratio),
-    "work_util_ratio": ("work + util share of I/O", format_ratio),
+    "read_ratio": ("read share of device bytes", format_percent),
+    "work_util_ratio": ("work + util share of I/O", format_percent),
     "cpu_real_ratio": ("CPU/real of the sums", format_ratio),
-    "system_cpu_ratio": ("system share of CPU time", format_ratio),
+    "system_cpu_ratio": ("system share of CPU time", format_percent),
     "peak_per_sustained": ("peak : sustained", format_ratio),
     "initial_per_peak": ("initial : peak", format_ratio),
-    "active_ratio": ("active share of elapsed time", format_ratio),
+    "active_ratio": ("active share of elapsed time", format_percent),
     "jobs_per_session": ("jobs : sessions", format_ratio),
     "peak_jobs_per_session": ("most jobs at once : sessions", format_ratio),
     "memory_per_job_bytes": ("memory per job, mean", format_memory),
@@ -61,7 +62,7 @@ def listing(blocks: Sequence[Block]) -> str:
                     (device["peak"]["total_bytes_per_second"], format_rate),
                     (device["sustained"]["total_bytes_per_second"], format_rate),
                     (block["per_core"]["sustained_bytes_per_second"], format_rate),
-                    (shape["read_ratio"], format_ratio),
+                    (shape["read_ratio"], format_percent),
                 ),
             )
         )
@@ -125,9 +126,9 @@ def _published(block: Block) -> Iterator[tuple[str, str]]:
     ratios = block["cpu_real_ratio"]
     yield from _rows((ratios, ("mean", "stddev", "range"), format_ratio, "CPU/real of single jobs, "))
     if ratios["above_one"]:
-        yield "CPU/real", "above 1; the figure stands in a graph only"
+        yield "CPU/real", "above 1; the figure is in a graph only"
     yield from _rows((time, ("memory_bytes",), format_bytes, "sum of the jobs' "))
-    yield from _rows((host, ("cpu_busy_ratio", "cpu_iowait_ratio"), format_ratio, ""))
+    yield from _rows((host, ("cpu_busy_ratio", "cpu_iowait_ratio"), format_percent, ""))
     yield from _device(block["io"]["device"])
     for place, latency in block["latency"].items():
         if latency is not None:
@@ -160,7 +161,7 @@ def _file_system(one: Block) -> str:
 
 def _device(device: Block) -> Iterator[tuple[str, str]]:
     yield from _rows((device, ("read_bytes", "written_bytes"), format_bytes, "device, "))
-    yield "read share", figure(device["read_ratio"], format_ratio)
+    yield "read share", figure(device["read_ratio"], format_percent)
     for name in ("initial", "peak", "sustained", "lowest"):
         rates = device[name]
         text = figure(rates["total_bytes_per_second"], format_rate)
@@ -209,9 +210,9 @@ def _compression(compression: Block) -> list[str]:
             (one["volumes"], format_count),
             (one["volume_used_bytes"], format_bytes),
             (one["volume_stored_bytes"], format_bytes),
-            (one["saving_ratio"], format_ratio),
+            (one["saving_ratio"], format_percent),
         )
-        rows.append((role, *cells, _span(one["estimated_saving_ratio"], format_ratio)))
+        rows.append((role, *cells, _span(one["estimated_saving_ratio"], format_percent)))
     return aligned(rows)
 
 

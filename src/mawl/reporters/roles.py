@@ -10,7 +10,7 @@ from mawl.formats.lines import one_line
 from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
-from mawl.units import format_bytes, format_latency, format_ratio, format_seconds
+from mawl.units import format_bytes, format_latency, format_percent, format_ratio, format_seconds
 
 Block = dict[str, Any]
 
@@ -37,8 +37,8 @@ def roles(summary: Block) -> list[str]:
                 *figures(
                     (role["read_bytes"], format_bytes),
                     (role["written_bytes"], format_bytes),
-                    (role["share_ratio"], format_ratio),
-                    (role["sequential_ratio"], format_ratio),
+                    (role["share_ratio"], format_percent),
+                    (role["sequential_ratio"], format_percent),
                     *((read[figure_], format_latency) for figure_ in ("mean", "p50", "p99", "max")),
                     *((written[figure_], format_latency) for figure_ in ("mean", "p99")),
                 ),
@@ -94,7 +94,7 @@ def _coverage(io: Block) -> list[str]:
     # A program that is loaded reads some kilobytes before it can count.
     if known and (ratio >= WHOLE or (1 - ratio) * sum(moved) <= TRIFLE_BYTES):
         return []
-    sentences = [f"counted: {figure(ratio, format_ratio)} of the bytes that the kernel saw"]
+    sentences = [f"counted: {figure(ratio, format_percent)} of the bytes that the kernel saw"]
     sentences += [one_line(sentence) for sentence in io["unseen"]]
     return wrap("; ".join(sentences), LINE_WIDTH)
 

@@ -198,7 +198,7 @@ def _waits(summary: Block, style: Style) -> list[str]:
     ]
     whole = sum(value for _, value in seconds if value is not None)
     shares = ", ".join(
-        f"{name} {figure(None if value is None or not whole else value / whole, format_ratio)}"
+        f"{name} {figure(None if value is None or not whole else value / whole, format_percent)}"
         for name, value in seconds
     )
     without = figure(summary["cpu_real_ratio"]["without_run_queue"], format_ratio)

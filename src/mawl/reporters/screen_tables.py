@@ -12,7 +12,7 @@ from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.reporters.sparkline import BLOCKS, sparkline
 from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
 from mawl.reporters.style import Style
-from mawl.units import format_rate, format_ratio, format_seconds
+from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 SPARK_WIDTH = 66
 FEWEST_PARTS = 4
@@ -74,15 +74,15 @@ def throughput(io: Block, *, imported: bool = False) -> list[str]:
                     (block["sustained_bytes_per_second_per_core"], format_rate),
                     (block["run_mean"]["read_bytes_per_second"], format_rate),
                     (block["run_mean"]["write_bytes_per_second"], format_rate),
-                    (block["read_ratio"], format_ratio),
+                    (block["read_ratio"], format_percent),
                 ),
             )
         )
-    reach = figures(*((io["reach"][f"{name}_ratio"], format_ratio) for name in ("read", "write")))
+    reach = figures(*((io["reach"][f"{name}_ratio"], format_percent) for name in ("read", "write")))
     rows.append(("reach", "", "", "", "", *reach, ""))
     if imported:
         rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
-    return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host tells it"]
+    return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host contains it"]
 
 
 def programs(found: Block, most: int) -> list[str]:
@@ -119,7 +119,7 @@ def programs(found: Block, most: int) -> list[str]:
                 one_line(name),
                 str(program["jobs"]),
                 figure(program["real_time_seconds"]["median"], format_seconds),
-                *figures(*((share, format_ratio) for share in shares), (program["slowdown"], format_ratio)),
+                *figures(*((share, format_percent) for share in shares), (program["slowdown"], format_ratio)),
             )
         )
     return aligned(rows) if len(rows) > 1 else []
@@ -141,7 +141,7 @@ def _bounded(found: Block, order: Sequence[str]) -> list[str]:
                 *figures(
                     *((real[part], format_seconds) for part in ("median", "max", "sum")),
                     (used, format_seconds),
-                    (share, format_ratio),
+                    (share, format_percent),
                     (program["slowdown"], format_ratio),
                 ),
             )

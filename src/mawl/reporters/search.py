@@ -54,7 +54,7 @@ def statement(found: SearchFound) -> str:
         )
     return (
         f"no gain was established, and none excluded: {setting} looked best of {tried}: {change}, {pairs} of "
-        "runs; a larger budget would tell more"
+        "runs; a larger budget would show more"
     )
 
 
@@ -75,7 +75,7 @@ def _programs(found: SearchFound) -> list[str]:
     counts = found.programs
     return [
         f"{counted_noun(counts.faster, 'program')} faster, {counts.slower} slower, "
-        f"{counts.not_told_apart} not told apart"
+        f"{counts.not_told_apart} without a difference"
     ]
 
 

@@ -8,7 +8,7 @@ from mawl.analysis.blocks import Block
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure
-from mawl.units import format_change, format_rate, format_ratio, format_seconds
+from mawl.units import format_change, format_percent, format_rate, format_seconds
 
 LIMITS = {
     "cpu": "computing",
@@ -66,7 +66,7 @@ def _phases(phases: Sequence[Block]) -> list[str]:
         lines.append(f"{phase['phase']} phase: limited by {one_line(phase['limit'])}")
         shares = sorted(phase["shares"].items(), key=lambda pair: -pair[1])
         lines += [
-            f"  {format_ratio(share)} {LIMITS.get(name, f'waiting for {one_line(name)}')}"
+            f"  {format_percent(share)} {LIMITS.get(name, f'waiting for {one_line(name)}')}"
             for name, share in shares
             if share >= 0.005
         ]

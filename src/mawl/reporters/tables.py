@@ -12,7 +12,15 @@ from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
 from mawl.reporters.periods import periods_text
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.units import counted_noun, format_bytes, format_memory, format_rate, format_ratio, format_seconds
+from mawl.units import (
+    counted_noun,
+    format_bytes,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
 MOSTLY = 0.5
@@ -121,7 +129,9 @@ def io_totals(summary: Block) -> list[str]:
         rows.append((side, *figures(*_sizes(io[side]), *rates)))
     rows.append(("own", *figures(*_sizes(io["own"])), *[""] * 3))
     rows.append(("dirtied", "", *figures((io["dirtied"]["written_bytes"], format_bytes)), *[""] * 4))
-    reached = figures(*((io["reach"][f"{direction}_ratio"], format_ratio) for direction in ("read", "write")))
+    reached = figures(
+        *((io["reach"][f"{direction}_ratio"], format_percent) for direction in ("read", "write"))
+    )
     rows.append(("reach (own/application)", *reached, *[""] * 4))
     return aligned(rows)
 
@@ -134,7 +144,7 @@ def _sizes(block: Block) -> list[tuple[float | None, Form]]:
     return [
         (block["read_bytes"], format_bytes),
         (block["written_bytes"], format_bytes),
-        (block["read_ratio"], format_ratio),
+        (block["read_ratio"], format_percent),
     ]
 
 
@@ -160,7 +170,7 @@ def _cached(block: Block) -> list[str]:
     if not directions:
         return []
     ratios = {direction: block["reach"][f"{direction}_ratio"] for direction in directions}
-    shares = " and ".join(f"{format_ratio(ratio)} {SHARES[name]}" for name, ratio in ratios.items())
+    shares = " and ".join(f"{format_percent(ratio)} {SHARES[name]}" for name, ratio in ratios.items())
     what = ALONE[directions[0]] if len(directions) == 1 else ""
     most, much = ("most of it", "nothing") if max(ratios.values()) < MOSTLY else ("the rest", "little")
     return wrap(

@@ -15,7 +15,7 @@ from mawl.units import format_bits, format_latency, format_request
 
 Block = dict[str, Any]
 
-LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being told to."
+LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"
 
 

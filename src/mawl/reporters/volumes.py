@@ -10,7 +10,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figure, figures
-from mawl.units import format_bytes, format_memory, format_ratio
+from mawl.units import format_bytes, format_memory, format_percent, format_ratio
 
 Block = dict[str, Any]
 
@@ -22,7 +22,7 @@ COLUMNS: tuple[Column, ...] = (
     ("free", "free_after_bytes", format_memory),
     ("read", "read_bytes", format_bytes),
     ("written", "written_bytes", format_bytes),
-    ("share", "share_ratio", format_ratio),
+    ("share", "share_ratio", format_percent),
     ("device read", "device_read_bytes", format_bytes),
     ("written", "device_written_bytes", format_bytes),
     ("peak", "peak_used_bytes", format_memory),

@@ -8,7 +8,7 @@ from typing import Any
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import figures
-from mawl.units import format_ratio, format_seconds
+from mawl.units import format_percent, format_ratio, format_seconds
 
 STATES = (
     "on_cpu_seconds",
@@ -33,7 +33,7 @@ def program_waits(summary: dict[str, Any]) -> list[str]:
         if None in seconds or not sum(seconds):
             continue
         whole = sum(seconds)
-        shares = figures(*((value / whole, format_ratio) for value in seconds))
+        shares = figures(*((value / whole, format_percent) for value in seconds))
         slowdown = figures((program["slowdown"], format_ratio))
         rows.append((one_line(name), format_seconds(whole), *shares, *slowdown))
     return aligned(rows) if len(rows) > 1 else []

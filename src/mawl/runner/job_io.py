@@ -28,8 +28,8 @@ from mawl.units import format_bytes
 UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17
 """More than both of the kernel's bytes uncounted is worth a remark; mawl's own lines are below."""
 
-NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with an environment of its own"
-DAMAGED_FILE = "the job damaged the file of its counters, and nothing in it is believed"
+NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with its own environment"
+DAMAGED_FILE = "the job damaged the file of its counters, so its figures are not used"
 
 LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""

@@ -18,12 +18,12 @@ from mawl.store import Run
 Direction = Literal["read", "write"]
 
 NO_CPU = "CPU seconds of every step: a step without them is taken to compute nothing"
-NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was, whatever the devices"
+NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was on any devices"
 NO_STEPS = "steps: each job is one step"
 LEAST_BETWEEN_SECONDS = 1e-3
 """Of a job's time outside of its steps: less is rounding."""
 
-NO_REACH = "reach by job: application bytes stand for device bytes"
+NO_REACH = "reach by job: application bytes are used for device bytes"
 
 LEAST_SURPLUS_BYTES = 1.0
 

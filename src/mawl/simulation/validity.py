@@ -48,14 +48,11 @@ def validity_of(
     reasons += [*_unlike(base, scenario), *scenario.remarks]
     error = base.error_ratio
     if error is None or abs(error) > MOST_CALIBRATION_ERROR_RATIO:
-        missed = "by an unknown part" if error is None else f"by {format_change(error)}"
-        reasons.append(f"the run itself, simulated, misses its elapsed time {missed}")
+        reasons.append(_off(error))
     if base.demand.lacks:
-        reasons.append("the run does not tell all of its demand")
+        reasons.append("the run does not record all of its demand")
     if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
-        reasons.append(
-            "the devices of the run are known only as far as it used them: describe them (--measured-on)"
-        )
+        reasons.append("only the used rates of the devices are known: describe them (--measured-on)")
     known = not reasons
     return {
         "calibration_error_ratio": base.error_ratio,
@@ -86,7 +83,7 @@ def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
         return []
     if abs(factor - 1.0) <= SAME_RATIO:
         return []
-    return [f"{name} is {factor:.3g} times the measured: no such forecast was held against a run"]
+    return [f"{name} is {factor:.3g} times the measured: no such forecast was compared with a run"]
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
@@ -125,7 +122,7 @@ def _unlike(base: Base, scenario: Scenario) -> list[str]:
     found = []
     kinds = max(len(now.nodes), len(own.nodes))
     if kinds > 1:
-        found.append(f"there are {kinds} kinds of nodes: no such forecast was held against a run")
+        found.append(f"there are {kinds} kinds of nodes: no such forecast was compared with a run")
     for role in ROLES:
         for figure, words in OF_DEVICES.items():
             asked, measured = (
@@ -135,7 +132,7 @@ def _unlike(base: Base, scenario: Scenario) -> list[str]:
             checked = figure == "spinning_streams" and asked == {None}
             if asked != measured and not checked:
                 found.append(
-                    f"{words} of the devices of {role} differs: no such forecast was held against a run"
+                    f"{words} of the devices of {role} differs: no such forecast was compared with a run"
                 )
     return found
 
@@ -176,3 +173,11 @@ def named(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
         return NONE
     best = max(waits, key=lambda name: waits[name])
     return best if waits[best] > waited / 2.0 else "mixed"
+
+
+def _off(error: float | None) -> str:
+    """How far the simulated run is from the measured one."""
+    if error is None:
+        return "how far the model is off for this run is not known"
+    percent = format_change(abs(error)).lstrip("+")
+    return f"the model is {percent} too {'fast' if error < 0 else 'slow'} for this run"

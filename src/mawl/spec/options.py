@@ -66,8 +66,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     direct: Annotated[
         DirectMode,
         Meta(
-            description="whether random_access and the scan of wide_sort's input pass by the page cache "
-            "(O_DIRECT): auto where the file system allows it, yes or the job fails, no never"
+            description="bypass the page cache (O_DIRECT) in random_access and wide_sort's scan; "
+            "auto: if the file system allows it; yes: or the job fails; no: never"
         ),
         text("Whether direct I/O is used: auto, yes or no.", OPTIONS),
     ] = "auto"

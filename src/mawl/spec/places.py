@@ -33,7 +33,7 @@ def role_place(role: Role, text: str) -> Path:
             f"--{role} names a directory of the system",
             where=printable(real),
             why="mawl makes directories there and removes them again",
-            cure=f"name one of its own, such as {os.path.join(real, f'mawl-{role}')}"
+            cure=f"name a separate one, such as {os.path.join(real, f'mawl-{role}')}"
             if real in ("/", "/home", "/root", "/var")
             else "name a directory on the storage that you measure",
         )
@@ -56,12 +56,12 @@ def refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:
                 verb = "names" if role == other_role else "name"
                 raise UsageError(
                     f"{names} {verb} {twice}: {other}" + ("" if str(other) == str(path) else f" and {path}"),
-                    cure="give each volume a directory of its own",
+                    cure="give each volume its own directory",
                 )
             inner, outer = (path, other) if real.startswith(other_real + os.sep) else (other, path)
             if role == other_role and os.path.realpath(inner).startswith(os.path.realpath(outer) + os.sep):
                 raise UsageError(
                     f"--{role} names {inner}, which lies inside {outer}",
                     why="what is written to the one would count for the other",
-                    cure="give each volume a directory of its own",
+                    cure="give each volume its own directory",
                 )

@@ -116,8 +116,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         StartMode,
         Option(
             form=Choice("zygote", "spawn"),
-            help="how jobs start: forked from a process that has the libraries imported (default), or as new "
-            "interpreters, the reference mode",
+            help="how jobs start: zygote: forked from a process that has imported the libraries (default); "
+            "spawn: a fresh interpreter for each job (slower, most isolated)",
             places=PREFERRED,
         ),
     ] = "zygote"
@@ -125,7 +125,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         OnFailure,
         Option(
             form=Choice("continue", "abort"),
-            help="after a failed job: go on (default), or stop everything",
+            help="after a failed job: continue (default), or stop everything",
             places=PREFERRED,
         ),
     ] = "continue"
@@ -161,7 +161,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             name="memory_limit",
             form=Size(),
             metavar="SIZE",
-            help="memory for jobs and page cache together, held by a control group (needs the permission)",
+            help="memory for jobs and page cache together, limited by a control group (needs the permission)",
             places=PREFERRED,
         ),
     ] = None
@@ -224,7 +224,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Option(
             form=Switch(),
-            help="with --cache cold: drop the caches of the whole machine, too (root; it disturbs others)",
+            help="with --cache cold: drop the caches of the whole machine, too (root; this slows down other "
+            "users of the machine)",
             places=("side",),
         ),
     ] = False

@@ -26,14 +26,16 @@ def write_campaign(folder: Path, record: Campaign) -> None:
 
 
 def read_campaign(folder: Path) -> Campaign:
-    """The record as it is; one that nobody conducts any more reads as ``interrupted``.
+    """The record as it is; one whose process is gone reads as ``interrupted``.
 
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
     path = folder / RECORD
     record = _decoded(path, read_bounded(path, "name the folder of a campaign", inside=folder))
     if record.outcome == "running" and not is_conducted(folder):
-        return msgspec.structs.replace(record, outcome="interrupted", reason="whoever conducted it was ended")
+        return msgspec.structs.replace(
+            record, outcome="interrupted", reason="the campaign process was killed"
+        )
     return record
 
 
@@ -55,7 +57,7 @@ def _decoded(path: Path, content: bytes) -> Campaign:
             "is no record of a campaign",
             where=str(path),
             why=str(error),
-            cure="its runs are whole: mawl report and mawl compare read each run folder beside it",
+            cure="its runs are whole: mawl report and mawl compare read each run folder next to it",
         ) from None
     return record
 

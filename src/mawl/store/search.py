@@ -41,7 +41,7 @@ def read_search(folder: Path) -> SearchRecord:
         other = major(record.format_version) != major(SEARCH_FORMAT_VERSION)
     except ValueError as error:
         raise UnreadableRunError(
-            "is no record of a search", where=str(path), why=str(error), cure="begin the search anew"
+            "is no record of a search", where=str(path), why=str(error), cure="start the search again"
         ) from None
     if other:
         raise UnreadableRunError(

@@ -42,7 +42,7 @@ def facts(plain: Plain) -> Plain:
     version = plain.get("format_version", "1")
     reasons = {path: WHY.format(version=version, what=what) for path, what in CANNOT_TELL.items()}
     sentence = (
-        f"the folder has format {version}, which cannot tell {', '.join(sorted(CANNOT_TELL))}; "
+        f"the folder has format {version}, which does not contain {', '.join(sorted(CANNOT_TELL))}; "
         "the run has to be made again for these"
     )
     known = plain.get("missing")

@@ -93,7 +93,7 @@ def read_manifest(directory: Path) -> Manifest:
             "the manifest of an input table cannot be read",
             where=str(path),
             why=(error.strerror or str(error)).lower(),
-            cure="mend what refuses it, or name another directory with --data",
+            cure="fix what refuses it, or name another directory with --data",
         ) from None
     except msgspec.DecodeError as error:
         raise DamagedTableError(

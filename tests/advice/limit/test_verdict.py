@@ -55,8 +55,8 @@ def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> Non
     assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", "sda")
     assert block["losses"]["storage"] == pytest.approx(0.75)
     evidence = sentences(block, "evidence")
-    assert "work 0.62" in evidence and "util 0.12" in evidence
-    assert "in 0.90 of the active phase some task waited for I/O" in evidence
+    assert "work 62 %" in evidence and "util 12 %" in evidence
+    assert "tasks waited for I/O 90 % of the time" in evidence
 
 
 def volume(role: str, **changes: object) -> VolumeFacts:
@@ -104,7 +104,7 @@ def test_blocked_time_on_a_network_file_system_is_network() -> None:
     block = limit(reading_of(STORAGE, of=of))
     assert (block["verdict"], block["losses"]["storage"]) == ("network", 0.0)
     assert "work on nfs4" in sentences(block, "evidence")
-    assert "does not tell the fabric from the server" in sentences(block, "support")
+    assert "cannot separate the fabric from the server" in sentences(block, "support")
 
 
 def test_memory_pressure_takes_its_part_of_what_was_blocked() -> None:
@@ -158,7 +158,7 @@ def test_a_plateau_needs_waits_that_grow() -> None:
 def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
     missing: dict[str, str] = {}
     assert limit_block(reading_of(without="jobs."), missing) is None
-    assert "tells what its jobs waited for" in missing["limit"]
+    assert "waits were not recorded" in missing["limit"]
 
 
 def test_the_tail_has_no_say() -> None:

@@ -135,7 +135,7 @@ def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew
     assert words[:5] == ["mawl", "run", "tiny", "--seed", "3"]
     assert words[-2:] == ["--probe", "new.json"]
     assert "data" in found["best"]["moves"]
-    assert "it makes the input tables anew in its new data directory" in render(found)
+    assert "it makes the input tables again in its new data directory" in render(found)
     assert "--probe" not in advice(SLOW, FLASH, of=run)["proof"]["run"]
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_known_is_said() -> None:
     lost = [text for text in found["unknown"] if "were not probed" in text]
     assert [text.split()[0] for text in lost] == list(ROLES)
     text = render(found)
-    assert "best: cannot be told" in text
+    assert "best: not known" in text
     idle = advice(SLOW, FLASH, verdict="cpu")
     assert idle["best"]["change"]["high_seconds"] == 0.0
     assert any(text.startswith("the limit of the run is cpu, not storage") for text in idle["unknown"])
@@ -194,7 +194,7 @@ def test_a_run_without_io_by_role_is_refused_with_its_reason() -> None:
     records = [msgspec.structs.replace(job, io=None) for job in jobs()]
     run = on_slow(missing={"io.by_role": "not measured: no C compiler"})
     summary = judge(run, records, summary_of(run, records))
-    with pytest.raises(MawlError, match=r"does not tell what its roles asked.*no C compiler"):
+    with pytest.raises(MawlError, match=r"did not record what its roles asked.*no C compiler"):
         advise(RunView(run, records), summary, [probe(SLOW)])
 
 

@@ -113,5 +113,5 @@ def test_unlike_cores_and_places_of_counting_leave_figures_out() -> None:
 def test_a_cold_side_against_a_warm_one_is_said() -> None:
     before = side("a", [1.0], cache=CacheFacts(input_bytes=100, resident_bytes=100))
     after = side("b", [1.0], first=1, cache=CacheFacts(input_bytes=100, resident_bytes=0))
-    sentence = "1.00 and 0.00 of the inputs was in memory before the start: run both with --cache cold"
+    sentence = "100 % and 0 % of the input files were cached before the start: run both with --cache cold"
     assert sentence in [obstacle.sentence for obstacle in obstacles(before, after)]

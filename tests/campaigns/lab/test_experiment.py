@@ -143,7 +143,7 @@ def test_speeds_are_lowered_so_often_and_then_the_arms_stand_with_a_remark(tmp_p
     record = made.carry_out()
     assert bed.factors == pytest.approx([SLOWER**power for power in range(MOST_LOWERINGS + 1)])
     assert [arm.repeated for arm in record.arms] == [True] * 4 + [False] * 2
-    assert record.remarks[-1].endswith("also after 2 lower speeds: processors may tell the arms apart")
+    assert record.remarks[-1].endswith("also after 2 lower speeds: processors may explain the result")
     assert record.outcome == "completed"
 
 

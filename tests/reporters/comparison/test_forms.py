@@ -39,7 +39,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     assert lines[2].startswith(
         "result     slower: a job took 20 % longer (geometric mean, 95 % interval +17 % to +23 %;"
     )
-    assert "programs   0 programs faster, 2 slower, 0 not told apart" in lines
+    assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
     assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
     assert len(lines) <= text.SCREEN_LINES
@@ -47,9 +47,9 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
     found = text.render(compare(*pair([1.0, 1.0], [1.1])))
-    assert "not judged: a job took 10 % longer (geometric mean, 6 jobs, 2 against 1 run)" in found
+    assert "too few runs to decide: a job took 10 % longer (geometric mean, 6 jobs, 2 against 1 run)" in found
     assert "7 more runs in all" in " ".join(found.split())
-    assert "told apart" not in found
+    assert "difference found" not in found
     assert "\ndiffers" not in found, "nothing is named of a pair that is not judged"
 
 
@@ -60,10 +60,10 @@ def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     assert "result no change larger than 5 %: a job took as long (geometric mean, 90 % interval -0." in said
     assert html.headline(found)[0].startswith("No change larger than 5 %")
     wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
-    assert "result not told apart: " in " ".join(text.render(wide).split())
+    assert "result no difference found: " in " ".join(text.render(wide).split())
     small = compare(*pair(steady, [1.02 * factor for factor in steady]))
     said = " ".join(text.render(small).split())
-    assert "no change larger than 5 %: a job took 2.0 % longer" in said and "; slower all the same" in said
+    assert "no change larger than 5 %: a job took 2.0 % longer" in said and "; slower nevertheless" in said
 
 
 def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
@@ -91,8 +91,11 @@ def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
 def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
     found = text.render(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
     said = " ".join(found.split())
-    assert re.search(r"not told apart: .* would have been told in four of five such comparisons; 10 %", said)
-    assert re.search(r"wide_sort .* not told apart \([\d.]+ % would be\)", found)
+    assert re.search(
+        r"no difference found: .*; only changes above .* would show, in four of five such comparisons; 10 %",
+        said,
+    )
+    assert re.search(r"wide_sort .* no difference \([\d.]+ % would show\)", found)
 
 
 def unsettled() -> Comparison:
@@ -110,21 +113,21 @@ def test_an_interval_without_0_beside_not_told_apart_is_explained() -> None:
     row = next(row for row in found.figures if row.name == "time.real_time_seconds")
     assert row.low_ratio is not None and row.low_ratio > 0
     assert row.verdict == "not told apart"
-    said = "an interval is of its row alone, a verdict of all rows together (Holm)"
+    said = "an interval is of its row alone; the verdict judges all rows together (Holm)"
     for form in (text.render(found), text.render(found, every=True), markdown.render(found)):
         assert said in " ".join(form.split())
-        assert "no difference" not in form.lower()
+        assert "no change larger" not in form.lower()
     page = html.render(found)
     assert said[1:] in page
-    assert "no difference" not in page.lower()
+    assert "no change larger" not in page.lower()
 
 
 @pytest.mark.parametrize(
     ("verdict", "slower_programs", "faster", "answer", "tone"),
     [
-        ("not told apart", 0, 0, "The sides were not told apart", ""),
-        ("not told apart", 1, 2, "The sides were not told apart; 1 program slower, 2 programs faster", "bad"),
-        ("not told apart", 0, 1, "The sides were not told apart; 1 program faster", ""),
+        ("not told apart", 0, 0, "No difference found", ""),
+        ("not told apart", 1, 2, "No difference found; 1 program slower, 2 programs faster", "bad"),
+        ("not told apart", 0, 1, "No difference found; 1 program faster", ""),
         ("faster", 1, 3, "The candidate is faster; 1 program slower", "warn"),
         ("slower", 3, 1, "The candidate is slower; 1 program faster", "bad"),
     ],
@@ -145,7 +148,7 @@ def test_the_headline_of_the_page_hides_no_slower_program(
 def test_no_figure_is_a_negative_zero(slower: Comparison) -> None:
     place = msgspec.structs.replace(slower.places[0], change_seconds=-0.001, share_ratio=-0.0001)
     row = tables(msgspec.structs.replace(slower, places=[place]))[2].rows[0]
-    assert row[3:5] == ("0.00 s", "0.00")
+    assert row[3:5] == ("0.00 s", "0 %")
     shorter = msgspec.structs.replace(place, change_seconds=-1.2)
     assert tables(msgspec.structs.replace(slower, places=[shorter]))[2].rows[0][3] == "-1.20 s"
 
@@ -180,7 +183,7 @@ def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slowe
     lines = text.render(found).splitlines()
     assert len(lines) <= text.SCREEN_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
-    assert "programs   3 programs faster, 12 slower, 5 not told apart" in lines
+    assert "programs   3 programs faster, 12 slower, 5 without a difference" in lines
     shown = [line.split()[0] for line in lines if line.startswith("program-")]
     assert shown[0] == "program-0" and shown[-1] == "program-19"
     cut = next(number for number, line in enumerate(lines) if line.startswith("... "))
@@ -279,7 +282,7 @@ def test_many_sides_in_every_form() -> None:
     matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
     screen = text.render_matrix(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
-    assert "against a:" in screen and "  c: not judged: a job took" in screen
+    assert "against a:" in screen and "  c: too few runs to decide: a job took" in screen
     assert "- **b**: no change larger than 5 %" in markdown.render_matrix(matrix)
     assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
     assert "Against a" in html.render_matrix(matrix)

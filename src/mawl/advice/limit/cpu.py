@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.units import format_percent, format_ratio
+from mawl.units import format_percent
 
 
 def _loss(moment: Moment, _: RunView) -> float | None:
@@ -25,17 +25,19 @@ def _evidence(reading: RunView) -> list[Line]:
                 f"were on CPU {format_percent(on_cpu)} of it",
             )
         )
-    lines += pressure_line(reading, "cpu_some", "some task waited for a processor")
+    lines += pressure_line(reading, "cpu_some", "tasks waited for CPU")
     busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
     if busy is not None:
-        lines.append(Line(kind="support", sentence=f"processors were busy for {format_ratio(busy)} of it"))
+        lines.append(
+            Line(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
+        )
     throttled = reading.mean(lambda moment: moment.throttled_ratio)
     if throttled:
         lines.append(
             Line(
                 kind="support",
-                sentence=f"the control group of this system held its processes back for "
-                f"{format_ratio(throttled)} s in a second",
+                sentence=f"the control group of this system throttled its processes "
+                f"{format_percent(throttled)} of the time",
             )
         )
     return lines

@@ -8,7 +8,7 @@ from mawl.advice.limit.rule import Line
 from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
-from mawl.units import format_latency, format_rate, format_ratio
+from mawl.units import format_latency, format_percent, format_rate
 
 
 def device_totals(reading: RunView, device: str) -> Flow:
@@ -42,7 +42,7 @@ def device_lines(reading: RunView, device: str) -> list[Line]:
     if requests and seconds is not None and busy is not None:
         lines.append(
             f"a request to {device} took {format_latency(seconds / requests)} on average, "
-            f"and it was in use for {format_ratio(min(busy, 1.0))} of the time"
+            f"and it was in use {format_percent(min(busy, 1.0))} of the time"
         )
     return [Line(kind="support", sentence=line) for line in lines]
 

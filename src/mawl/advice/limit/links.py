@@ -6,13 +6,13 @@ from mawl.advice.limit.rule import Line
 from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.units import format_latency, format_rate, format_ratio
+from mawl.units import format_latency, format_percent, format_rate
 
 
 def server_part(moment: Moment) -> float:
     """The share (0 to 1) of the time blocked over the network that was for the storage server.
 
-    0 where nothing tells: the fabric and the server behind it then are one, the network.
+    0 where not known: the fabric and the server behind it then are one, the network.
     """
     links = moment.links
     return links.server / links.waited if links is not None and links.waited else 0.0
@@ -33,13 +33,14 @@ def link_lines(reading: RunView) -> list[Line]:
     if link is None or used is None or waited is None or full is None or server is None:
         return []
     sentence = (
-        f"the nodes used {format_ratio(used)} of their links ({format_rate(link)} each way, as declared; "
+        f"the nodes used {format_percent(used)} of their links ({format_rate(link)} each way, as declared; "
         "the busier way, mean over nodes)"
     )
     if waited:
         sentence += (
-            f"; of the time inside I/O calls {format_ratio(full / waited)} was on nodes whose link was full "
-            f"(at least {format_ratio(FULL_RATIO)}), {format_ratio(server / waited)} on others while the "
+            f"; of the time inside I/O calls {format_percent(full / waited)} was on nodes whose link "
+            "was full "
+            f"(at least {format_percent(FULL_RATIO)}), {format_percent(server / waited)} on others while the "
             "storage server's devices were at their top"
         )
     return [Line(kind="evidence", sentence=sentence), *_servers(reading)]

@@ -6,7 +6,7 @@ from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.units import format_rate, format_ratio
+from mawl.units import format_percent, format_rate
 
 
 def _loss(moment: Moment, reading: RunView) -> float | None:
@@ -25,12 +25,12 @@ def _evidence(reading: RunView) -> list[Line]:
         lines.append(
             Line(
                 kind="evidence",
-                sentence=f"memory accounts for {format_ratio(loss)} of the jobs' time: "
+                sentence=f"memory accounts for {format_percent(loss)} of the jobs' time: "
                 "what they were blocked for, by memory's part in it",
             )
         )
     lines += reread_lines(reading)
-    lines += pressure_line(reading, "memory_some", "some task waited for memory")
+    lines += pressure_line(reading, "memory_some", "tasks waited for memory")
     swap = reading.mean(lambda moment: moment.swap_bytes_per_second)
     if swap:
         lines.append(Line(kind="evidence", sentence=f"the system swapped {format_rate(swap)}"))

@@ -8,7 +8,7 @@ from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_memory, format_rate, format_ratio
+from mawl.units import format_memory, format_percent, format_rate
 
 LEAST_MEMORY_PRESSURE = value_of("limit.least_memory_pressure")
 """Below this share of time under memory pressure nothing is put down to it: reclaim alone makes some."""
@@ -72,7 +72,7 @@ def reread_lines(reading: RunView) -> list[Line]:
         return []
     lost = statistics.median(known)
     told = (
-        f"{format_rate(again)} were read again that memory had held before, {format_ratio(ratio)} of what "
+        f"{format_rate(again)} were read again that memory had held before, {format_percent(ratio)} of what "
         f"came from the devices; {format_memory(memory)} more memory "
     )
     if lost <= memory:

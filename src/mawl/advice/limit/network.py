@@ -10,7 +10,7 @@ from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
-from mawl.units import format_rate, format_ratio
+from mawl.units import format_percent, format_rate
 
 
 def _loss(moment: Moment, reading: RunView) -> float | None:
@@ -61,11 +61,11 @@ def _evidence(reading: RunView) -> list[Line]:
             Line(
                 kind="evidence",
                 sentence=f"jobs were blocked in I/O over the network ({', '.join(systems)}) in "
-                f"{format_ratio(loss)} of their time",
+                f"{format_percent(loss)} of their time",
             )
         )
     lines += port_lines(reading)
-    lines += pressure_line(reading, "io_some", "some task waited for I/O")
+    lines += pressure_line(reading, "io_some", "tasks waited for I/O")
     lines += plateau_lines(reading, [moment.network_bytes_per_second for moment in reading.active])
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
@@ -76,8 +76,9 @@ def _evidence(reading: RunView) -> list[Line]:
     lines.append(
         Line(
             kind="support",
-            sentence="one run does not tell the fabric from the server behind it; a run over a faster link "
-            "with the same throughput and longer service times would name the server, as would --link with "
+            sentence="one run cannot separate the fabric from the server behind it; a run over a faster "
+            "link with "
+            "the same throughput and longer service times would name the server, as would --link with "
             "--storage-node",
         )
     )

@@ -10,7 +10,7 @@ from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
 from mawl.model.thresholds import count_of, value_of
-from mawl.units import format_rate, format_ratio
+from mawl.units import format_percent, format_rate, format_ratio
 
 NEAR_TOP_RATIO = value_of("limit.plateau.near_top_ratio")
 """A window is at the top when it moves this share of the highest one's bytes."""
@@ -46,7 +46,7 @@ def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[Line
         Line(
             kind="evidence",
             sentence=f"plateau: {len(top)} of {len(known)} windows moved at least "
-            f"{format_ratio(NEAR_TOP_RATIO)} of the highest, {format_rate(highest)}, "
+            f"{format_percent(NEAR_TOP_RATIO)} of the highest, {format_rate(highest)}, "
             f"whether {format_ratio(fewer)} or {format_ratio(more)} jobs were blocked in I/O",
         )
     ]

@@ -8,7 +8,7 @@ from mawl.analysis.moments import Moment
 from mawl.analysis.ports import kinds_of_role
 from mawl.analysis.view import RunView
 from mawl.model.options import ROLES
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}
 
@@ -34,8 +34,10 @@ def port_lines(reading: RunView) -> list[Line]:
             lines.append(
                 Line(
                     kind="evidence",
-                    sentence=f"the fullest {WORDS[kind]} carried {format_ratio(max(shares))} of its speed in "
-                    f"its highest window, and at least {format_ratio(FULL_RATIO)} in {full} of {len(shares)}",
+                    sentence=f"the fullest {WORDS[kind]} carried {format_percent(max(shares))} of its "
+                    "speed in "
+                    f"its highest window, and at least {format_percent(FULL_RATIO)} in {full} of "
+                    f"{len(shares)}",
                 )
             )
     return lines

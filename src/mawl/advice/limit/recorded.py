@@ -27,8 +27,8 @@ from mawl.units import format_percent
 FULL_RATIO = value_of("imported.limit.full_processors_ratio")
 NAMED_RATIO = value_of("limit.named_ratio")
 
-NO_PLACE = "an import does not tell which role or device its jobs waited for"
-NOT_ASKED = "logs and recordings do not tell how long jobs waited for it"
+NO_PLACE = "an import does not say which role or device its jobs waited for"
+NOT_ASKED = "logs and recordings do not say how long jobs waited for it"
 
 Name = Literal["cpu", "storage", "none"]
 
@@ -77,7 +77,7 @@ def why_untold(reading: RunView) -> str | None:
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
         return "no recording of the host was imported; add one of the same time (nmon, sar)"
     if any(is_aix(reading.facts, node) for node in reading.facts.nodes):
-        return "CPU times of AIX are scaled, so logs do not tell how long jobs waited; run the jobs with mawl"
+        return "CPU times of AIX are scaled, so logs do not say how long jobs waited; run the jobs with mawl"
     nodes = set(reading.samples.nodes)
     if len(nodes) > 1 or any(job.node not in nodes for job in reading.jobs):
         return "the jobs are not all of the one host that was recorded; import each host with its jobs"
@@ -126,7 +126,7 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[dict[st
             f"window, and at least {format_percent(IN_USE_RATIO)} in {filled} of {len(devices)}"
         )
     elif verdict == "cpu":
-        lines.append("no recording tells how busy the devices were: storage is not excluded by a figure")
+        lines.append("no recording says how busy the devices were: storage is not excluded by a figure")
     return [{"kind": "evidence", "sentence": sentence} for sentence in lines]
 
 
@@ -137,7 +137,7 @@ def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     if all(one.waited is None for one in windows):
         return "the logs lack times or CPU times of the jobs; import logs with FULLSTIMER"
     if all(one.full is None for one in windows):
-        return "the recordings do not tell processor time; add sar -u, mpstat or nmon of the same time"
+        return "the recordings contain no processor time; add sar -u, mpstat or nmon of the same time"
     figures = "; ".join(line["sentence"] for line in evidence_of(windows, ""))
     return (
         f"logs and recordings name the limit of only {format_percent(told_ratio)} of the active time "

@@ -10,7 +10,7 @@ import msgspec
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 Resource = Literal["storage", "cpu", "memory", "network"]
 
@@ -43,4 +43,4 @@ def pressure_line(reading: RunView, name: str, words: str) -> list[Line]:
     value = reading.mean(lambda moment: moment.pressure[name])
     if value is None:
         return []
-    return [Line(kind="evidence", sentence=f"pressure: in {format_ratio(value)} of the active phase {words}")]
+    return [Line(kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the time")]

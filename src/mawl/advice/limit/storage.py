@@ -11,7 +11,7 @@ from mawl.advice.limit.rule import Line, Rule, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.options import ROLES, Role
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 
 def role_losses(moment: Moment, reading: RunView) -> dict[Role, float] | None:
@@ -56,12 +56,12 @@ def _evidence(reading: RunView) -> list[Line]:
     known = {role: share for role, share in shares.items() if share is not None}
     lines = []
     if known:
-        by_role = ", ".join(f"{role} {format_ratio(share)}" for role, share in known.items())
+        by_role = ", ".join(f"{role} {format_percent(share)}" for role, share in known.items())
         lines.append(
             Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
         )
     lines += link_lines(reading)
-    lines += pressure_line(reading, "io_some", "some task waited for I/O")
+    lines += pressure_line(reading, "io_some", "tasks waited for I/O")
     again = reread_lines(reading)
     _, device = place(reading, reading.active)
     if device is None:

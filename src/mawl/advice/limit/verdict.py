@@ -26,7 +26,7 @@ SECOND_RATIO = value_of("limit.second_ratio")
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
 
-NOT_TOLD = "no window of the active phase tells what its jobs waited for: not measured, or no samples"
+NOT_TOLD = "the run was too short, or waits were not recorded"
 
 
 def limit_block(reading: RunView, missing: Missing) -> dict[str, Any] | None:

@@ -289,7 +289,7 @@ def _unknown(
         lost = [v.directory for v, place in zip(asked[role].volumes, places, strict=True) if place is None]
         if lost or not places:
             yield (
-                f"{role} lies on {', '.join(lost) or 'volumes that the run does not tell'}, which were not "
+                f"{role} lies on {', '.join(lost) or 'volumes that the run did not record'}, which were not "
                 "probed: without their own figures no change can be worked out; probe them with mawl probe"
             )
     nodes = {volume.node for demand in asked.values() for volume in demand.volumes}

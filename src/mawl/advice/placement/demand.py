@@ -63,7 +63,7 @@ def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: dict[str, Any])
     if by_role is None or any(blocked.get(role) is None for role in ROLES):
         missing = summary["missing"]
         raise MawlError(
-            "the run does not tell what its roles asked of the storage",
+            "the run did not record what its roles asked of the storage",
             where=facts.run_id,
             why=missing.get("io.by_role") or missing.get("wait") or "some of its jobs have no waits by role",
             cure="run it again where I/O by role can be measured (mawl doctor)",

@@ -7,7 +7,7 @@ from mawl.advice.foreign import foreign
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import added, rates
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "competition"
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
@@ -26,9 +26,9 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
 def _unknown(reading: RunView) -> str | None:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None:
-        return "nobody looked at the load before the start"
+        return "the load before the start was not measured"
     if foreign_cpu_ratio(reading) is None:
-        return reading.why_no_course or "the samples do not tell who used the processors"
+        return reading.why_no_course or "the samples do not say who used the processors"
     return None
 
 
@@ -41,7 +41,7 @@ def _before(reading: RunView) -> list[Finding]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"processors were busy for {format_ratio(before.busy_ratio)} of the time just before "
+            sentence=f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
             f"the start{names}",
             cure=CURE,
         )
@@ -56,7 +56,7 @@ def _processors(reading: RunView) -> list[Finding]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"others used {format_ratio(foreign)} of all processor time during the run",
+            sentence=f"others used {format_percent(foreign)} of all processor time during the run",
             cure=CURE,
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "coverage"
 LEAST_COVERAGE_RATIO = value_of("validity.coverage.least_ratio")
@@ -33,7 +33,7 @@ def check(reading: RunView) -> list[Finding | Unmeasured]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"I/O by role covers {format_ratio(coverage)} of the bytes that the kernel counted",
+            sentence=f"I/O by role covers {format_percent(coverage)} of the bytes that the kernel counted",
             cure=NOT_SEEN,
         )
     ]

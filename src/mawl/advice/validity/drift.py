@@ -35,7 +35,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     )
     if moved is None or blocked is None:
         told = "the bytes at the devices" if moved is None else "what jobs waited for"
-        known = FEW if len(active) < FEWEST_WINDOWS else f"the samples do not tell {told}"
+        known = FEW if len(active) < FEWEST_WINDOWS else f"the samples do not contain {told}"
         return [Unmeasured(rule=NAME, severity="preliminary", reason=reading.why_no_course or known)]
     if moved[1] >= LEAST_KEPT_RATIO * moved[0] or blocked[1] < LEAST_BLOCKED_JOBS:
         return []

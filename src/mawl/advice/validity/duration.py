@@ -22,7 +22,7 @@ def check(reading: RunView) -> list[Finding]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"the active phase {lasted}; {format_seconds(LEAST_ACTIVE_SECONDS)} are asked for",
+            sentence=f"the active phase {lasted}; {format_seconds(LEAST_ACTIVE_SECONDS)} required",
             cure="choose a larger --scale or more sessions",
         )
     ]

@@ -23,7 +23,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     found = thirds(gauges(reading.samples, "host.frequency_hertz", reading.windows.active_edges))
     if found is None:
         few = len(reading.windows.active_edges) <= FEWEST_WINDOWS
-        return _unmeasured(FEW if few else "this machine does not tell the frequency of its processors")
+        return _unmeasured(FEW if few else "this machine does not report the frequency of its processors")
     if found[1] >= LEAST_KEPT_RATIO * found[0]:
         return []
     return [

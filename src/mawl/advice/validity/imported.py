@@ -16,7 +16,7 @@ from mawl.analysis.recordings import NO_JOBS, interval_seconds
 from mawl.analysis.series import Samples
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_instant, format_ratio, format_seconds
+from mawl.units import format_instant, format_percent, format_seconds
 
 Said = Sequence[Finding | Unmeasured]
 
@@ -61,9 +61,7 @@ def _jobs(reading: RunView) -> Said:
         cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
         return [_finding(jobs.NAME, "invalid", sentence, cure)]
     if found["unverified"]:
-        reason = (
-            f"no log tells whether an answer was right; those of {found['unverified']} jobs have no ERROR"
-        )
+        reason = f"no log says whether an answer was right; those of {found['unverified']} jobs have no ERROR"
         return [Unmeasured(rule=jobs.NAME, severity="preliminary", reason=reason)]
     return []
 
@@ -79,8 +77,8 @@ def _duration(reading: RunView) -> Said:
 
 
 def _repeats(_: RunView) -> Said:
-    cure = "import other days of the same load as runs of their own, and hold them together (mawl compare)"
-    sentence = f"these are files of one run; {repeats.FEWEST_REPEATS} runs of the same are asked for"
+    cure = "import other days of the same load as separate runs, and compare them (mawl compare)"
+    sentence = f"these are files of one run; {repeats.FEWEST_REPEATS} runs of the same required"
     return [_finding(repeats.NAME, "preliminary", sentence, cure)]
 
 
@@ -114,7 +112,7 @@ def _sampling(reading: RunView) -> Said:
     if share <= sampling.MOST_MISSED_RATIO:
         return []
     sentence = (
-        f"{format_ratio(share)} of the run lies outside the recordings or in gaps of them, the longest of "
+        f"{format_percent(share)} of the run lies outside the recordings or in gaps of them, the longest of "
         f"{format_seconds(longest)}"
     )
     return [_finding(sampling.NAME, "preliminary", sentence, "record the host throughout, before and after")]
@@ -157,34 +155,34 @@ def _times(reading: RunView, node: str, start: float, end: float) -> list[float]
 
 
 def _swap(reading: RunView) -> Said:
-    said = _with_reason(swap.check(reading), "the recordings do not tell what was swapped", reading)
+    said = _with_reason(swap.check(reading), "the recordings do not say what was swapped", reading)
     return _with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
 
 
 def _steal(reading: RunView) -> Said:
-    reason = "the recordings do not tell of time that a hypervisor gave to others"
+    reason = "the recordings do not contain the time that a hypervisor gave to others"
     return _with_reason(steal.check(reading), reason, reading)
 
 
 def _frequency(reading: RunView) -> Said:
-    reason = "the recordings do not tell the frequency of the processors"
+    reason = "the recordings do not contain the frequency of the processors"
     return _with_reason(frequency.check(reading), reason, reading)
 
 
 def _drift(reading: RunView) -> Said:
-    reason = "the files do not tell how many jobs waited for storage"
+    reason = "the files do not say how many jobs waited for storage"
     return _with_reason(drift.check(reading), reason, reading)
 
 
 RULES: dict[str, Callable[[RunView], Said]] = {
     "jobs": _jobs,
-    "reach": _unknown("reach", "no file tells what programs asked for beside what devices moved"),
+    "reach": _unknown("reach", "no file says both what programs asked for and what devices moved"),
     "scale": _unknown("scale", "a load that mawl did not run has no scale"),
     "duration": _duration,
     "repeats": _repeats,
-    "residency": _unknown("residency", "no file tells what was in the page cache before", "remark"),
-    "competition": _unknown("competition", "no file tells whether the host did other work"),
-    "writeback": _unknown("writeback", "no file tells what memory held for the devices", "remark"),
+    "residency": _unknown("residency", "no file says what was in the page cache before", "remark"),
+    "competition": _unknown("competition", "no file says whether the host did other work"),
+    "writeback": _unknown("writeback", "no file says what memory held for the devices", "remark"),
     "clock": _unknown("clock", "the clocks of the files are taken as they are"),
     "coverage": _unknown("coverage", "the files do not count I/O by role", "remark"),
     "sampling": _sampling,
@@ -192,7 +190,7 @@ RULES: dict[str, Callable[[RunView], Said]] = {
     "steal": _steal,
     "frequency": _frequency,
     "drift": _drift,
-    "space": _unknown("space", "no file tells what was free before"),
-    "overhead": _unknown("overhead", "what the recorders themselves cost no file tells", "remark"),
+    "space": _unknown("space", "no file says what was free before"),
+    "overhead": _unknown("overhead", "no file says what the recorders themselves cost", "remark"),
 }
 """Every rule of a measured run, by its name."""

@@ -14,7 +14,9 @@ def check(reading: RunView) -> list[Finding]:
     bad = max(jobs["total"], facts.workload.jobs) - jobs["counted"]
     if facts.outcome == "running":
         return [
-            _finding("invalid", "the run goes on: its figures are of what ended so far", "wait for its end")
+            _finding(
+                "invalid", "the run is in progress: its figures cover what ended so far", "wait for its end"
+            )
         ]
     if bad or facts.outcome != "completed":
         sentence = (
@@ -22,14 +24,12 @@ def check(reading: RunView) -> list[Finding]:
         )
         if not bad:
             sentence = f"the run did not complete: {facts.outcome_reason or facts.outcome}"
-        return [
-            _finding("invalid", sentence, "mend what the failures say (mawl report lists them) and run again")
-        ]
+        return [_finding("invalid", sentence, "fix the failed jobs (mawl report lists them) and run again")]
     if jobs["unverified"]:
         return [
             _finding(
                 "preliminary",
-                f"{jobs['unverified']} jobs finished with an answer that nobody checked",
+                f"{jobs['unverified']} jobs finished with an unchecked answer",
                 "run programs of the catalogue, which check theirs",
             )
         ]

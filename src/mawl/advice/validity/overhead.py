@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "overhead"
 MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
@@ -26,7 +26,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"mawl itself used {format_ratio(share)} of the jobs' CPU time while they ran",
+            sentence=f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
             cure="choose a larger --scale, so that jobs last longer",
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding
 from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
 from mawl.analysis.view import RunView
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "reach"
 
@@ -16,7 +16,7 @@ def check(reading: RunView) -> list[Finding]:
     directions = cached_directions(io)
     if directions:
         shares = " and ".join(
-            f"{format_ratio(io['reach'][f'{name}_ratio'])} of the bytes {verb}"
+            f"{format_percent(io['reach'][f'{name}_ratio'])} of the bytes {verb}"
             for name, verb in (("read", "read"), ("write", "written"))
             if name in directions
         )
@@ -24,7 +24,8 @@ def check(reading: RunView) -> list[Finding]:
             Finding(
                 rule=NAME,
                 severity="preliminary",
-                sentence=f"only {shares} reached a device (at least {REACHES_STORAGE_RATIO} should): "
+                sentence=f"only {shares} reached a device ({format_percent(REACHES_STORAGE_RATIO)} "
+                "required): "
                 "the page cache served the rest",
                 cure="run with --cache none, a larger --scale or a lower --memory-limit",
             )

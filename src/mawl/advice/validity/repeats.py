@@ -20,8 +20,8 @@ def check(reading: RunView) -> list[Finding]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} are asked for",
+            sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} required",
             cure=f"run it {FEWEST_REPEATS} times under the same conditions (mawl run --repeat "
-            f"{FEWEST_REPEATS}), and give median and range; one run alone is an indication",
+            f"{FEWEST_REPEATS}), and give median and range; a single run is only preliminary",
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "residency"
 MOST_RESIDENT_RATIO = value_of("validity.residency.most_resident_ratio")
@@ -15,12 +15,12 @@ def check(reading: RunView) -> list[Finding | Unmeasured]:
     """Inputs that are in the page cache at the start are read from memory the first time, too."""
     cache = reading.facts.cache
     if cache is None or (cache.input_bytes and cache.resident_bytes is None):
-        reason = "it was not looked at" if cache is None else cache.reason or "the kernel would not tell"
+        reason = "it was not measured" if cache is None else cache.reason or "the kernel did not say"
         return [
             Finding(
                 rule=NAME,
                 severity="remark",
-                sentence=f"how much of the inputs was in memory before the start is not known: {reason}",
+                sentence=f"how much of the inputs was cached before the start is not known: {reason}",
                 cure="run with --cache cold",
             ),
             Unmeasured(rule=NAME, severity="remark", reason=reason),
@@ -32,8 +32,8 @@ def check(reading: RunView) -> list[Finding | Unmeasured]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"{format_ratio(resident / cache.input_bytes)} of the inputs was in memory before "
-            "the start",
+            sentence=f"{format_percent(resident / cache.input_bytes)} of the input files were already "
+            "cached before the start",
             cure="run with --cache cold, or say that the start was warm (--cache warm)",
         )
     ]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from mawl.advice.evidence import Finding
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio, format_seconds
+from mawl.units import format_percent, format_seconds
 
 NAME = "sampling"
 LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
@@ -50,7 +50,7 @@ def check(reading: RunView) -> list[Finding]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"{format_ratio(share)} of the run lies in gaps between samples, the longest of "
+            sentence=f"{format_percent(share)} of the run lies in gaps between samples, the longest of "
             f"{format_seconds(longest)}",
             cure=CURE,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
-from mawl.units import format_bytes, format_ratio
+from mawl.units import format_bytes, format_percent
 
 NAME = "space"
 LEAST_FREE_RATIO = value_of("validity.space.least_free_ratio")
@@ -15,7 +15,7 @@ LEAST_FREE_RATIO = value_of("validity.space.least_free_ratio")
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """What was free at the start, less what the run was planned to put there, beside the size."""
     if not reading.facts.free_space:
-        reason = "nobody looked at the free space before the start"
+        reason = "the free space before the start was not measured"
         return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
     findings = []
     for space in reading.facts.free_space:
@@ -27,7 +27,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
                 rule=NAME,
                 severity="preliminary",
                 sentence=f"the file system of {', '.join(space.roles)} had {format_bytes(max(left, 0))} to "
-                f"spare, {format_ratio(max(left, 0) / space.size_bytes)} of its size",
+                f"spare, {format_percent(max(left, 0) / space.size_bytes)} of its size",
                 cure="free space there, or name larger directories with "
                 + ", ".join(f"--{role}" for role in space.roles),
             )

@@ -6,7 +6,7 @@ from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 NAME = "steal"
 MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
@@ -34,12 +34,12 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
         Finding(
             rule=NAME,
             severity="preliminary",
-            sentence=f"the hypervisor gave {format_ratio(share)} of this machine's processor time to others",
-            cure="run on a machine with processors of its own, or when its neighbours are quiet",
+            sentence=f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
+            cure="run on a machine with dedicated processors, or when its neighbours are idle",
         )
     ]
 
 
 def _unmeasured(reading: RunView) -> list[Unmeasured]:
-    reason = reading.why_no_course or "the samples do not tell the processors' time"
+    reason = reading.why_no_course or "the samples do not contain the processors' time"
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

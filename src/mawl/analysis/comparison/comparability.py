@@ -14,7 +14,7 @@ from mawl.analysis.comparison.configuration import OWN, Reader, shown
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import ComparedRun, Side, centre, same
 from mawl.model.thresholds import value_of
-from mawl.units import format_ratio
+from mawl.units import format_percent
 
 Severity = Literal["refused", "doubtful", "remark"]
 """``refused``: no comparison; ``doubtful``: only with ``--anyway``; ``remark``: said beside the figures."""
@@ -76,7 +76,7 @@ def _within(side: Side) -> Iterator[Obstacle]:
         yield Obstacle(
             rule="validity",
             severity="remark",
-            sentence=f"not to be believed by their own report: {', '.join(invalid)} of {side.label}",
+            sentence=f"not trusted by their own report: {', '.join(invalid)} of {side.label}",
         )
     for run in side.runs:
         if run.facts.outcome != "completed":
@@ -98,7 +98,7 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
         yield Obstacle(
             rule="same run",
             severity="doubtful",
-            sentence=f"run {shared[0]} is on both sides: it is held against itself",
+            sentence=f"run {shared[0]} is on both sides: it is compared with itself",
         )
     for name, severity, read in CONFIGURATION:
         one, other = read(before), read(after)
@@ -113,11 +113,11 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
         )
     warmth = [centre(side.values("inputs.resident_ratio")) for side in (reference, candidate)]
     if None not in warmth and abs((warmth[0] or 0.0) - (warmth[1] or 0.0)) > WARMTH_RATIO:
-        shares = " and ".join(format_ratio(share or 0.0) for share in warmth)
+        shares = " and ".join(format_percent(share or 0.0) for share in warmth)
         yield Obstacle(
             rule="warmth",
             severity="remark",
-            sentence=f"{shares} of the inputs was in memory before the start: run both with --cache cold",
+            sentence=f"{shares} of the input files were cached before the start: run both with --cache cold",
         )
     if not same(_device_source(run) for run in (before, after)):
         yield Obstacle(

@@ -146,7 +146,7 @@ class Experiment:
                 f"{found}, of which it used {busiest.own_ratio or 0.0:.0%}: others had the rest; run again"
             )
         elif last:
-            remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may tell the arms apart"
+            remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may explain the result"
         else:
             remark = f"{found}: all volumes were given {SLOWER:g} times the speed, and all arms ran again"
         self._say(remark)

@@ -25,7 +25,7 @@ from mawl.probe.compressibility.real import real_saving
 from mawl.probe.compressibility.storage import figures
 
 SEED = 1
-NOT_ALONE = "a device of zram cannot tell the role from what lay there before, or the role had no file"
+NOT_ALONE = "a zram device cannot separate the role from what was there before, or the role had no file"
 TEMPORARY: tuple[Role, ...] = ("work", "util")
 
 

@@ -66,7 +66,7 @@ class SearchCampaign:
                 f"{arm.name} there",
                 where=str(self.series.folder),
                 why="the record was changed, or made with other versions of mawl or of Optuna",
-                cure="begin the search anew",
+                cure="start the search again",
             )
         if self.series.record.slots[step.number].state not in ("finished", "refused"):
             self._say(f"run {position}, {step.phase}: {arm.title}")
@@ -83,7 +83,7 @@ class SearchCampaign:
                 "does not say when the run ended",
                 where=str(self.series.path(slot)),
                 why="the budget of a search goes by the time of its runs",
-                cure="begin the search anew",
+                cure="start the search again",
             )
         return facts.ended_at - facts.started_at
 

@@ -63,7 +63,7 @@ def _ethtool(found: Subject, name: str, ask: bool) -> None:
     rings = ("receive_ring_most", "transmit_ring_most", "receive_ring", "transmit_ring")
     if not ask:
         for figure in (*rings, *OFFLOADS):
-            found.put(figure, None, "not asked: the folders stand in for a machine")
+            found.put(figure, None, "not asked: the folders replace a machine")
         return
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
         told = _asked(channel, name, struct.pack("=9I", GRINGPARAM, *[0] * 8))

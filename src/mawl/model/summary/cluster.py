@@ -85,14 +85,14 @@ class ServerRates(msgspec.Struct, kw_only=True):
     """Throughput of the devices of a storage server."""
 
     read_bytes_per_second: Annotated[
-        Number | None, rate("{when} of the bytes read from its devices, whoever asked.", WHAT_IS_REPORTED)
+        Number | None, rate("{when} of the bytes read from its devices, for all programs.", WHAT_IS_REPORTED)
     ]
     write_bytes_per_second: Annotated[
-        Number | None, rate("{when} of the bytes written to its devices, whoever asked.", WHAT_IS_REPORTED)
+        Number | None, rate("{when} of the bytes written to its devices, for all programs.", WHAT_IS_REPORTED)
     ]
     total_bytes_per_second: Annotated[
         Number | None,
-        rate("{when} of the bytes read from and written to its devices, whoever asked.", WHAT_IS_REPORTED),
+        rate("{when} of the bytes read from and written to its devices, for all programs.", WHAT_IS_REPORTED),
     ]
 
 
@@ -113,10 +113,10 @@ class ServerDevice(msgspec.Struct, kw_only=True):
     """All devices of a storage server together."""
 
     read_bytes: Annotated[
-        Number | None, size("Bytes read from its devices, whoever asked.", WHAT_IS_REPORTED)
+        Number | None, size("Bytes read from its devices, for all programs.", WHAT_IS_REPORTED)
     ]
     written_bytes: Annotated[
-        Number | None, size("Bytes written to its devices, whoever asked.", WHAT_IS_REPORTED)
+        Number | None, size("Bytes written to its devices, for all programs.", WHAT_IS_REPORTED)
     ]
     peak: Annotated[ServerRates, words(when="The highest window of the run")]
     sustained: Annotated[ServerRates, words(when="The median window of the active phase")]

@@ -51,7 +51,7 @@ class HostPressure(msgspec.Struct, kw_only=True):
 
     cpu_some_ratio: Annotated[
         Number | None,
-        share("Share of the time in which some task waited for a processor; the mean over nodes.", HOST),
+        share("Share of the time in which some task waited for CPU; the mean over nodes.", HOST),
     ]
     io_some_ratio: Annotated[
         Number | None,
@@ -97,8 +97,8 @@ class Device(msgspec.Struct, kw_only=True):
 
     reads: Annotated[Number | None, count("Read requests that the device completed.", HOST_DEVICES)]
     writes: Annotated[Number | None, count("Write requests that the device completed.", HOST_DEVICES)]
-    read_bytes: Annotated[Number | None, size("Bytes read from the device, whoever asked.", HOST_DEVICES)]
-    written_bytes: Annotated[Number | None, size("Bytes written to it, whoever asked.", HOST_DEVICES)]
+    read_bytes: Annotated[Number | None, size("Bytes read from the device, for all programs.", HOST_DEVICES)]
+    written_bytes: Annotated[Number | None, size("Bytes written to it, for all programs.", HOST_DEVICES)]
     flushes: Annotated[Number | None, count("Flushes of its cache (Linux 5.5 and later).", HOST_DEVICES)]
     known_seconds: Annotated[
         Number | None,
@@ -195,7 +195,7 @@ class RoleDevices(msgspec.Struct, kw_only=True):
 
     read_bytes: Annotated[
         Number | None,
-        size("Bytes read from the devices of the roles' file systems, each once, whoever asked.", HOST_ROLES),
+        size("Bytes read from the devices of the roles' file systems, once, for all programs.", HOST_ROLES),
     ]
     written_bytes: Annotated[
         Number | None,

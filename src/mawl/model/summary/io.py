@@ -59,13 +59,13 @@ class Application(msgspec.Struct, kw_only=True):
 
 
 class AtDevice(msgspec.Struct, kw_only=True):
-    """What the devices of the roles moved, whoever asked."""
+    """What the devices of the roles moved, for all programs."""
 
     read_bytes: Annotated[
         Number | None,
         size(
             "Bytes that the block devices of the roles read from the first start to the last end,"
-            " whoever asked.",
+            " for all programs.",
             BYTES,
         ),
     ]
@@ -73,7 +73,7 @@ class AtDevice(msgspec.Struct, kw_only=True):
         Number | None,
         size(
             "Bytes that the block devices of the roles were given from the first start to the "
-            "last end, whoever asked.",
+            "last end, for all programs.",
             BYTES,
         ),
     ]
@@ -363,7 +363,7 @@ class Io(msgspec.Struct, kw_only=True):
     devices_by_role: Annotated[
         DevicesByRole | None,
         block(
-            "Bytes at the devices of each role, where each has devices of its own.",
+            "Bytes at the devices of each role, if each has its own devices.",
             WHERE_THE_LIBRARY_CANNOT_BE_USED,
         ),
     ]

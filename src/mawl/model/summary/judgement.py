@@ -106,23 +106,23 @@ class Shares(msgspec.Struct, kw_only=True):
 
     storage: Annotated[
         Number | None,
-        share("Share of the active time that tells in windows limited by storage.", THE_VERDICT),
+        share("Share of the known active time in windows limited by storage.", THE_VERDICT),
     ]
     cpu: Annotated[
         Number | None,
-        share("Share of the active time that tells in windows limited by cpu.", THE_VERDICT),
+        share("Share of the known active time in windows limited by cpu.", THE_VERDICT),
     ]
     memory: Annotated[
         Number | None,
-        share("Share of the active time that tells in windows limited by memory.", THE_VERDICT),
+        share("Share of the known active time in windows limited by memory.", THE_VERDICT),
     ]
     network: Annotated[
         Number | None,
-        share("Share of the active time that tells in windows limited by network.", THE_VERDICT),
+        share("Share of the known active time in windows limited by network.", THE_VERDICT),
     ]
     none: Annotated[
         Number | None,
-        share("Share of the active time that tells in windows that nothing limited.", THE_VERDICT),
+        share("Share of the known active time in windows that nothing limited.", THE_VERDICT),
     ]
 
 
@@ -217,9 +217,9 @@ class Limit(msgspec.Struct, kw_only=True):
     losses: Losses
     told_ratio: Annotated[
         Number | None,
-        share("Share of the active time whose windows tell what limited them.", THE_VERDICT),
+        share("Share of the active time in windows whose limit is known.", THE_VERDICT),
     ]
-    second: Annotated[str | None, text("The resource that cost most beside the verdict.", THE_VERDICT)]
+    second: Annotated[str | None, text("The resource that cost most after the verdict.", THE_VERDICT)]
     headroom: Headroom
     evidence: list[EvidenceLine]
 
@@ -257,7 +257,7 @@ class ThreadMode(msgspec.Struct, kw_only=True):
         count("Hardware threads of a core that are on; where cores differ the most of one.", THE_MODE),
     ]
     hardware_threads: Annotated[int | None, count("Those of the node: its logical processors.", THE_MODE)]
-    mode: Annotated[str | None, text("As the system tells it: on, off, 4, SMT-8 ...", THE_MODE)]
+    mode: Annotated[str | None, text("As the system reports it: on, off, 4, SMT-8 ...", THE_MODE)]
     busy_ratio: Annotated[
         Number | None, share("Share of the active phase's processor time that was busy.", THE_NEXT_MODE)
     ]
@@ -271,7 +271,7 @@ class Smt(msgspec.Struct, kw_only=True):
     findings: Annotated[
         list[str],
         listing(
-            "For each node whose next mode is worth a try: rule, severity (remark), sentence and cure.",
+            "For each node whose next mode is worth a try: rule, severity (remark), sentence and fix.",
             THE_NEXT_MODE,
         ),
     ]

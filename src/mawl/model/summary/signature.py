@@ -17,6 +17,6 @@ class SignatureFigure(msgspec.Struct, frozen=True, kw_only=True):
     low: Annotated[Number | None, unitless("Lower end of the published range.", SIGNATURE_PAGE)]
     high: Annotated[Number | None, unitless("Upper end of the published range.", SIGNATURE_PAGE)]
     inside: Annotated[bool | None, flag("Whether the value is in the range.", SIGNATURE_PAGE)]
-    meaningful: Annotated[bool, flag("Whether the value may be held against the range.", SIGNATURE_PAGE)]
+    meaningful: Annotated[bool, flag("Whether the value may be compared with the range.", SIGNATURE_PAGE)]
     reason: Annotated[str | None, text("Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE)]
     source: Annotated[str, text("Where the range comes from.", SIGNATURE_PAGE)]

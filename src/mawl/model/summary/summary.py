@@ -101,13 +101,13 @@ class Summary(msgspec.Struct, kw_only=True):
         block(
             "CPU, memory, devices and network of the nodes.",
             HOST,
-            within="the kernel or the imported file does not tell it, nothing of the kind happened, or "
+            within="the kernel or the imported file does not contain it, nothing of the kind happened, or "
             "samples do not cover half of the run",
         ),
     ]
     storage: Annotated[
         Storage | None,
-        block("What each role asked of its devices beside what a probe found.", DEMAND_AGAINST_CAPABILITY),
+        block("What each role asked of its devices, and what a probe found.", DEMAND_AGAINST_CAPABILITY),
     ]
     volume_order: Annotated[
         str | None,
@@ -135,7 +135,7 @@ class Summary(msgspec.Struct, kw_only=True):
     limit: Annotated[
         Limit | None,
         block(
-            "What limits the system; null where no window tells.",
+            "What limits the system; null if no window is known.",
             THE_VERDICT,
             absent="the summary alone does not judge; mawl report does",
         ),
@@ -146,7 +146,7 @@ class Summary(msgspec.Struct, kw_only=True):
             "Hardware threads of the cores; null where the run names no node.",
             THE_MODE,
             absent="the summary alone does not judge; mawl report does",
-            within="the kernel or the recording does not tell",
+            within="the kernel or the recording does not say",
         ),
     ]
     validity: Annotated[

@@ -24,7 +24,7 @@ class VolumeFigures(VolumeFacts, frozen=True, kw_only=True):
     device_read_bytes: Annotated[
         Number | None,
         size(
-            "Bytes read at its devices, whoever asked, where no other volume is on one of them.",
+            "Bytes read at its devices, for all programs, where no other volume is on one of them.",
             VOLUME_PAGE,
             kind="float",
         ),
@@ -32,7 +32,7 @@ class VolumeFigures(VolumeFacts, frozen=True, kw_only=True):
     device_written_bytes: Annotated[
         Number | None,
         size(
-            "Bytes written at its devices, whoever asked, where no other volume is on one of them.",
+            "Bytes written at its devices, for all programs, where no other volume is on one of them.",
             VOLUME_PAGE,
             kind="float",
         ),

@@ -51,7 +51,7 @@ class Pressure(msgspec.Struct, kw_only=True):
     """Pressure stall information, as shares of the time."""
 
     cpu_some_ratio: Annotated[
-        Number | None, share("Share of the time in which some task waited for a processor.", WINDOWS)
+        Number | None, share("Share of the time in which some task waited for CPU.", WINDOWS)
     ]
     io_some_ratio: Annotated[
         Number | None, share("Share of the time in which some task waited for I/O.", WINDOWS)

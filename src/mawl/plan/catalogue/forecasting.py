@@ -39,7 +39,7 @@ PROGRAM = Program(
         Step(
             name="accuracy",
             kind="procedure",
-            title="errors in the months held out, beside those of the seasonal naive forecast",
+            title="errors in the months held out, compared with those of the seasonal naive forecast",
             reads=(Pass("prepared"), Pass("forecasts")),
         ),
         Step(

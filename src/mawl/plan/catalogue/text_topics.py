@@ -39,7 +39,7 @@ PROGRAM = Program(
         Step(
             name="frequencies",
             kind="procedure",
-            title="in how many notes each word stands",
+            title="in how many notes each word occurs",
             reads=(Pass("prepared"),),
         ),
         Step(name="factor", kind="procedure", title="non-negative factors of the weighted sample"),

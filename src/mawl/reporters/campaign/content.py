@@ -113,7 +113,7 @@ def _repeats(arm: ArmFound) -> list[Line]:
     if arm.limits:
         lines.append(("limit", _counts(arm.limits)))
     if arm.validity:
-        few = f" ({FEWEST_RUNS} completed runs are asked for)" if arm.completed < FEWEST_RUNS else ""
+        few = f" ({FEWEST_RUNS} completed runs required)" if arm.completed < FEWEST_RUNS else ""
         lines.append(("validity", _counts(arm.validity) + few))
     return lines
 

@@ -43,18 +43,28 @@ def span(some: Span | None, unit: Unit) -> str:
     return ends[0] if some.low == some.high else " to ".join(ends)
 
 
-def told(verdict: str, smallest: str | None) -> str:
-    """The verdict; beside every "not told apart" the ``smallest`` effect that would have been told."""
+VERDICT_WORDS = {"not told apart": "no difference found", "not judged": "too few runs to decide"}
+"""The verdicts of a comparison that read otherwise than they are called in JSON."""
+
+
+def verdict_words(verdict: str) -> str:
+    """A verdict in plain words: ``slower``, ``no difference found``."""
+    return VERDICT_WORDS.get(verdict, verdict)
+
+
+def verdict_cell(verdict: str, smallest: str | None) -> str:
+    """The verdict of a row; without a difference, the ``smallest`` change that would show."""
     if verdict == "not judged":
         return ABSENT
     if verdict != "not told apart" or smallest is None:
-        return verdict
-    return f"not told apart ({smallest} would be)"
+        return verdict_words(verdict)
+    return f"no difference ({smallest} would show)"
 
 
-def told_ratio(verdict: str, smallest_ratio: float | None) -> str:
-    """As :func:`told`, of a ratio less 1."""
-    return told(verdict, None if smallest_ratio is None else format_change(smallest_ratio).lstrip("+"))
+def verdict_cell_of_ratio(verdict: str, smallest_ratio: float | None) -> str:
+    """As :func:`verdict_cell`, of a ratio less 1."""
+    smallest = None if smallest_ratio is None else format_change(smallest_ratio).lstrip("+")
+    return verdict_cell(verdict, smallest)
 
 
 def signed_seconds(seconds: float) -> str:

@@ -15,7 +15,7 @@ from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
-from mawl.reporters.comparison.cells import changed, interval
+from mawl.reporters.comparison.cells import changed, interval, verdict_words
 from mawl.reporters.comparison.courses import CANDIDATE, COLOURS, REFERENCE
 from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.charts.frame import QUIET_COLOUR, RATE, Chart, Key, blank, from_zero, hover
@@ -83,7 +83,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
             "low": [_known(change.low_ratio, change.change_ratio) for change in changes],
             "high": [_known(change.high_ratio, change.change_ratio) for change in changes],
             "said": [_said(change) for change in changes],
-            "verdict": [change.verdict for change in changes],
+            "verdict": [verdict_words(change.verdict) for change in changes],
             "color": [
                 CANDIDATE if change.verdict in ("slower", "faster") else REFERENCE for change in changes
             ],
@@ -121,7 +121,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
         "Points with intervals: the change of real time per job of every program.",
         [
             Key("judged slower or faster", CANDIDATE),
-            Key("not told apart, or not judged", REFERENCE),
+            Key("no difference found, or too few runs", REFERENCE),
         ],
         plot,
     )

@@ -26,8 +26,8 @@ TONES = {"slower": "bad", "faster": "good", "not told apart": "", "not judged": 
 ANSWERS = {
     "slower": "The candidate is slower",
     "faster": "The candidate is faster",
-    "not told apart": "The sides were not told apart",
-    "not judged": "Shown, not judged",
+    "not told apart": "No difference found",
+    "not judged": "Too few runs to decide",
 }
 WHICH_RUNS = (
     "Of each side the run of median elapsed time is drawn in full colour, its other runs thin. "

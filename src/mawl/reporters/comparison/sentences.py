@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from mawl.analysis.comparison.compare import Comparison, Pair, SideFacts
 from mawl.analysis.comparison.programs import Programs, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
-from mawl.reporters.comparison.cells import interval
+from mawl.reporters.comparison.cells import interval, verdict_words
 from mawl.units import counted_noun, format_change
 
 Line = tuple[str, str]
 """A short name and a sentence."""
 
-ONE_PAPER = "two results of one paper, on servers alike: its own table; one run a side, so nothing is judged"
+ONE_PAPER = "two results of one paper, on equal servers: its own table; one run a side, too few to decide"
 SHAPE_ONLY = (
-    "a published result is held against others per core and in shape only: its machines are not yours, "
-    "and one run tells nothing of noise"
+    "a published result is compared per core and in shape only: its machines are not yours, "
+    "and one run says nothing about noise"
 )
 MOST_DIFFERENCES = 12
 SUM = "time.real_time_seconds"
@@ -51,12 +51,12 @@ def unlike(comparison: Comparison) -> list[str]:
 
 
 def programs(found: Programs) -> str:
-    """``3 programs faster, 1 slower, 16 not told apart``; plain counts where nothing was judged."""
+    """``3 programs faster, 1 slower, 16 without a difference``; plain counts where runs were too few."""
     if all(change.verdict == "not judged" for change in found.changes):
-        return f"{found.ran_shorter} took less time, {found.ran_longer} more; none is judged"
+        return f"{found.ran_shorter} took less time, {found.ran_longer} more; too few runs to decide"
     return (
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
-        f"{found.no_difference} not told apart"
+        f"{found.no_difference} without a difference"
     )
 
 
@@ -72,26 +72,27 @@ def against(pair: Pair) -> str:
 def result(some: Statement) -> str:
     """The statement on real time per job."""
     if some.change_ratio is None:
-        return "not judged: no job counts in every run of both sides"
+        return "not known: no job counts in every run of both sides"
     runs = f"{counted_noun(some.jobs, 'job')}, {_against(some)}"
     if some.jobs_left_out:
         runs += f"; {counted_noun(some.jobs_left_out, 'job')} left out, not counted in every run"
     took = f"a job took {_took(some.change_ratio)}"
     if some.verdict == "not judged":
         return (
-            f"not judged: {took} (geometric mean, {runs}); a statement needs {FEWEST_RUNS} runs a side, "
+            f"too few runs to decide: {took} (geometric mean, {runs}); a statement needs {FEWEST_RUNS} "
+            "runs a side, "
             f"{counted_noun(some.more_runs_needed, 'more run')} in all"
         )
     if some.alike:
         narrow = (
             f"geometric mean, 90 % interval {interval(some.narrow_low_ratio, some.narrow_high_ratio)}; {runs}"
         )
-        also = "" if some.verdict == "not told apart" else f"; {some.verdict} all the same, by so little"
+        also = "" if some.verdict == "not told apart" else f"; {some.verdict} nevertheless, by less than that"
         return f"no change larger than {margin_of(some)}: {took} ({narrow}){also}"
     between = f"geometric mean, 95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
     if some.verdict != "not told apart":
         return f"{some.verdict}: {took} ({between})"
-    return f"not told apart: {took} ({between}); {_power(some)}"
+    return f"{verdict_words(some.verdict)}: {took} ({between}); {_power(some)}"
 
 
 def _result(comparison: Comparison) -> str:
@@ -120,10 +121,12 @@ def _against(some: Statement) -> str:
 
 def _power(some: Statement) -> str:
     if some.smallest_effect_ratio is None:
-        return "the smallest effect that would have been told is not known"
+        return "the smallest change that would show is not known"
     least = format_change(some.smallest_effect_ratio).lstrip("+")
     more = "more than 200 runs" if some.runs_for_tenth is None else counted_noun(some.runs_for_tenth, "run")
-    return f"{least} would have been told in four of five such comparisons; 10 % takes {more} a side"
+    return (
+        f"only changes above {least} would show, in four of five such comparisons; 10 % takes {more} a side"
+    )
 
 
 def _took(ratio: float) -> str:

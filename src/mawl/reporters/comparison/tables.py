@@ -17,12 +17,12 @@ from mawl.reporters.comparison.cells import (
     latency,
     signed_seconds,
     span,
-    told,
-    told_ratio,
     value,
+    verdict_cell,
+    verdict_cell_of_ratio,
 )
 from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
-from mawl.units import format_rate, format_ratio, format_seconds
+from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 ROLE_FIGURES = {
     **{
@@ -46,11 +46,11 @@ MATRIX_FIGURES = (
 
 
 OWN_INTERVALS = (
-    "an interval is of its row alone, a verdict of all rows together (Holm): that asks more of each"
+    "an interval is of its row alone; the verdict judges all rows together (Holm) and needs a larger change"
 )
-"""Why "not told apart" may stand beside an interval that leaves out 0."""
+"""Why no difference may be found although the interval of a row leaves out 0."""
 
-VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: what four of five such comparisons would tell apart"
+VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: the change that four of five such comparisons would show"
 PLACES_NOTE = "means over runs; share: the change over the reference's time in all places"
 
 
@@ -91,7 +91,7 @@ def figures(comparison: Comparison) -> Table:
             value(row.candidate, row.unit),
             changed(row.change_ratio),
             interval(row.low_ratio, row.high_ratio),
-            told_ratio(row.verdict, row.smallest_effect_ratio),
+            verdict_cell_of_ratio(row.verdict, row.smallest_effect_ratio),
         )
         for row in comparison.figures
     ]
@@ -116,7 +116,7 @@ def programs(comparison: Comparison) -> Table:
             format_seconds(row.candidate_seconds),
             changed(row.change_ratio),
             interval(row.low_ratio, row.high_ratio),
-            told_ratio(row.verdict, row.smallest_effect_ratio),
+            verdict_cell_of_ratio(row.verdict, row.smallest_effect_ratio),
         )
         for row in found
     ]
@@ -196,7 +196,7 @@ def matrix_tables(matrix: Matrix) -> list[Table]:
             title="sides",
             head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
             rows=[_system(row) for row in matrix.rows],
-            note="limit: what limited most runs of the side; cores: physical ones unless vCPU stands there",
+            note="limit: what limited most runs of the side; cores: physical ones unless marked vCPU",
         ),
         Table(
             name="throughput",
@@ -250,8 +250,8 @@ def _place(row: PlaceChange) -> tuple[str, ...]:
         format_seconds(row.reference_seconds),
         format_seconds(row.candidate_seconds),
         signed_seconds(row.change_seconds),
-        figure(row.share_ratio, format_ratio),
-        told(row.verdict, figure(row.smallest_seconds, format_seconds)),
+        figure(row.share_ratio, format_percent),
+        verdict_cell(row.verdict, figure(row.smallest_seconds, format_seconds)),
     )
 
 

@@ -36,7 +36,7 @@ from mawl.units import counted_noun
 Block = dict[str, Any]
 
 SECTIONS = (
-    ("course", "Course"),
+    ("course", "Timeline"),
     ("summary", "Summary"),
     ("findings", "Findings"),
     ("roles", "Roles"),

@@ -33,8 +33,8 @@ def device(sources: Sources, time: Range1d, reason: str) -> Chart:
     return Chart(
         "device",
         "Throughput at the device",
-        "Bytes per second that reached the devices, written on top of read: the side to hold against "
-        "published figures.",
+        "Bytes per second that reached the devices, written on top of read. "
+        "Compare this chart with published figures.",
         "Area chart over time of bytes per second read from and written to the devices.",
         [*keys, MARKS],
         None if reason else _sides("device", sources, time),

@@ -23,9 +23,9 @@ def course(figures: Figures, charts: Sequence[Chart], places: dict[str, Markup])
     drawn = [chart_of(chart, places) for chart in shown]
     others = "; ".join(chart.title for chart in charts if chart not in shown)
     if others:
-        drawn.append(paragraph(f"Not drawn, since no imported file tells it: {others}.", "quiet"))
+        drawn.append(paragraph(f"Not drawn, because no imported file contains it: {others}.", "quiet"))
     zoom = [fill("zoom.html")] if any(chart.name in places for chart in charts) else []
-    return section("course", "Course of the run", *zoom, *drawn, _windows(figures))
+    return section("course", "Timeline", *zoom, *drawn, _windows(figures))
 
 
 def _windows(figures: Figures) -> Markup:

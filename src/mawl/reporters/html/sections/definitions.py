@@ -15,9 +15,7 @@ def missing(figures: Figures) -> Markup:
     rows = [(path, why) for path, why in found.items() if not {path, path.split(".")[0]} & {*NO_FIGURES}]
     if not rows:
         return section("missing", "What is missing", paragraph("Nothing: every figure was measured."))
-    words = paragraph(
-        "A dash stands for a figure that was not measured; it is never zero. Each has its reason."
-    )
+    words = paragraph("A dash marks a figure that was not measured; it is never zero. Each has its reason.")
     every = table("Figures that are missing, and why", ("figure", "why"), rows, words=(0, 1))
     return section(
         "missing", "What is missing", words, folded(f"{len(rows)} figures and their reasons", every)

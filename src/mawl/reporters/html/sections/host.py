@@ -10,15 +10,22 @@ from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 from mawl.reporters.threads import adjusted_cpu, busy_cores, findings
-from mawl.units import format_bytes, format_latency, format_memory, format_ratio, format_seconds
+from mawl.units import (
+    format_bytes,
+    format_latency,
+    format_memory,
+    format_percent,
+    format_ratio,
+    format_seconds,
+)
 
 HOST: dict[str, tuple[tuple[str, ...], Form]] = {
-    "processors busy (share of time)": (("cpu_busy_ratio",), format_ratio),
-    "in user mode": (("cpu_user_ratio",), format_ratio),
-    "in the system": (("cpu_system_ratio",), format_ratio),
-    "idle, waiting for I/O": (("cpu_iowait_ratio",), format_ratio),
-    "stolen by the hypervisor": (("cpu_steal_ratio",), format_ratio),
-    "cores busy (share of time)": (("core_busy_ratio",), format_ratio),
+    "processors busy (share of time)": (("cpu_busy_ratio",), format_percent),
+    "in user mode": (("cpu_user_ratio",), format_percent),
+    "in the system": (("cpu_system_ratio",), format_percent),
+    "idle, waiting for I/O": (("cpu_iowait_ratio",), format_percent),
+    "stolen by the hypervisor": (("cpu_steal_ratio",), format_percent),
+    "cores busy (share of time)": (("core_busy_ratio",), format_percent),
     "busy core-seconds": (("core_busy_seconds",), format_seconds),
     "the least they can be": (("core_busy_least_seconds",), format_seconds),
     "the most they can be": (("core_busy_most_seconds",), format_seconds),
@@ -31,14 +38,14 @@ HOST: dict[str, tuple[tuple[str, ...], Form]] = {
     "major page faults": (("major_faults",), format_count),
     "context switches": (("context_switches",), format_count),
     **{
-        f"pressure, {name.replace('_', ' ')} (share of time)": (("pressure", f"{name}_ratio"), format_ratio)
+        f"pressure, {name.replace('_', ' ')} (share of time)": (("pressure", f"{name}_ratio"), format_percent)
         for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
     },
 }
 THREADS: tuple[tuple[str, str, Form], ...] = (
     ("threads a core", "threads_per_core", format_count),
     ("hardware threads", "hardware_threads", format_count),
-    ("busy", "busy_ratio", format_ratio),
+    ("busy", "busy_ratio", format_percent),
     ("runnable", "runnable", format_ratio),
 )
 DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
@@ -50,7 +57,7 @@ DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
     "peak": (("read_await_seconds", "peak"), format_latency),
     "write await": (("write_await_seconds", "mean"), format_latency),
     "its peak": (("write_await_seconds", "peak"), format_latency),
-    "utilisation": (("utilisation_ratio",), format_ratio),
+    "utilisation": (("utilisation_ratio",), format_percent),
     "queue": (("queue_length",), format_ratio),
 }
 

@@ -10,7 +10,15 @@ from mawl.reporters.figure import Form, format_count
 from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, beside, section, table
 from mawl.reporters.periods import period_rows
-from mawl.units import format_bytes, format_latency, format_memory, format_rate, format_ratio, format_seconds
+from mawl.units import (
+    format_bytes,
+    format_latency,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 
 WINDOW_FIGURES = ("initial", "peak", "sustained", "active_mean", "run_mean")
 DIRECTIONS = {"read": "read", "write": "written", "total": "total"}
@@ -40,8 +48,8 @@ TIMES = _named(
     ("tail", "time.tail_seconds", format_seconds),
     ("CPU/real of the sums", "cpu_real_ratio.of_sums", format_ratio),
     ("CPU/real, mean of the jobs", "cpu_real_ratio.mean", format_ratio),
-    ("its standard deviation", "cpu_real_ratio.stddev", format_ratio),
-    ("its range", "cpu_real_ratio.range", format_ratio),
+    ("CPU/real, standard deviation", "cpu_real_ratio.stddev", format_ratio),
+    ("CPU/real, range", "cpu_real_ratio.range", format_ratio),
     ("CPU/real without waiting for a CPU", "cpu_real_ratio.without_run_queue", format_ratio),
 )
 FLOWS = _named(
@@ -49,18 +57,18 @@ FLOWS = _named(
     ("sustained throughput, device", "io.device.sustained.total_bytes_per_second", format_rate),
     ("sustained per core, device", "io.device.sustained_bytes_per_second_per_core", format_rate),
     ("sustained throughput, application", "io.application.sustained.total_bytes_per_second", format_rate),
-    ("device bytes read, whoever asked", "io.device.read_bytes", format_bytes),
-    ("device bytes written, whoever asked", "io.device.written_bytes", format_bytes),
+    ("device bytes read, all programs", "io.device.read_bytes", format_bytes),
+    ("device bytes written, all programs", "io.device.written_bytes", format_bytes),
     ("own bytes read at devices", "io.own.read_bytes", format_bytes),
     ("own bytes written at devices", "io.own.written_bytes", format_bytes),
     ("bytes dirtied in memory", "io.dirtied.written_bytes", format_bytes),
     ("of these still in memory at the end", "io.dirtied.still_dirty_bytes", format_bytes),
-    ("reach, read: own over application", "io.reach.read_ratio", format_ratio),
-    ("reach, written", "io.reach.write_ratio", format_ratio),
+    ("reach, read: own over application", "io.reach.read_ratio", format_percent),
+    ("reach, written", "io.reach.write_ratio", format_percent),
 )
 HOST = _named(
-    ("processors busy (share of time)", "host.cpu_busy_ratio", format_ratio),
-    ("processors in I/O wait (share of time)", "host.cpu_iowait_ratio", format_ratio),
+    ("processors busy (share of time)", "host.cpu_busy_ratio", format_percent),
+    ("processors in I/O wait (share of time)", "host.cpu_iowait_ratio", format_percent),
     ("memory of jobs (sum)", "time.memory_bytes", format_memory),
 )
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from mawl.reporters.figure import Form, format_count
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 from mawl.reporters.volumes import shown_volumes, spread_text
-from mawl.units import format_bytes, format_latency, format_memory, format_ratio
+from mawl.units import format_bytes, format_latency, format_memory, format_percent
 
 LATENCIES = ("mean", "p50", "p99", "max", "peak")
 
@@ -36,7 +36,7 @@ VOLUME_COLUMNS: dict[str, tuple[str, Form]] = {
     "free after": ("free_after_bytes", format_memory),
     "read": ("read_bytes", format_bytes),
     "written": ("written_bytes", format_bytes),
-    "share": ("share_ratio", format_ratio),
+    "share": ("share_ratio", format_percent),
     "device read": ("device_read_bytes", format_bytes),
     "device written": ("device_written_bytes", format_bytes),
     "peak of the run's files": ("peak_used_bytes", format_memory),
@@ -76,15 +76,15 @@ def _bytes(figures: Figures, names: list[str]) -> Markup:
         "writes": ("writes", format_count),
         "read": ("read_bytes", format_bytes),
         "written": ("written_bytes", format_bytes),
-        "share": ("share_ratio", format_ratio),
-        "sequential": ("sequential_ratio", format_ratio),
+        "share": ("share_ratio", format_percent),
+        "sequential": ("sequential_ratio", format_percent),
     }
     head = ("role", *(figures.term(label, f"io.by_role.*.{field}") for label, (field, _) in columns.items()))
     rows = [
         (name, *(figures.show(form, "io", "by_role", name, field) for field, form in columns.values()))
         for name in names
     ]
-    coverage = figures.show(format_ratio, "io", "coverage_ratio")
+    coverage = figures.show(format_percent, "io", "coverage_ratio")
     note = Markup("{}: {}. ").format(
         figures.term("Bytes counted over bytes that the kernel saw", "io.coverage_ratio"), coverage
     ) + "; ".join(figures.summary["io"]["unseen"])

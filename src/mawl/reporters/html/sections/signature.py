@@ -40,8 +40,8 @@ def signature(figures: Figures) -> Markup:
     head = ("figure", "value", "published", "both", "standing", "why, and where the range is from")
     return section(
         "signature",
-        "Signature: the shape of the load beside the published one",
-        table("Value of this run beside the range of the papers", head, rows, words=(5,), texts=(4,)),
+        "Signature: the shape of the load compared with the published one",
+        table("Value of this run and range of the papers", head, rows, words=(5,), texts=(4,)),
     )
 
 

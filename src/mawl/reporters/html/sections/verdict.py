@@ -61,7 +61,7 @@ def _limit(summary: Block) -> Card:
     limit = summary["limit"]
     question = "What limits it?"
     if limit is None:
-        return Card(question, "Not known", "warn", [summary["missing"].get("limit", "nothing tells")])
+        return Card(question, "Not known", "warn", [summary["missing"].get("limit", "not known")])
     place = place_of(limit).removeprefix(str(limit["verdict"])).strip()
     shares = ", ".join(
         f"{name} {share:.0%}"
@@ -99,8 +99,8 @@ def _validity(summary: Block) -> Card:
         lines.append(f"not known: {unknown}")
     if findings:
         lines.append(findings[0]["sentence"])
-        lines.append(fill("link.html", anchor="findings", text="all findings, each with its cure"))
-    return Card("Can this run be believed?", answer, standing, lines)
+        lines.append(fill("link.html", anchor="findings", text="all findings, each with its fix"))
+    return Card("Can this run be trusted?", answer, standing, lines)
 
 
 def _keys(figures: Figures) -> list[tuple[Markup, Markup]]:
