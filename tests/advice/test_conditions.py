@@ -6,9 +6,18 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.conditions import State, check_of_comparison, checks_of_probe, checks_of_run
+from mawl.advice.conditions import (
+    Condition,
+    State,
+    check_of_comparison,
+    checks_of_answer,
+    checks_of_probe,
+    checks_of_run,
+)
+from mawl.advice.qualification.answer import answer_from
 from mawl.analysis.comparison.compare import Comparison, SideFacts
 from mawl.analysis.comparison.programs import Statement, Verdict
+from tests.fakes.answered import COMPUTE_NO, NOT_KNOWN, YES
 
 
 def summary(carried: bool | None, met: bool | None, outcome: str = "completed") -> dict[str, Any]:
@@ -56,6 +65,16 @@ def test_a_probe_is_asked_target_by_target() -> None:
     )
     assert [(one.subject, one.state) for one in found] == [("work", "met"), ("util", "not known")]
     assert "90.0 MB/s" in found[0].sentence and found[1].sentence == "it has no test"
+
+
+def test_a_qualification_is_asked_for_its_answer_and_its_rate_per_core() -> None:
+    conditions: list[Condition] = ["not-carried", "below-guideline"]
+    for evidence, states in ((YES, ["not met", "not met"]), (COMPUTE_NO, ["met", "not known"])):
+        found = checks_of_answer("q", answer_from(evidence), conditions)
+        assert [one.state for one in found] == states and all(one.sentence for one in found)
+    assert [one.state for one in checks_of_answer("q", answer_from(NOT_KNOWN), ["not-carried"])] == [
+        "not known"
+    ]
 
 
 def test_without_a_comparison_it_is_not_known_whether_a_side_is_slower() -> None:

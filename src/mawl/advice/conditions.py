@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.analysis.comparison.compare import Comparison
+from mawl.model.qualification import Answer
 from mawl.units import format_change, format_rate, format_ratio
 
 Condition = Literal["not-carried", "below-guideline", "slower"]
@@ -37,6 +38,27 @@ def checks_of_run(summary: Mapping[str, Any], conditions: Sequence[Condition]) -
         found.append(_carried(subject, summary["capacity"]))
     if "below-guideline" in conditions:
         found.append(_guideline(subject, summary))
+    return found
+
+
+def checks_of_answer(subject: str, answer: Answer, conditions: Sequence[Condition]) -> list[Check]:
+    """The conditions that a qualification can meet, of its answer."""
+    found, figures = [], answer.figures
+    if "not-carried" in conditions:
+        carried = {"carried": True, "not carried": False, "not known": None}[answer.carried.answer]
+        found.append(
+            Check(name="not-carried", subject=subject, state=_state(carried), sentence=answer.sentence)
+        )
+    if "below-guideline" in conditions:
+        rate, met = figures.device_bytes_per_second_per_core, figures.guideline_met
+        known = rate is not None and met is not None
+        sentence = (
+            _rate_sentence(rate or 0.0, figures.guideline_bytes_per_second_per_core)
+            if known
+            else answer.missing.get("figures.guideline_met", "the rate per core is not known")
+        )
+        state = _state(met if known else None)
+        found.append(Check(name="below-guideline", subject=subject, state=state, sentence=sentence))
     return found
 
 

@@ -55,8 +55,10 @@ class Failing:
         self._verb = verb
         self._file = None if arguments.junit is None else Path(arguments.junit)
         self._began = time.monotonic()
-        if self.conditions and getattr(arguments, "dry_run", False):
-            raise UsageError("--fail-on does not go with --dry-run", cure="leave one out")
+        for name in ("dry_run", "plan"):
+            if self.conditions and getattr(arguments, name, False):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"--fail-on does not go with {option}", cure="leave one out")
         if self._file is not None:
             if not self.conditions:
                 raise UsageError("--junit goes with --fail-on", cure="name a condition, or leave --junit out")

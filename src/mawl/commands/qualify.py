@@ -17,6 +17,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import Machine
@@ -33,6 +34,7 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.campaign_place import check_place, this_machine
 from mawl.commands.extras import require_programs
+from mawl.commands.failing import Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.html import named
 from mawl.commands.qualify_shown import Progress, choice_text
@@ -53,7 +55,8 @@ from mawl.store.qualification import (
 NAME = "qualify"
 HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"
 EXIT_CODES = (
-    "exit status: 0 carried, 3 not carried, 4 not known, 1 a check failed, 2 wrong use, 130 interrupted"
+    "exit status: 0 carried, 3 not carried, 4 not known (with --fail-on: of its conditions), "
+    "1 a check failed, 2 wrong use, 130 interrupted"
 )
 EXIT_OF_ANSWER = {"carried": 0, "not carried": 3, "not known": 4}
 
@@ -99,11 +102,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on with one that was stopped, or that ended with --plan",
     )
     parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
+    add_fail_on_arguments(parser, "not-carried", "below-guideline")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Qualify this machine; exit status by the answer."""
     require_programs()
+    failing = Failing(NAME, arguments)
     chosen = settings()
     bounds, seen = bounds_of(chosen), None
     if arguments.continue_folder is not None:
@@ -122,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
-        return _qualified(arguments, folder, record, bounds, lock, seen)
+        return _qualified(arguments, folder, record, bounds, lock, seen, failing)
 
 
 def _qualified(
@@ -132,6 +137,7 @@ def _qualified(
     bounds: Bounds,
     lock: int,
     seen: Seen | None,
+    failing: Failing,
 ) -> int:
     """The phases, the question before the runs, the answer."""
     if record.answer is None:
@@ -164,6 +170,8 @@ def _qualified(
     _print(record, text.render(record), arguments.json)
     print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
+    if failing.asked:
+        return failing.status(checks_of_answer(record.name, record.answer, failing.conditions))
     return EXIT_OF_ANSWER[record.answer.carried.answer]
 
 

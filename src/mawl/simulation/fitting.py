@@ -22,7 +22,7 @@ class Fitting:
     alone: Mapping[str, float]
     sessions: int
     measured: float
-    _known: dict[tuple[int, int], float] = field(default_factory=dict)
+    _known: dict[tuple[int, int], tuple[System, float]] = field(default_factory=dict)
 
     def slowdown(self, system: System, sessions: int) -> float:
         """The median slowdown of so many sessions on a system, as brought to what was measured."""
@@ -50,5 +50,6 @@ class Fitting:
                 for job in outcome.jobs
                 if self.alone.get(job.plan.program)
             ]
-            self._known[key] = median(slowdowns) if slowdowns else 1.0
-        return self._known[key]
+            # The system is kept, so that no other gets its id.
+            self._known[key] = system, median(slowdowns) if slowdowns else 1.0
+        return self._known[key][1]

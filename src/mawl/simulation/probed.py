@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from mawl.analysis.capability import comparable, figures_of
 from mawl.errors import UsageError
 from mawl.model.options import ROLES
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.model.run import RunFacts
+from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import RESERVED, Device, NodeKind, System, spinning_streams_of
+
+ASSUMED_MEMORY_BYTES = 2**34
+"""Of a node that does not say its memory."""
 
 SHARED_RATIO = 0.9
 """Directions share a bound where mixed requests get less than this part of what two separate ones allow."""
@@ -66,6 +72,19 @@ def probed_system(
     )
     sources |= {f"nodes.0.{field}": "measured: /proc" for field in ("cores", "memory_bytes")}
     return System(name=name, nodes=(node,), devices=tuple(devices.values()), sources=sources), remarks
+
+
+def system_for(facts: RunFacts, probe: Probe | None) -> System | None:
+    """The probed devices below a run's own cores and memory; None without a target that has figures."""
+    if probe is None:
+        return None
+    node = facts.nodes[0]
+    memory = float(node.memory_limit_bytes or node.memory_bytes or ASSUMED_MEMORY_BYTES)
+    try:
+        system, _ = probed_system(probe, name="probed", memory_bytes=memory)
+    except UsageError:
+        return None
+    return replace(system, nodes=(replace(system.nodes[0], cores=cores_of(node)),))
 
 
 def _by_device(targets: Iterable[ProbeTarget]) -> dict[str, list[ProbeTarget]]:

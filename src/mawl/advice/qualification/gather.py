@@ -29,7 +29,9 @@ from mawl.errors import MawlError, UsageError
 from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
+from mawl.simulation.probed import system_for
 from mawl.store import open_run
+from mawl.store.probe import probe_of
 
 LONGER = 4.0
 """The time to ask for next, over the time that was asked for."""
@@ -97,6 +99,8 @@ def again(record: Qualification) -> str:
 
 def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:
     view = StoredView(open_run(folder / run.folder))
+    if view.probe is None:  # one probe, before the runs, is that of all of them
+        view.probe = probe_of(folder)
     return Measured(view=view, summary=judged(view, bounds))
 
 
@@ -184,7 +188,8 @@ def _changes(
         return [], others[0]
     alone = {one.program: one.real_time_seconds for one in middle.view.facts.alone}
     try:
-        base = base_of(middle.view, middle.summary)
+        probe = None if isinstance(middle.view.probe, str) else middle.view.probe
+        base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
         fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
         return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
     except UsageError as error:

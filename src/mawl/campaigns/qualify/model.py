@@ -17,7 +17,7 @@ from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.work import Mix
-from mawl.errors import MawlError, UsageError
+from mawl.errors import MawlError
 from mawl.model.probe import Probe
 from mawl.model.qualification import Fits
 from mawl.model.run import RunFacts
@@ -29,7 +29,7 @@ from mawl.simulation.engine import Outcome
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.own_system import cores_of
-from mawl.simulation.probed import probed_system
+from mawl.simulation.probed import system_for
 from mawl.simulation.scaling import scaled
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
@@ -56,7 +56,7 @@ class CalibratedModel:
     def __init__(self, calibration: Run, probe: Probe | None) -> None:
         view = StoredView(calibration)
         summary = judged(view)
-        system = _probed(calibration.facts, probe)
+        system = system_for(calibration.facts, probe)
         self._base = base_of(view, summary, system)
         mixed = calibration.facts.workload.sessions > 1
         self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
@@ -146,7 +146,7 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     measured, folder = sorted(found)[(len(found) - 1) // 2]
     stored = open_run(folder)
     view = StoredView(stored)
-    base = base_of(view, judged(view), _probed(stored.facts, probe))
+    base = base_of(view, judged(view), system_for(stored.facts, probe))
     alone = {one.program: one.real_time_seconds for one in stored.facts.alone}
     fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured)
     low = fit.most_sessions(base.own, most_slowdown)
@@ -163,20 +163,6 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
 def probe_in(path: Path) -> Probe | None:
     """The probe's results; None where there are none."""
     return read_probe(path) if path.exists() else None
-
-
-def _probed(facts: RunFacts, probe: Probe | None) -> System | None:
-    """The probed system with the run's own cores; None where no target has figures."""
-    if probe is None:
-        return None
-    node = facts.nodes[0]
-    try:
-        system, _ = probed_system(
-            probe, name="probed", memory_bytes=float(node.memory_limit_bytes or node.memory_bytes or 2**34)
-        )
-    except UsageError:
-        return None
-    return replace(system, nodes=(replace(system.nodes[0], cores=cores_of(node)),))
 
 
 def _factor(program: str, scale: float) -> float:

@@ -1,0 +1,79 @@
+"""The evidence of a qualification, from run folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.qualification.gather import answer_of, evidence_of
+from mawl.errors import MawlError
+from mawl.model.qualification import Fits, Qualification, QualifyRun
+from mawl.model.run import Alone, AloneRun, NodeFacts
+from mawl.simulation.activity import Calibration
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.scenario import run
+from mawl.store import open_run
+from mawl.store.facts import write_facts
+from tests.fakes.qualifications import qualification
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+
+SESSIONS = 6
+
+
+def write(folder: Path, cpu_seconds: float, alone_seconds: float) -> None:
+    """A run of one job a session that computes on two cores, with three times alone."""
+    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
+    own = system(device(), cores=2)
+    jobs = {name: [step(cpu_seconds, flow(20), blocked=0.1)] for name in names}
+    of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id=folder.name, source=source))
+    stored = open_run(folder)
+    runs = [AloneRun(run_id=f"alone-{number}", real_time_seconds=alone_seconds) for number in range(3)]
+    alone = Alone(
+        program=next(iter(stored.job_records())).program,
+        jobs=names,
+        real_time_seconds=alone_seconds,
+        run_id="alone-1",
+        runs=runs,
+    )
+    write_facts(folder, msgspec.structs.replace(stored.facts, alone=(alone,)))
+
+
+def record(count: int, forecast: Fits | None = None) -> Qualification:
+    runs = [
+        QualifyRun(
+            folder=f"runs/{number}", purpose="measured", position=number, sessions=SESSIONS, state="finished"
+        )
+        for number in range(1, count + 1)
+    ]
+    return qualification(runs=runs, search_forecast=forecast)
+
+
+def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_changes(tmp_path: Path) -> None:
+    for number, seconds in enumerate((1.5, 1.52, 1.48), 1):
+        write(tmp_path / "runs" / str(number), seconds, 1.6)
+    answer = answer_of(record(3, Fits(sessions=9, low=8, high=10)), tmp_path, Bounds())
+    assert answer.carried.answer == "not carried" and answer.sentence.startswith("NO")
+    assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
+    assert answer.fits.sessions is not None and answer.fits.sessions < SESSIONS
+    assert answer.missing["changes"]  # without a probe the device is only known as far as it was used
+    assert answer.figures.jobs_per_hour is not None and answer.figures.jobs_per_hour > 0
+
+
+def test_one_run_is_preliminary_and_its_interval_is_wider(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        write(tmp_path / "runs" / str(number), 1.5, 1.6)
+    three, one = (evidence_of(record(count), tmp_path, Bounds()).whole for count in (3, 1))
+    assert three is not None and one is not None
+    assert one.high - one.low > three.high - three.low
+    assert answer_of(record(1), tmp_path, Bounds()).preliminary
+
+
+def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(MawlError, match="no run was measured"):
+        answer_of(record(0), tmp_path, Bounds())

@@ -1,0 +1,60 @@
+"""How many sessions fit, by simulation that is brought to a measured slowdown."""
+
+from __future__ import annotations
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.advice.qualification.changes import changes_of
+from mawl.analysis.view import StoredView
+from mawl.model.run import NodeFacts
+from mawl.simulation.activity import Calibration
+from mawl.simulation.fitting import Fitting
+from mawl.simulation.folder import Label, write_folder
+from mawl.simulation.forecast import base_of, doubled_systems
+from mawl.simulation.scenario import run
+from mawl.store import open_run
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+
+SESSIONS, ALONE_SECONDS = 6, 1.7
+OWN = system(device(), cores=2)
+
+
+@pytest.fixture(scope="module")
+def fitting(tmp_path_factory: pytest.TempPathFactory) -> Fitting:
+    """Six sessions of a job that mostly computes, on two cores: measured as three times slower than alone."""
+    folder = tmp_path_factory.mktemp("fitting") / "run"
+    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
+    jobs = {name: [step(1.5, flow(20), blocked=0.1)] for name in names}
+    of = scenario(OWN, plan([[[name]] for name in names]), demands(jobs))
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
+    view = StoredView(open_run(folder))
+    base = base_of(view, judged(view), OWN)
+    alone = {job.program: ALONE_SECONDS for job in view.jobs}
+    return Fitting(base=base, alone=alone, sessions=SESSIONS, measured=3.0)
+
+
+def test_the_run_itself_is_as_slow_as_it_was_measured(fitting: Fitting) -> None:
+    assert fitting.slowdown(fitting.base.own, SESSIONS) == pytest.approx(3.0)
+    assert fitting.slowdown(fitting.base.own, 2 * SESSIONS) > 4.5
+
+
+def test_twice_the_cores_carry_about_twice_the_sessions(fitting: Fitting) -> None:
+    twice = dict(doubled_systems(fitting.base.own))["cores"]
+    own, more = (fitting.most_sessions(each, 3.0) for each in (fitting.base.own, twice))
+    assert own == SESSIONS and more is not None and 10 <= more <= 14
+
+
+def test_a_bound_that_not_even_the_fewest_keep_gives_no_number(fitting: Fitting) -> None:
+    assert fitting.most_sessions(fitting.base.own, 1.1) is None
+
+
+def test_changes_of_what_limits_come_first_and_say_why_they_have_no_range(fitting: Fitting) -> None:
+    found = changes_of(fitting, 3.0)
+    assert {change.text for change in found} == {"Twice the cores", "Cores twice as fast"}
+    for change in found:
+        assert change.sessions is not None and change.sessions > SESSIONS
+        assert change.gain_ratio is not None and change.gain_ratio > 0.3
+        assert change.sessions_low is None and "no such forecast" in (change.reason or "")
