@@ -83,17 +83,18 @@ def _limit(summary: Block) -> str:
     limit = summary["limit"]
     if limit is None:
         return f"not known: {summary['missing']['limit']}"
-    shares = ", ".join(
-        f"{name} {format_percent(share)}"
-        for name, share in sorted(limit["shares"].items(), key=lambda item: -item[1])
-        if share > 0
+    known = sorted(
+        ((name, share) for name, share in limit["shares"].items() if share > 0), key=lambda item: -item[1]
     )
+    shares = ", ".join(f"{name} {format_percent(share)}" for name, share in known)
+    if [name for name, _ in known] == [limit["verdict"]]:
+        shares = format_percent(known[0][1])
     room = ", ".join(
         f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
     second = f"; next: {limit['second']}" if limit["second"] else ""
-    return f"{place_of(limit)}; {shares} of the time{second}; headroom: {room}"
+    return f"{place_of(limit)}: {shares} of the time{second}; headroom: {room}"
 
 
 def _validity(validity: Block) -> str:
