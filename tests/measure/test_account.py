@@ -6,7 +6,15 @@ import os
 import resource
 from pathlib import Path
 
-from mawl.measure.account import OwnIo, io_between, own_usage, resident_bytes, usage_of, usage_of_process
+from mawl.measure.account import (
+    OwnIo,
+    io_between,
+    own_usage,
+    resident_bytes,
+    shared_bytes,
+    usage_of,
+    usage_of_process,
+)
 
 
 def test_reading_the_own_counters_adds_nothing() -> None:
@@ -51,3 +59,11 @@ def test_peak_memory_of_a_process_is_in_bytes_as_the_kernel_tells_it_in_kib(tmp_
     usage = usage_of_process(7, tmp_path)
     assert usage is not None and usage.os_memory_bytes == 1_024_000
     assert (usage.page_reclaims, usage.page_faults) == (7, 9)
+
+
+def test_pages_that_this_process_alone_has_written_are_not_shared() -> None:
+    before = shared_bytes()
+    held = bytearray(64 * 2**20)
+    after = shared_bytes()
+    assert before is not None and after is not None and before > 0
+    assert abs(after - before) < 16 * 2**20 and len(held) == 64 * 2**20

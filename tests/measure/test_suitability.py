@@ -12,7 +12,7 @@ from mawl.measure import suitability
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Limits, Machine
 from mawl.measure.noise import HeavyProcess, Noise
-from mawl.units import parse_size
+from mawl.units import parse_size, whole_mib
 
 GIB = 2**30
 
@@ -171,7 +171,8 @@ def test_no_compiler_is_a_notice(tmp_path: Path) -> None:
 
 def test_a_memory_limit_that_is_too_small_names_the_smallest_that_is_accepted() -> None:
     needed = 967 * 2**20 + 1
-    check = suitability.memory_limit_check(960 * 2**20, needed)
+    cure = f"use --memory-limit {whole_mib(needed)} or more"
+    check = suitability.memory_limit_check(960 * 2**20, needed, "measured", cure)
     assert (check.status, check.cure) == ("problem", "use --memory-limit 968MiB or more")
-    assert suitability.memory_limit_check(parse_size("968MiB"), needed).status == "ok"
-    assert suitability.memory_limit_check(967 * 2**20, needed).status == "problem"
+    assert suitability.memory_limit_check(parse_size("968MiB"), needed, "measured", cure).status == "ok"
+    assert suitability.memory_limit_check(967 * 2**20, needed, "measured", cure).status == "problem"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from mawl.model.options import MIB
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import SPACE_MARGIN, ZYGOTE_BYTES, needs
+from mawl.plan.needs import JOB_PAGES_BYTES, MEASURED_MARGIN, SPACE_MARGIN, ZYGOTE_BYTES, needs
+from mawl.plan.solo import JobKind, kinds
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
+from mawl.store.peaks import Peak
 
 
 def planned(*sessions: list[list[str]]) -> Plan:
@@ -42,3 +45,36 @@ def test_space_of_work_and_util_too(role: str) -> None:
     assert alone > 0
     assert space(planned([["wide_sort"], ["segmentation"]])) == max(alone, space(planned([["segmentation"]])))
     assert space(planned([["wide_sort"]], [["wide_sort"]])) == pytest.approx(2 * alone, abs=SPACE_MARGIN)
+
+
+def peak(program: str, plan: Plan, beyond: int, ready: int = 150 * MIB) -> dict[JobKind, Peak]:
+    """A measured peak of one program of a plan."""
+    kind = next(kind for kind in kinds(plan) if kind.program == program)
+    found = Peak(program=program, private_bytes=beyond, ready_bytes=ready, jobs=1, run_id="r", conditions={})
+    return {kind: found}
+
+
+def test_a_measured_peak_goes_before_the_declared_one() -> None:
+    plan = planned([["wide_sort"]], [["forecasting"]])
+    declared = needs(plan, CATALOGUE)
+    assert declared.memory_basis == "declared, not measured" and not declared.is_memory_measured
+    some = peak("wide_sort", plan, 10 * MIB)
+    part = needs(plan, CATALOGUE, measured=some)
+    assert part.memory_basis == "measured for 1 of 2 programs, declared for the others"
+    alone = memory(planned([["forecasting"]]))
+    assert part.memory_bytes == alone + int(MEASURED_MARGIN * 10 * MIB) + JOB_PAGES_BYTES + ZYGOTE_BYTES
+    whole = needs(plan, CATALOGUE, measured=some | peak("forecasting", plan, 20 * MIB, ready=160 * MIB))
+    assert whole.memory_bytes == int(11 * MIB) + int(22 * MIB) + 2 * JOB_PAGES_BYTES + 160 * MIB
+    assert (whole.memory_basis, whole.is_memory_measured) == ("measured in earlier runs", True)
+
+
+def test_new_interpreters_share_no_zygote() -> None:
+    plan = planned([["wide_sort"]])
+    found = needs(plan, CATALOGUE, spawn=True, measured=peak("wide_sort", plan, 10 * MIB))
+    assert found.memory_bytes == int(11 * MIB) + JOB_PAGES_BYTES
+
+
+def test_more_than_declared_counts_as_measured() -> None:
+    plan = planned([["wide_sort"]])
+    found = needs(plan, CATALOGUE, measured=peak("wide_sort", plan, 2**33))
+    assert found.memory_bytes > 2**33

@@ -19,6 +19,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
+from mawl.commands.peaks import Peaks
 from mawl.measure.clock import ClockWatch
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
@@ -37,8 +38,8 @@ from mawl.measure.suitability import (
 )
 from mawl.model.options import Role, VolumeOrder
 from mawl.plan.asked import plan_of
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Needs, needs
+from mawl.plan.needs import Needs
+from mawl.runner.before import larger_limit
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory
 from mawl.volumes import INPUTS
@@ -80,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, "start")
     add_role_arguments(parser)
-    add_options(parser, "volume_order")
+    add_options(parser, "volume_order", "runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -89,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     clock, noise = ClockWatch(), NoiseWatch()
     started_at = time.monotonic()
     spec = asked(arguments)
-    needed = needs(plan_of(spec), CATALOGUE, spawn=spec.start == "spawn")
+    plan = plan_of(spec)
+    needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
     directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes
     machine = read_machine()
     checks = [
@@ -97,8 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         *library_checks(),
         compiler_check(os.environ),
         *space_checks(directories, needed, spec.volume_order),
-        memory_check(machine, needed.memory_bytes),
-        *([memory_limit_check(limit, needed.memory_bytes)] if limit else []),
+        memory_check(machine, needed.memory_bytes, needed.memory_basis),
+        *([_memory_limit_check(limit, needed)] if limit else []),
         *limit_checks(machine),
         container_check(machine),
     ]
@@ -109,6 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(as_text(machine, checks))
     return 1 if worst(checks) == "problem" else 0
+
+
+def _memory_limit_check(limit_bytes: int, needed: Needs) -> Check:
+    return memory_limit_check(limit_bytes, needed.memory_bytes, needed.memory_basis, larger_limit(needed))
 
 
 def space_checks(

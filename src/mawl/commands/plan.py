@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
+from pathlib import Path
 from typing import Any
 
 from mawl.commands.arguments import add_options, add_workload_arguments, asked
+from mawl.commands.peaks import Peaks
 from mawl.model.options import ROLES
 from mawl.plan.asked import plan_of
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Needs, needs
+from mawl.plan.needs import Needs
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
+from mawl.runner.before import larger_limit
 from mawl.units import format_bytes, format_memory
 
 NAME = "plan"
@@ -25,7 +27,7 @@ LINE_WIDTH = 110
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl plan [WORKLOAD]``."""
     add_workload_arguments(parser)
-    add_options(parser, "start")
+    add_options(parser, "start", "memory_limit_bytes", "runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -33,11 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the plan."""
     spec = asked(arguments)
     plan = plan_of(spec)
-    needed = needs(plan, CATALOGUE, spawn=spec.start == "spawn")
+    needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
     if arguments.json:
         print(json.dumps(as_json(plan, needed), indent=2))
-    else:
-        print(as_text(plan, needed))
+        return 0
+    print(as_text(plan, needed))
+    if limit is not None:
+        said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
+        print(f"--memory-limit {format_memory(limit)} {said}.")
     return 0
 
 
@@ -66,6 +71,7 @@ def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
             for role in ROLES
         },
         "memory_bytes": needed.memory_bytes,
+        "memory_basis": needed.memory_basis,
         "inputs": [
             {"table": table.table, "scale": table.scale, "replica": table.replica, "bytes": table.bytes}
             for table in needed.tables
@@ -130,7 +136,8 @@ def as_text(plan: Plan, needed: Needs) -> str:
         lines.append(f"{role:<6} " + " ".join(f"{text:>10}" for text in shown))
     lines += [
         "",
-        f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)}",
+        f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)} "
+        f"({needed.memory_basis})",
         "Reads and writes are application bytes as the programs declare them; space has a margin of 5 %.",
     ]
     if needed.undeclared:

@@ -16,6 +16,7 @@ import msgspec
 from mawl.commands.arguments import volumes_of
 from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
+from mawl.commands.peaks import Peaks
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.solo import Times
 from mawl.measure.machine import read_machine
@@ -23,8 +24,8 @@ from mawl.model.probe import Probe
 from mawl.model.run import RunFacts
 from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Needs, needs, with_commands
-from mawl.plan.workload import Plan
+from mawl.plan.needs import Needs, with_commands
+from mawl.plan.solo import kinds, solo_plan
 from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.request import RunRequest
@@ -40,7 +41,9 @@ from mawl.volumes import Volumes
 def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     """``--dry-run``: check what a run needs and print its plan, as JSON ``for_scripts``; nothing is made."""
     _limits(spec)
-    plan, needed = _needed(spec)
+    plan = plan_of(spec)
+    needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
+    _check_memory(needed, spec)
     print(json.dumps(as_json(plan, needed), indent=2) if for_scripts else as_text(plan, needed))
 
 
@@ -50,11 +53,14 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     ``command`` is what a person typed, or would type.  Raises MawlError where the run cannot begin.
     """
     cpus, probed = _limits(spec)
-    plan, needed = _needed(spec)
+    plan, runs = plan_of(spec), Path(spec.runs)
+    peaks = Peaks(plan, runs, spec.start)
+    needed = peaks.needs(plan)
+    # With --solo each program runs alone first; the check of the whole plan then has measured peaks.
+    _check_memory(peaks.needs(solo_plan(plan, kinds(plan))) if spec.solo else needed, spec)
     volumes = volumes_of(spec)
     volumes.ensure()
     check_space(plan, needed, volumes, spec.volume_order)
-    runs = Path(spec.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(spec.output) if spec.output else runs / run_id
     processes = spec.processes or len(cpus or os.sched_getaffinity(0))
@@ -70,9 +76,10 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     )
     times = Times(request, volumes, runs, read_machine())
     if spec.solo:
-        alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None, command))
+        alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None, command, peaks))
         if alone is not None and alone.outcome == "interrupted":
             return folder, alone
+        _check_memory(peaks.needs(plan), spec)
     facts = _carry(
         msgspec.structs.replace(
             request,
@@ -84,6 +91,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         inputs,
         runs if lies_in(folder, runs) else None,
         command,
+        peaks,
     )
     if probed is not None:
         write_probe(folder / PROBE, probed)
@@ -96,22 +104,24 @@ def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:
     return cpus, read_probe(Path(spec.probe)) if spec.probe else None
 
 
-def _needed(spec: RunSpec) -> tuple[Plan, Needs]:
-    """The plan and what it needs; warns where memory is short, refuses where it cannot do."""
-    plan = plan_of(spec)
-    needed = needs(plan, CATALOGUE, spawn=spec.start == "spawn")
+def _check_memory(needed: Needs, spec: RunSpec) -> None:
+    """Refuse where memory cannot do; warn where it is short."""
     warning = check_memory(needed, spec.memory_limit_bytes)
     if warning is not None:
         print(f"warning: {warning}", file=sys.stderr)
-    return plan, needed
 
 
 def _carry(
-    request: RunRequest, volumes: Volumes, inputs: Inputs, latest: Path | None, command: Sequence[str]
+    request: RunRequest,
+    volumes: Volumes,
+    inputs: Inputs,
+    latest: Path | None,
+    command: Sequence[str],
+    peaks: Peaks,
 ) -> RunFacts:
     """Carry a request out and show how far it is; ``latest`` is where the link to the newest run goes."""
     with contextlib.closing(view()) as watcher:
-        return carry_out(
+        facts = carry_out(
             request,
             volumes,
             watcher,
@@ -120,3 +130,5 @@ def _carry(
             generate_cpu_seconds=inputs.cpu_seconds,
             runs=latest,
         )
+    peaks.keep(request.plan, request.folder)
+    return facts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 from collections.abc import Sequence
 from pathlib import Path
@@ -129,6 +130,21 @@ def _text(path: str) -> bytes:
 def resident_bytes() -> int:
     """Resident size of the calling process now (``VmRSS``)."""
     return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE_BYTES
+
+
+def shared_bytes() -> int | None:
+    """Of the resident size of the calling process: all but pages that it alone holds and has written.
+
+    ``Rss`` less ``Private_Dirty`` of smaps_rollup (proc_pid_smaps(5), since Linux 4.14); about 1 ms.
+    """
+    try:
+        text = Path("/proc/self/smaps_rollup").read_text()
+    except OSError:
+        return None
+    sizes = dict(re.findall(r"^(Rss|Private_Dirty):\s+(\d+) kB", text, re.MULTILINE))
+    if len(sizes) != 2:
+        return None
+    return (int(sizes["Rss"]) - int(sizes["Private_Dirty"])) * 1024
 
 
 def _io_counts(text: bytes) -> list[int]:

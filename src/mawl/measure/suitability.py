@@ -18,7 +18,7 @@ from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
 from mawl.measure.noise import Noise
 from mawl.measure.preload.build import find_compiler
-from mawl.units import format_memory, whole_mib
+from mawl.units import format_memory
 
 Status = Literal["ok", "notice", "problem"]
 
@@ -91,8 +91,8 @@ def compiler_check(environment: Mapping[str, str]) -> Check:
     )
 
 
-def memory_check(machine: Machine, needed_bytes: int | None) -> Check:
-    """Memory that can be had against what a plan's jobs side by side declare.
+def memory_check(machine: Machine, needed_bytes: int | None, basis: str = "declared") -> Check:
+    """Memory that can be had, and what a plan's jobs side by side need; ``basis`` says where that is from.
 
     More than the machine or the control group has is a problem; more than is free now a notice.
     """
@@ -106,7 +106,7 @@ def memory_check(machine: Machine, needed_bytes: int | None) -> Check:
         text += f", within a control group of {format_memory(machine.memory_limit_bytes)}"
     if needed_bytes is None:
         return Check("memory", "ok", text)
-    text += f", and the jobs side by side declare {format_memory(needed_bytes)}"
+    text += f", and the jobs side by side need {format_memory(needed_bytes)} ({basis})"
     most = min(whole, machine.memory_limit_bytes or whole)
     if needed_bytes > most:
         return Check("memory", "problem", text, "choose a smaller --scale or lower memsize")
@@ -115,11 +115,12 @@ def memory_check(machine: Machine, needed_bytes: int | None) -> Check:
     return Check("memory", "ok", text)
 
 
-def memory_limit_check(limit_bytes: int, needed_bytes: int) -> Check:
-    """``--memory-limit`` against what a plan's jobs side by side declare, by the rule of ``run``."""
-    text = f"{format_memory(limit_bytes)}, and the jobs side by side declare {format_memory(needed_bytes)}"
+def memory_limit_check(limit_bytes: int, needed_bytes: int, basis: str, cure: str) -> Check:
+    """``--memory-limit`` and what a plan's jobs side by side need, by the rule of ``run``."""
+    need = format_memory(needed_bytes)
+    text = f"{format_memory(limit_bytes)}, and the jobs side by side need {need} ({basis})"
     if needed_bytes > limit_bytes:
-        return Check("memory limit", "problem", text, f"use --memory-limit {whole_mib(needed_bytes)} or more")
+        return Check("memory limit", "problem", text, cure)
     return Check("memory limit", "ok", f"{text}; a run also needs the permission to make control groups")
 
 

@@ -123,6 +123,8 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True, tag="answered"):
 
     job: str
     answer: Answer
+    shared_bytes: int | None = None
+    """Of its resident size now: pages shared with other processes, and those that can be read again."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):

@@ -86,6 +86,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     counted_read_bytes: int | None = None
     counted_written_bytes: int | None = None
     io_remark: str | None = None
+    private_memory_bytes: int | None = None
+    """Peak of memory that the job shared with no other process, ``verify`` included."""
     direct_read_bytes: int | None = None
     direct_written_bytes: int | None = None
     volume_bytes: VolumeBytes | None = None

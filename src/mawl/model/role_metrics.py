@@ -86,6 +86,11 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
         "counted_written_bytes", "Bytes that all counted calls of a job wrote, files or not.", COVERAGE
     ),
     Metric("io_remark", "text", "text", "What of a job's I/O could not be counted.", COVERAGE),
+    bytes_metric(
+        "private_memory_bytes",
+        "Peak of memory that a job shared with no other process, verify included.",
+        "peak resident size less Rss and plus Private_Dirty at the end of the job, proc_pid_smaps(5)",
+    ),
     bytes_metric("direct_read_bytes", "Bytes that a program's direct requests (O_DIRECT) read.", DIRECT),
     bytes_metric("direct_written_bytes", "Bytes that a program's direct requests (O_DIRECT) wrote.", DIRECT),
     *(

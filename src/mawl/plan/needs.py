@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -11,13 +12,21 @@ from mawl.model.options import ROLES, Role
 from mawl.plan.command import undeclared
 from mawl.plan.entry import program_of
 from mawl.plan.programs import Direction, Program
+from mawl.plan.solo import JobKind, is_of_catalogue, kind_of
 from mawl.plan.workload import JobPlan, Plan
+from mawl.store.peaks import Peak
 
 ZYGOTE_BYTES = 256 * 2**20
 """Resident size of the zygote with every library of the catalogue imported, rounded up."""
 
 SPAWNED_BYTES = 224 * 2**20
 """What each job holds by itself when it starts as a new interpreter."""
+
+MEASURED_MARGIN = 1.1
+"""Memory is planned 10 % above a measured peak: other runs of the same job differ by less."""
+
+JOB_PAGES_BYTES = 8 * 2**20
+"""What the kernel holds for a measured job: page tables 3.4 MiB, its counters 3.6 MiB (14 jobs at smoke)."""
 
 SPACE_MARGIN = 1.05
 """Disk space is planned 5 % above the bytes of values: file formats and file systems add some."""
@@ -43,7 +52,11 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     space_bytes: dict[Role, int]
     """Disk at most: input tables and all results under data, tables of jobs side by side elsewhere."""
     memory_bytes: int
-    """Declared peaks of the jobs side by side, plus the zygote once."""
+    """Peaks of the jobs side by side, measured or else declared, and the zygote once."""
+    memory_basis: str
+    """Where these peaks are from, in words."""
+    is_memory_measured: bool = False
+    """Whether all of them were measured."""
     programs: dict[str, int]
     """Jobs of each program."""
 
@@ -69,11 +82,18 @@ def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Pro
     return {**catalogue, **commands, **users}
 
 
-def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) -> Needs:
+def needs(
+    plan: Plan,
+    catalogue: Mapping[str, Program],
+    *,
+    spawn: bool = False,
+    measured: Mapping[JobKind, Peak] = MappingProxyType({}),
+) -> Needs:
     """Add up what a plan needs.
 
     Jobs side by side are bounded by each session's widest stage (in the quantity at hand), since
-    sessions do not wait for each other.  ``spawn``: jobs start as new interpreters.
+    sessions do not wait for each other.  ``spawn``: jobs start as new interpreters.  ``measured`` are
+    peaks that earlier runs found; the others are as declared.
     """
     catalogue = with_commands(plan, catalogue)
     tables = tables_of(plan, catalogue)
@@ -89,10 +109,7 @@ def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) 
     # Results stay after their job: those of all jobs are there in the end.
     space["data"] = int(SPACE_MARGIN * sum(_space(catalogue, job)["data"] for job in plan.jobs()))
     space["data"] += int(SPACE_MARGIN * sum(table.bytes for table in tables))
-    memory = _side_by_side(
-        plan,
-        lambda job: catalogue[job.program].memory_bytes(job.options) + (SPAWNED_BYTES if spawn else 0),
-    )
+    memory = _Memory(catalogue, measured, spawn=spawn)
     return Needs(
         tables=tables,
         undeclared=tuple(
@@ -101,9 +118,54 @@ def needs(plan: Plan, catalogue: Mapping[str, Program], *, spawn: bool = False) 
         declared_jobs=sum(catalogue[job.program].is_declared for job in plan.jobs()),
         moved=moved,
         space_bytes=space,
-        memory_bytes=memory + (0 if spawn else ZYGOTE_BYTES),
+        memory_bytes=_side_by_side(plan, memory.job_bytes) + memory.zygote_bytes(plan),
+        memory_basis=memory.basis(plan),
+        is_memory_measured=memory.is_measured(plan),
         programs=dict(sorted(Counter(job.program for job in plan.jobs()).items())),
     )
+
+
+class _Memory:
+    """What jobs hold: a measured peak of the same kind of job where there is one, else the declared one."""
+
+    def __init__(
+        self, catalogue: Mapping[str, Program], measured: Mapping[JobKind, Peak], *, spawn: bool
+    ) -> None:
+        self._catalogue, self._measured, self._spawn = catalogue, measured, spawn
+
+    def job_bytes(self, job: JobPlan) -> int:
+        """What one job shares with no other."""
+        peak = self._peak(job)
+        if peak is None:
+            declared = self._catalogue[job.program].memory_bytes(job.options)
+            return declared + (SPAWNED_BYTES if self._spawn else 0)
+        return int(MEASURED_MARGIN * peak.private_bytes) + JOB_PAGES_BYTES
+
+    def zygote_bytes(self, plan: Plan) -> int:
+        """What all copies of the zygote share; measured where all kinds of jobs of the plan were."""
+        if self._spawn:
+            return 0
+        if not self.is_measured(plan):
+            return ZYGOTE_BYTES
+        return max(peak.ready_bytes for job in plan.jobs() if (peak := self._peak(job)) is not None)
+
+    def is_measured(self, plan: Plan) -> bool:
+        """Whether the peak of every job was measured."""
+        return all(self._peak(job) is not None for job in plan.jobs())
+
+    def basis(self, plan: Plan) -> str:
+        """Of how many programs the peak was measured."""
+        programs = {job.program for job in plan.jobs()}
+        declared = {job.program for job in plan.jobs() if self._peak(job) is None}
+        if self.is_measured(plan):
+            return "measured in earlier runs"
+        if declared == programs:
+            return "declared, not measured"
+        known = len(programs) - len(declared)
+        return f"measured for {known} of {len(programs)} programs, declared for the others"
+
+    def _peak(self, job: JobPlan) -> Peak | None:
+        return self._measured.get(kind_of(job)) if is_of_catalogue(job) else None
 
 
 def _space(catalogue: Mapping[str, Program], job: JobPlan) -> dict[Role, int]:

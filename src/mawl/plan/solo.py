@@ -34,6 +34,11 @@ def kind_of(job: JobPlan) -> JobKind:
     return JobKind(job.program, job.scale, job.options, job.command)
 
 
+def is_of_catalogue(job: JobPlan) -> bool:
+    """Whether a job runs a program of the catalogue: no command, and no program of a user."""
+    return job.command is None and job.entry is None
+
+
 def solo_plan(plan: Plan, wanted: Collection[JobKind]) -> Plan:
     """One session that runs the first job of each wanted kind, one after another.
 

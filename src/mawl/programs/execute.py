@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from mawl.measure.account import shared_bytes
 from mawl.measure.preload.job import JobCounters
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
@@ -37,6 +38,7 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
     with contextlib.closing(steps):
         try:
             answer = _answer(assignment, steps)
+            shared = shared_bytes()
         except BaseException as error:
             if not isinstance(error, Exception | KeyboardInterrupt):
                 raise
@@ -50,7 +52,7 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
             report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
             return 1
     remove_places(assignment)
-    report(Answered(job=assignment.job, answer=answer))
+    report(Answered(job=assignment.job, answer=answer, shared_bytes=shared))
     return 0
 
 

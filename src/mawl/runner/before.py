@@ -45,27 +45,34 @@ def free_space(volumes: Volumes, needed: Needs, order: VolumeOrder) -> tuple[Fre
 
 
 def check_memory(needed: Needs, memory_limit: int | None) -> str | None:
-    """Refuse a run whose declared peaks do not fit; a warning when they fit only beside an empty machine."""
+    """Refuse a run whose jobs do not fit; a warning when they fit only beside an empty machine."""
     machine = read_machine()
     bounds = {
+        "--memory-limit": memory_limit,
         "the machine's memory": machine.memory_bytes,
         "the memory limit of this control group": machine.memory_limit_bytes,
-        "--memory-limit": memory_limit,
     }
+    need = (
+        f"the jobs side by side need {format_memory(needed.memory_bytes)} of memory ({needed.memory_basis})"
+    )
     for name, bound in bounds.items():
         if bound is not None and needed.memory_bytes > bound:
             raise UnsuitableMachineError(
-                f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory, "
-                f"more than {name}, {format_memory(bound)}",
-                cure=(
-                    "choose a smaller scale, fewer sessions, less --option memsize=SIZE, or a limit of "
-                    f"{whole_mib(needed.memory_bytes)} or more"
-                ),
+                f"{need}, more than {name}, {format_memory(bound)}",
+                cure=larger_limit(needed)
+                if name == "--memory-limit"
+                else "choose a smaller scale, fewer sessions, or less --option memsize=SIZE",
             )
     available = machine.memory_available_bytes
     if available is not None and needed.memory_bytes > available:
-        return (
-            f"the jobs side by side may need {format_memory(needed.memory_bytes)} of memory and "
-            f"{format_memory(available)} are available now; end other programs, or the run may swap"
-        )
+        free = format_memory(available)
+        return f"{need} and {free} are available now; end other programs, or the run may swap"
     return None
+
+
+def larger_limit(needed: Needs) -> str:
+    """How to get a memory limit that the jobs fit into: the smallest one, and how to find a smaller one."""
+    least = f"use --memory-limit {whole_mib(needed.memory_bytes)} or more"
+    if needed.is_memory_measured:
+        return least
+    return f"{least}, or first run once without a limit: mawl then knows what the jobs really use"

@@ -144,6 +144,7 @@ class JobRun:
             steps=len(self.steps),
             leftover_processes=reaped.leftover_processes,
             answer=self.answered.answer if self.answered else {},
+            private_memory_bytes=self._private(usage, verify),
             direct_read_bytes=self._direct("direct_read_bytes"),
             direct_written_bytes=self._direct("direct_written_bytes"),
             **{name: getattr(own, name) for name in own.__struct_fields__},
@@ -153,6 +154,13 @@ class JobRun:
         """The job's own bytes past the page cache; None where no step knows its own."""
         known = [getattr(step, name) for step in self.steps if step.kind != "verify"]
         return None if not known or None in known else sum(known)
+
+    def _private(self, usage: Usage, verify: Usage) -> int | None:
+        """The peak, ``verify`` included, less what was shared at the end: shared pages only grow in a job."""
+        shared = None if self.answered is None else self.answered.shared_bytes
+        if shared is None or usage.os_memory_bytes is None:
+            return None
+        return max(usage.os_memory_bytes, verify.os_memory_bytes or 0, shared) - shared
 
     def _startup(self) -> Usage:
         """Up to the release; its real time up to Ready, since waiting at a gate is no start-up."""

@@ -89,6 +89,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("counted_read_bytes", pa.int64()),
         pa.field("counted_written_bytes", pa.int64()),
         pa.field("io_remark", pa.string()),
+        pa.field("private_memory_bytes", pa.int64()),
         pa.field("direct_read_bytes", pa.int64()),
         pa.field("direct_written_bytes", pa.int64()),
         *(pa.field(name, HISTOGRAM) for name in VOLUME_COLUMNS),

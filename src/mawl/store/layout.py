@@ -16,7 +16,8 @@ History of the format
        before), series of the samples alike;
        run.json: dirty, what memory held of writes at the gate and at the end; runs of the times alone,
        with their waits
-  2.1  run.json: spec, what was asked of the run, whole
+  2.1  run.json: spec, what was asked of the run, whole; option queue_depth (1 in older folders);
+       jobs: private_memory_bytes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
