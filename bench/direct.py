@@ -34,6 +34,7 @@ from mawl.model.messages import Assignment
 from mawl.model.options import Options
 from mawl.plan.catalogue.random_access import PAGE_BYTES, TABLES
 from mawl.programs.context import JobContext
+from mawl.programs.lanes import Lanes
 from mawl.programs.pages import PageFile
 from mawl.programs.random_access import _Table
 from mawl.tables import arrow
@@ -178,7 +179,7 @@ def _table(place: Path) -> _Table:
         scale=1.0,
         seed=1,
         replica=0,
-        options=Options(direct="yes"),
+        options=Options(direct="yes", queue_depth=1),
         inputs={},
         results=str(place),
         work=[str(place)],
@@ -261,7 +262,7 @@ def _stream(kind: str, file: Path) -> None:
         table = _table(file.parent)
         table.build_index()
         table.reads = LOOK_UPS
-        direct, work = table.io, table.look_up
+        direct, work = table.io, lambda: table.look_up(Lanes())
     print("ready", flush=True)
     sys.stdin.readline()
     before, began, cpu = direct.read_bytes, time.monotonic(), time.process_time()

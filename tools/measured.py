@@ -3,7 +3,8 @@
 ``python -m tools.measured --place DIR`` makes a workload of one session with one program a stage in
 DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-limit`` as for
 ``mawl run``), and writes ``docs/reference/measured.json`` from the run folder;
-``make reference`` prints that file.  The figures are only ever written from a run.
+``make reference`` prints that file.  The figures are only ever written from a run.  ``--program NAME``
+measures some programs again and keeps the figures of the others, at the same scale.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -52,11 +53,13 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     memory_limit_bytes: int | None
     machine: str
     programs: dict[str, Figures]
+    again: dict[str, str] = {}
+    """Programs that were measured again later, and when."""
 
 
-def workload() -> str:
+def workload(names: Iterable[str] = CATALOGUE) -> str:
     """One session, each stage one program of the catalogue."""
-    stages = "".join(f'    ["{name}"],\n' for name in CATALOGUE)
+    stages = "".join(f'    ["{name}"],\n' for name in names)
     return f'name = "alone"\n\n[[sessions]]\nname = "alone"\nstages = [\n{stages}]\n'
 
 
@@ -99,6 +102,17 @@ def measured(folder: Path) -> Measured:
     )
 
 
+def merged(stored: Measured, found: Measured) -> Measured:
+    """What is kept, with the programs that were measured again; ValueError where the scales differ."""
+    if stored.scale != found.scale:
+        raise ValueError(f"the kept figures are of scale {stored.scale:g}, these of {found.scale:g}")
+    return msgspec.structs.replace(
+        stored,
+        programs=stored.programs | found.programs,
+        again=stored.again | dict.fromkeys(found.programs, found.measured_at),
+    )
+
+
 def page(stored: Measured) -> list[str]:
     """The section of docs/reference/programs.md that shows them."""
     limit = stored.memory_limit_bytes
@@ -112,6 +126,7 @@ def page(stored: Measured) -> list[str]:
         f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
         f"{stored.machine}{memory}. Bytes are what read and write calls moved in each role; rates are",
         f"those bytes per CPU second. Longest : shortest is {max(times) / min(times):.1f} : 1.",
+        *(f"{name} was measured again, {at}." for name, at in stored.again.items()),
         "",
         f"| {' | '.join(head)} |",
         f"| {' | '.join(['---'] * len(head))} |",
@@ -148,17 +163,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--place", type=Path, required=True, help="directory for roles and run")
     parser.add_argument("--scale", default="quick")
     parser.add_argument("--memory-limit")
+    parser.add_argument("--program", action="append", choices=list(CATALOGUE))
     given = parser.parse_args(arguments)
     parse_scale(given.scale)
     given.place.mkdir(parents=True, exist_ok=True)
     file = given.place / "alone.toml"
-    file.write_text(workload())
+    file.write_text(workload(given.program or CATALOGUE))
     command = [sys.executable, "-m", "mawl", "run", file.name, "--scale", given.scale]
     if given.memory_limit:
         command += ["--memory-limit", given.memory_limit]
     done = subprocess.run(command, cwd=given.place, check=False)
     if done.returncode == 0:
-        text = msgspec.json.format(msgspec.json.encode(measured(given.place / "runs" / "latest")), indent=2)
+        found, stored = measured(given.place / "runs" / "latest"), load()
+        kept = merged(stored, found) if given.program and stored is not None else found
+        text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
         FILE.write_bytes(text + b"\n")
     return done.returncode
 

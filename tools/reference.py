@@ -20,7 +20,8 @@ from mawl.model.options import ROLES
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
-from mawl.plan.programs import Pass, Program
+from mawl.plan.procedures import DATA_STEP, PROCEDURES
+from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
@@ -163,9 +164,37 @@ def programs_page() -> list[str]:
     stored = measured.load()
     if stored is not None:
         lines += measured.page(stored)
+    lines += _procedures()
     for program in CATALOGUE.values():
         lines += _program(program)
     return lines
+
+
+def _in_sas(step: Step) -> str:
+    """What the SAS-style log calls a step; ``verify`` does not stand in it."""
+    return {"data": "DATA step", "procedure": f"PROC {step.procedure}"}.get(step.kind, "-")
+
+
+def _procedures() -> list[str]:
+    """Why a step has the name that it has in the SAS-style log."""
+    used = {
+        f"{program.name}: {step.name}": step.procedure
+        for program in CATALOGUE.values()
+        for step in program.steps
+        if step.procedure is not None
+    }
+    rows = [
+        (f"PROC {name}", why, ", ".join(step for step, one in used.items() if one == name))
+        for name, why in PROCEDURES.items()
+    ]
+    return [
+        "## Names in the SAS-style log",
+        "",
+        "The [SAS-style log](../design/sas-log.md) names each step of kind `procedure` after the SAS "
+        f"procedure that does such work; {DATA_STEP}. No SAS runs.",
+        "",
+        *table(("name", "a SAS programmer would use it because", "steps"), rows),
+    ]
 
 
 def _program(program: Program) -> list[str]:
@@ -178,7 +207,7 @@ def _program(program: Program) -> list[str]:
     ]
     source = "input" if inputs else f"its table `{program.temporaries[0].name}`"
     made = [f"No input: it makes {program.rows(1.0):,} rows of its own at `full`.", ""]
-    steps = [(s.name, s.kind, passes(s.reads), passes(s.writes), s.title) for s in program.steps]
+    steps = [(s.name, s.kind, _in_sas(s), passes(s.reads), passes(s.writes), s.title) for s in program.steps]
     return [
         f"## {program.name}",
         "",
@@ -192,7 +221,7 @@ def _program(program: Program) -> list[str]:
         f"- Libraries: {', '.join(f'`{name}`' for name in program.modules)}",
         "",
         *(table(("input at `full`", "layout", "size", "rows", "bytes a row"), inputs) if inputs else made),
-        *table(("step", "kind", "reads", "writes", "what it does"), steps),
+        *table(("step", "kind", "in SAS", "reads", "writes", "what it does"), steps),
     ]
 
 

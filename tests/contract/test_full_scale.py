@@ -17,7 +17,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.inputs import INPUTS
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.tables import InputTable
-from mawl.programs.pages import PAGE_WORDS, PageFile
+from mawl.programs.pages import PAGE_WORDS, Lane, PageFile
 from mawl.programs.partitions import partition_count, rows_in
 from mawl.programs.row_file import RowFile
 from mawl.programs.rows import memory
@@ -121,11 +121,12 @@ def test_pages_past_two_to_the_31_rows_are_read_and_updated_in_place(tmp_path: P
         os.truncate(path, (number + 1) * PAGE_WORDS * 8)
     with PageFile(path, io, bufsize_bytes=BUFSIZE) as file:
         assert file.pages == number + 1
-        assert not file.read(number).any()
-        file.page[PAGE_WORDS // 2] = 7
-        file.write_block(number, PAGE_WORDS // 2)
-        file.read(number - 1)
-        assert file.read(number)[PAGE_WORDS // 2] == 7
+        lane = Lane(file)
+        assert not lane.read(number).any()
+        lane.page[PAGE_WORDS // 2] = 7
+        lane.write_block(number, PAGE_WORDS // 2)
+        lane.read(number - 1)
+        assert lane.read(number)[PAGE_WORDS // 2] == 7
     assert path.stat().st_blocks * 512 < MIB
 
 

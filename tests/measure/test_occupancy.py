@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+
+import pytest
 
 from mawl.measure.occupancy import MOST_COST_RATIO, Occupancy, allocated_bytes
 
@@ -34,3 +37,19 @@ def test_dear_looks_are_rare(tmp_path: Path) -> None:
     assert looking.series(10.0 + pause - 1.0) == {}
     assert looking.series(10.0 + pause + 1.0)
     assert looking.series(10.0 + pause + 2.0) != {}, "a cheap look is followed by one a second later"
+
+
+def test_a_walk_that_takes_long_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def hanging(_: Path) -> int:
+        assert go_on.wait(30)
+        return 4096
+
+    monkeypatch.setattr("mawl.measure.occupancy.allocated_bytes", hanging)
+    looking = Occupancy([tmp_path])
+    assert looking.series(1.0) == {}
+    assert looking.series(2.0) == {}
+    go_on.set()
+    monkeypatch.setattr("mawl.measure.occupancy.PATIENCE_SECONDS", 30)
+    assert looking.series(3.0) == {"volume.1.used_bytes": 4096.0}

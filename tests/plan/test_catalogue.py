@@ -12,7 +12,7 @@ import pytest
 from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
-from mawl.plan.programs import Pass
+from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import make_plan
@@ -24,7 +24,7 @@ GB = 10**9
 DESIGN = {
     "census_load": (37, 0, 140, 41, 33, 33),
     "customer_profile": (0, 0, 190, 58, 50, 50),
-    "random_access": (0, 0, 160, 80, 0, 0),
+    "random_access": (0, 0, 112, 80, 0, 0),
     "ledger_update": (18, 4, 60, 26, 0, 0),
     "census_load_single": (45, 0, 150, 48, 30, 30),
     "census_query": (36, 0, 170, 40, 30, 30),
@@ -130,3 +130,23 @@ def test_the_catalogue_needs_no_engine() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_random_access_takes_less_than_an_hour_at_full_scale_where_a_request_takes_5_ms() -> None:
+    program = CATALOGUE["random_access"]
+    requests = program.random_requests(1.0)
+    assert requests == pytest.approx(15_000_000 * 3 * (0.08 + 2 * 0.01), rel=1e-5)
+    moved = sum(sum(ways.values()) for ways in program.bytes_by_role(1.0).values())
+    waiting = requests * 5e-3 / Options().queue_depth
+    assert waiting + program.cpu_seconds(1.0) + moved / BYTES_PER_SECOND_ALONE < 3600
+    assert program.expected_seconds(1.0, queue_depth=1) > 2 * program.expected_seconds(1.0)
+
+
+def test_requests_are_counted_beside_the_bytes() -> None:
+    counts = CATALOGUE["random_access"].requests_by_role(0.01, 256 * 1024)["work"]
+    tables = 150_000 * (8192 / 68 + 8192 / 8 + 8192 / 2)
+    assert counts["read"].random == pytest.approx(150_000 * 3 * 0.09, abs=3)
+    assert counts["written"].random == pytest.approx(150_000 * 3 * 0.01, abs=3)
+    assert counts["read"].sequential == pytest.approx(tables / (256 * 1024), rel=0.001)
+    others = [name for name in CATALOGUE if CATALOGUE[name].random_requests(1.0)]
+    assert others == ["random_access"]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mawl.errors import DamagedTableError
-from mawl.programs.pages import PAGE_WORDS, PageFile
+from mawl.programs.lanes import Lanes
+from mawl.programs.pages import PAGE_WORDS, Lane, PageFile
 from mawl.tables.direct import DirectIo
 
 BUFSIZE = 3 * 8192 + 100
@@ -47,16 +48,17 @@ def test_pages_come_back_in_whole_requests(path: Path) -> None:
         chunks = [chunk.copy() for chunk in file.chunks()]
         assert [len(chunk) for chunk in chunks] == [3, 3, 1]
         assert np.array_equal(np.concatenate(chunks), content)
-        assert np.array_equal(file.read(5), content[5])
+        assert np.array_equal(Lane(file).read(5), content[5])
 
 
 def test_a_block_is_written_in_place_and_nothing_else(path: Path) -> None:
     content = write(path)
     with PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file:
-        page = file.read(4)
+        lane = Lane(file)
+        page = lane.read(4)
         page[10] = 99
         page[PAGE_WORDS // 2 + 7] = 98
-        file.write_block(4, PAGE_WORDS // 2 + 7)
+        lane.write_block(4, PAGE_WORDS // 2 + 7)
     content[4, PAGE_WORDS // 2 + 7] = 98
     assert np.array_equal(np.fromfile(path, np.uint64).reshape(content.shape), content)
 
@@ -79,7 +81,7 @@ def test_a_page_that_is_not_there_is_a_damaged_table(path: Path) -> None:
         PageFile(path, DirectIo("auto"), bufsize_bytes=BUFSIZE) as file,
         pytest.raises(DamagedTableError, match="ends inside a page"),
     ):
-        file.read(7)
+        Lane(file).read(7)
 
 
 def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,13 +97,14 @@ def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert raised.value.filename == str(tmp_path / "t")
 
 
-def test_many_pages_come_in_the_order_asked(path: Path) -> None:
+@pytest.mark.parametrize("depth", [1, 2, 8])
+def test_many_pages_come_in_the_order_asked(path: Path, depth: int) -> None:
     content = write(path)
     io = DirectIo("auto")
-    with PageFile(path, io, bufsize_bytes=BUFSIZE) as file:
-        numbers = [6, 0, 3, 3]
-        assert np.array_equal(file.read_many(numbers), content[numbers])
-        assert len(file.read_many([])) == 0
-        assert io.read_bytes == (4 * 8192 if file.direct else 0)
+    with PageFile(path, io, bufsize_bytes=BUFSIZE) as file, Lanes(depth) as lanes:
+        numbers = [6, 0, 3, 3, 5, 1, 2, 4, 6, 6]
+        assert np.array_equal(file.read_many(numbers, lanes), content[numbers])
+        assert len(file.read_many([], lanes)) == 0
+        assert io.read_bytes == (10 * 8192 if file.direct else 0)
         with pytest.raises(DamagedTableError, match="ends inside a page"):
-            file.read_many([1, 7])
+            file.read_many([1, 7], lanes)

@@ -14,7 +14,8 @@ from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import random_access as declared
 from mawl.plan.programs import OwnRows
 from mawl.programs import random_access
-from mawl.programs.pages import PageFile
+from mawl.programs.lanes import Lanes
+from mawl.programs.pages import Lane, PageFile
 from mawl.programs.random_access import _Table
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result
@@ -66,8 +67,8 @@ def _after(change: Any) -> Any:
     """A step of a table after which something in it is changed."""
 
     def wrong(right: Any) -> Any:
-        def run(self: _Table) -> None:
-            right(self)
+        def run(self: _Table, *given: Any) -> None:
+            right(self, *given)
             change(self)
 
         return run
@@ -114,7 +115,7 @@ def _next_numbers(rows: Any) -> Any:
 
 
 def _from_next_page(read: Any) -> Any:
-    return lambda self, number: read(self, min(number + 1, self.pages - 1))
+    return lambda self, number: read(self, min(number + 1, self._file.pages - 1))
 
 
 def _not_found(search: Any) -> Any:
@@ -122,14 +123,21 @@ def _not_found(search: Any) -> Any:
 
 
 FAULTS = {
-    "updates are not written": Fault(PageFile, "write_block", instead(lambda *_: None), "word sum"),
+    "updates are not written": Fault(Lane, "write_block", instead(lambda *_: None), "word sum"),
     "another block of the page is written": Fault(
-        PageFile, "write_block", given(lambda file, number, _: (file, number, 0)), "is wrong"
+        Lane, "write_block", given(lambda file, number, _: (file, number, 0)), "is wrong"
     ),
     "blocks are written to the next page": Fault(
-        PageFile, "write_block", given(lambda file, number, word: (file, number ^ 1, word)), "another row"
+        Lane, "write_block", given(lambda file, number, word: (file, number ^ 1, word)), "another row"
     ),
-    "another page is read": Fault(PageFile, "read", _from_next_page, "another row"),
+    "another page is read": Fault(Lane, "read", _from_next_page, "another row"),
+    "only the first lane updates": Fault(Lanes, "run", instead(lambda _, work: work(0)), "word sum"),
+    "every lane does the work of the first": Fault(
+        Lanes, "run", lambda right: lambda self, work: right(self, lambda _: work(0)), "is wrong"
+    ),
+    "pages come in another order": Fault(
+        PageFile, "read_many", result(lambda pages: np.roll(pages, 1, axis=0)), "those asked for"
+    ),
     "most pages are left out": Fault(
         PageFile, "chunks", result(lambda found: iter([next(found)])), "word sum"
     ),
@@ -140,19 +148,25 @@ FAULTS = {
     "keys are written with other rows": Fault(_Table, "write", _written(_next_keys), "as made again"),
     "rows are numbered from one": Fault(_Table, "write", _written(_next_numbers), "another row"),
     "rows are updated twice": Fault(
-        _Table, "update", lambda right: lambda self: (right(self), right(self))[0], "is wrong"
+        _Table,
+        "update",
+        lambda right: lambda self, lanes: (right(self, lanes), right(self, lanes))[0],
+        "is wrong",
     ),
     "amounts are added twice": Fault(
-        _Table, "update", lambda right: lambda self: _with_twice_the_amounts(self, right), "word sum"
+        _Table,
+        "update",
+        lambda right: lambda self, lanes: _with_twice_the_amounts(self, right, lanes),
+        "word sum",
     ),
 }
 
 
-def _with_twice_the_amounts(table: _Table, update: Any) -> None:
+def _with_twice_the_amounts(table: _Table, update: Any, lanes: Lanes) -> None:
     right = table._chosen
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, "_chosen", lambda: (right()[0], 2 * right()[1]))
-        update(table)
+        update(table, lanes)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,3 +74,30 @@ def test_the_kept_figures_are_of_this_catalogue() -> None:
                     way,
                 )
         assert one.cpu_seconds == pytest.approx(CATALOGUE[name].cpu_seconds(stored.scale), rel=0.35), name
+
+
+def test_programs_that_are_measured_again_leave_the_others_as_they_are() -> None:
+    first, second = (
+        measured.Measured(
+            measured_at=at,
+            mawl_version="0.1.0",
+            scale=0.005,
+            memory_limit_bytes=None,
+            machine="2 cores",
+            programs={one.program: measured.figures(one, 0.005) for one in jobs},
+        )
+        for at, jobs in (("monday", (job("s1-1", 20.5), job("s1-2", 4.5))), ("friday", (job("s1-2", 5.5),)))
+    )
+    both = measured.merged(first, second)
+    name = job("s1-2", 1.0).program
+    assert both.programs[name] == second.programs[name] and both.measured_at == "monday"
+    assert {other: one for other, one in both.programs.items() if other != name} == {
+        other: one for other, one in first.programs.items() if other != name
+    }
+    assert f"{name} was measured again, friday." in measured.page(both)
+    with pytest.raises(ValueError, match=r"scale 0\.005, these of 1"):
+        measured.merged(first, measured.Measured(**{**as_dict(second), "scale": 1.0}))
+
+
+def as_dict(one: measured.Measured) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__struct_fields__}

@@ -84,14 +84,14 @@ class StorageNode:
         well; any other end (a lost controller, a signal) cuts the watch short."""
         with contextlib.closing(writer), Interrupts() as interrupts:
             collector = HostCollector(self.devices)
-            sampling = HostSampling(self.task.node, collector, writer)
+            sampling = HostSampling(self.task.node, collector, writer, self.devices)
             opening = AgreedOpening(self.line, Ready, self.now)
             opening.ready(0)
             while not interrupts.level and (pause := opening.pause_seconds()) != 0:
                 _wait(interrupts, PATIENCE_SECONDS if pause is None else min(pause, PATIENCE_SECONDS))
             due = time.monotonic()
             while True:
-                sampling.look(self.now())
+                sampling.look(self.now(), whole=bool(interrupts.level))
                 if interrupts.level:
                     break
                 due += LOOK_SECONDS

@@ -44,8 +44,9 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a run option: memsize, sortsize, bufsize, cpucount, fullstimer, or direct (auto, yes or no: "
-        "bypass the page cache in random_access and the scan of wide_sort's input); may be repeated",
+        help="a run option: memsize, sortsize, bufsize, cpucount, queue_depth, fullstimer, or direct (auto, "
+        "yes or no: bypass the page cache in random_access and the scan of wide_sort's input); may be "
+        "repeated",
     )
 
 

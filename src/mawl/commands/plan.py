@@ -66,6 +66,14 @@ def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
             }
             for role, moved in needed.moved.items()
         },
+        "requests": {
+            role: {
+                f"{kind}_{name}": getattr(counts[way], kind) if needed.declared_jobs else None
+                for kind in ("sequential", "random")
+                for name, way in (("reads", "read"), ("writes", "written"))
+            }
+            for role, counts in needed.requests.items()
+        },
         "space": {
             role: {"space_bytes": needed.space_bytes[role] if needed.declared_jobs else None}
             for role in ROLES
@@ -128,12 +136,18 @@ def as_text(plan: Plan, needed: Needs) -> str:
             break_long_words=False,
             break_on_hyphens=False,
         )
-    lines += ["", f"{'Role':<6} {'reads':>10} {'writes':>10} {'space':>10}"]
+    lines += ["", f"{'Role':<6} {'reads':>10} {'writes':>10} {'space':>10} {'requests':>12} {'random':>12}"]
     for role in ROLES:
         moved = needed.moved[role]
         sizes = (moved["read"], moved["written"], needed.space_bytes[role])
         shown = [format_bytes(size) if needed.declared_jobs else "-" for size in sizes]
-        lines.append(f"{role:<6} " + " ".join(f"{text:>10}" for text in shown))
+        asked = needed.requests[role]["read"] + needed.requests[role]["written"]
+        counts = (asked.sequential + asked.random, asked.random)
+        shown_counts = [f"{count:,}" if needed.declared_jobs else "-" for count in counts]
+        lines.append(
+            f"{role:<6} "
+            + " ".join([f"{text:>10}" for text in shown] + [f"{text:>12}" for text in shown_counts])
+        )
     lines += [
         "",
         f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)} "

@@ -16,6 +16,8 @@ from mawl import __version__
 from mawl.formats.lines import one_line
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.procedures import sas_name
 from mawl.units import format_instant
 
 INDENT = " " * 6
@@ -42,8 +44,9 @@ def job_log(job: JobRecord, steps: Sequence[StepRecord], *, platform: str | None
     """
     lines = list(_opening(job, platform))
     shown = [step for step in steps if step.kind in ("data", "procedure")]
+    program = CATALOGUE.get(job.program)
     for step in shown:
-        lines += _step(step)
+        lines += _step(step, sas_name(program, step.name))
     if job.reason:
         lines += [f"ERROR: {one_line(job.reason)}", ""]
     lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, len(shown)), INDENT, ""]
@@ -84,13 +87,13 @@ PLACE = re.compile(
 )
 
 
-def _step(step: StepRecord) -> Iterator[str]:
+def _step(step: StepRecord, procedure: str | None) -> Iterator[str]:
     name = procedure_name(step.name)
     if step.rows_read is not None:
         yield f"NOTE: There were {step.rows_read} observations read from the data set MAWL.{name}."
     if step.rows_written is not None:
         yield f"NOTE: {step.rows_written} records were written to the file {name}."
-    subject = "DATA statement" if step.kind == "data" else f"PROCEDURE {name}"
+    subject = "DATA statement" if step.kind == "data" else f"PROCEDURE {procedure or name}"
     yield f"NOTE: {subject} used (Total process time):"
     yield from block(step.usage, step.ended_at, step.number)
     yield INDENT

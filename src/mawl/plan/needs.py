@@ -11,7 +11,7 @@ import msgspec
 from mawl.model.options import ROLES, Role
 from mawl.plan.command import undeclared
 from mawl.plan.entry import program_of
-from mawl.plan.programs import Direction, Program
+from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.solo import JobKind, is_of_catalogue, kind_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.store.peaks import Peak
@@ -49,6 +49,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Programs whose bytes and space nobody declared; memory has their memsize, no other sum has them."""
     declared_jobs: int = 0
     moved: dict[Role, dict[Direction, int]]
+    requests: dict[Role, dict[Direction, Requests]]
+    """What these bytes are asked for in: in sequence, and at random places."""
     space_bytes: dict[Role, int]
     """Disk at most: input tables and all results under data, tables of jobs side by side elsewhere."""
     memory_bytes: int
@@ -98,10 +100,17 @@ def needs(
     catalogue = with_commands(plan, catalogue)
     tables = tables_of(plan, catalogue)
     moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
+    requests: dict[Role, dict[Direction, Requests]] = {
+        role: {"read": Requests(), "written": Requests()} for role in ROLES
+    }
     for job in plan.jobs():
         for role, directions in catalogue[job.program].bytes_by_role(job.scale).items():
             for direction, size in directions.items():
                 moved[role][direction] += size
+        asked = catalogue[job.program].requests_by_role(job.scale, job.options.bufsize_bytes)
+        for role, counts in asked.items():
+            for direction, count in counts.items():
+                requests[role][direction] += count
     space: dict[Role, int] = {
         role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: _space(catalogue, job)[r]))  # type: ignore[misc]
         for role in ("work", "util")
@@ -117,6 +126,7 @@ def needs(
         ),
         declared_jobs=sum(catalogue[job.program].is_declared for job in plan.jobs()),
         moved=moved,
+        requests=requests,
         space_bytes=space,
         memory_bytes=_side_by_side(plan, memory.job_bytes) + memory.zygote_bytes(plan),
         memory_basis=memory.basis(plan),

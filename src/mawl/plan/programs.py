@@ -17,6 +17,9 @@ Direction = Literal["read", "written"]
 BYTES_PER_SECOND_ALONE = 1e9
 """What storage is taken to give a job that runs alone; for planning only."""
 
+REQUEST_SECONDS_ALONE = 0.2e-3
+"""What a random request is taken to last alone, as at flash; for planning only."""
+
 
 class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
     """The rows that a program without inputs makes: linear in the scale, in whole groups."""
@@ -46,21 +49,49 @@ class Temporary(msgspec.Struct, frozen=True, kw_only=True):
 class Pass(msgspec.Struct, frozen=True):
     """One pass over a table: the whole of it unless ``share`` says less (or more: reads at random).
 
-    ``table`` is the name of an input table or of a temporary of the same program.
+    ``table`` is the name of an input table or of a temporary of the same program.  ``random_bytes`` is the
+    size of one request at a random place; None: requests of ``bufsize`` in sequence.
     """
 
     table: str
     share: float = 1.0
+    random_bytes: int | None = None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A step and the passes it makes; the contract suite demands that each really moves its bytes."""
+    """A step and the passes it makes; the contract suite demands that each really moves its bytes.
+
+    ``procedure`` is the one that a SAS programmer would have used for a step of kind ``procedure``
+    (:mod:`mawl.plan.procedures`); the SAS-style log names the step so.
+    """
 
     name: str
     kind: StepKind
     title: str
+    procedure: str | None = None
     reads: tuple[Pass, ...] = ()
     writes: tuple[Pass, ...] = ()
+
+
+class Requests(msgspec.Struct, frozen=True):
+    """Requests in sequence and at random places."""
+
+    sequential: int = 0
+    random: int = 0
+
+    def __add__(self, other: Requests) -> Requests:
+        return Requests(self.sequential + other.sequential, self.random + other.random)
+
+
+def requests_of(moved_bytes: int, random_bytes: int | None, bufsize_bytes: int) -> Requests:
+    """The requests of one pass."""
+    if random_bytes is None:
+        return Requests(sequential=-(-moved_bytes // bufsize_bytes))
+    return Requests(random=-(-moved_bytes // random_bytes))
+
+
+def _by_direction(step: Step) -> tuple[tuple[Direction, tuple[Pass, ...]], ...]:
+    return (("read", step.reads), ("written", step.writes))
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,10 +141,10 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     def passes(self, scale: float) -> Iterator[tuple[str, Role, Direction, str, int]]:
         """Every declared pass as (step, role, direction, table, bytes) at a scale."""
         for step in self.steps:
-            for direction, passes in (("read", step.reads), ("written", step.writes)):
+            for direction, passes in _by_direction(step):
                 for declared in passes:
                     role, size = self.table_size(declared.table, scale)
-                    yield step.name, role, direction, declared.table, math.ceil(size * declared.share)  # type: ignore[misc]
+                    yield step.name, role, direction, declared.table, math.ceil(size * declared.share)
 
     def bytes_by_role(self, scale: float) -> dict[Role, dict[Direction, int]]:
         """Application bytes of one job at a scale, by role and direction, without those of ``verify``."""
@@ -126,19 +157,40 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
                 sums[role][direction] += size
         return sums
 
+    def requests_by_role(self, scale: float, bufsize_bytes: int) -> dict[Role, dict[Direction, Requests]]:
+        """Requests of one job at a scale, by role and direction, without those of ``verify``."""
+        sums: dict[Role, dict[Direction, Requests]] = {
+            role: {"read": Requests(), "written": Requests()} for role in ("data", "work", "util")
+        }
+        for step in self.steps:
+            if step.kind == "verify":
+                continue
+            for direction, passes in _by_direction(step):
+                for declared in passes:
+                    role, size = self.table_size(declared.table, scale)
+                    moved = math.ceil(size * declared.share)
+                    sums[role][direction] += requests_of(moved, declared.random_bytes, bufsize_bytes)
+        return sums
+
+    def random_requests(self, scale: float) -> int:
+        """Requests of one job at random places, each of which waits for a device."""
+        sums = self.requests_by_role(scale, 1)
+        return sum(one.random for directions in sums.values() for one in directions.values())
+
     def cpu_seconds(self, scale: float) -> float:
         """CPU seconds that one job is expected to take at a scale."""
         first = self.inputs[0].bytes(scale) if self.inputs else self._first_temporary_bytes(scale)
         return first / 1e9 * self.cpu_seconds_per_gb
 
-    def expected_seconds(self, scale: float) -> float:
-        """Seconds that one job is expected to take alone: its CPU seconds, and its bytes by the second.
+    def expected_seconds(self, scale: float, queue_depth: int = Options().queue_depth) -> float:
+        """Seconds that one job is expected to take alone: its CPU seconds, its bytes and random requests.
 
         The one figure of how long a program is, for whoever plans; machines differ, the order of
         programs less so.
         """
         moved = sum(sum(directions.values()) for directions in self.bytes_by_role(scale).values())
-        return self.cpu_seconds(scale) + moved / BYTES_PER_SECOND_ALONE
+        waiting = self.random_requests(scale) * REQUEST_SECONDS_ALONE / queue_depth
+        return self.cpu_seconds(scale) + moved / BYTES_PER_SECOND_ALONE + waiting
 
     def _first_temporary_bytes(self, scale: float) -> int:
         return self.table_size(self.temporaries[0].name, scale)[1]

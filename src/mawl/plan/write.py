@@ -85,6 +85,7 @@ def _options(options: Options) -> dict[str, int | bool | str]:
         "sortsize": options.sortsize_bytes,
         "bufsize": options.bufsize_bytes,
         "cpucount": options.cpucount,
+        "queue_depth": options.queue_depth,
         "compress": options.compress,
         "fullstimer": options.fullstimer,
         "direct": options.direct,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 from collections.abc import Iterator, Sequence
@@ -13,13 +14,35 @@ import numpy as np
 
 from mawl.errors import DamagedTableError
 from mawl.plan.catalogue.random_access import BLOCK_BYTES, PAGE_BYTES
+from mawl.programs.lanes import Lanes
 from mawl.programs.rows import Words
 from mawl.tables.direct import DirectIo
 
 PAGE_WORDS = PAGE_BYTES // 8
 _BLOCK_WORDS = BLOCK_BYTES // 8
-POINTS = 128
-"""Pages that :meth:`PageFile.read_many` reads at most: a MiB, which a processor's cache still holds."""
+POINTS = 256
+"""Pages that :meth:`PageFile.read_many` reads at most: many for each lane, since all wait for the last."""
+
+
+class Lane:
+    """One page of a file at a time, in memory of its own: lanes work in different threads."""
+
+    def __init__(self, file: PageFile) -> None:
+        self._file = file
+        memory = mmap.mmap(-1, PAGE_BYTES)
+        self._view = memoryview(memory)
+        self.page: Words = np.frombuffer(memory, np.uint64)
+        """The page that :meth:`read` fetched last, as (words,); may be changed and written back."""
+
+    def read(self, number: int) -> Words:
+        """Read one page into :attr:`page`."""
+        self._file.read_at(self._view, number * PAGE_BYTES)
+        return self.page
+
+    def write_block(self, number: int, word: int) -> None:
+        """Write back the block of page ``number`` that holds a word of :attr:`page`."""
+        start = word // _BLOCK_WORDS * BLOCK_BYTES
+        self._file.write_at(self._view[start : start + BLOCK_BYTES], number * PAGE_BYTES + start)
 
 
 class PageFile:
@@ -37,10 +60,6 @@ class PageFile:
         self._descriptor, self.direct = io.open(path, flags)
         self._points: tuple[Words, list[list[memoryview]]] | None = None
         self._request = mmap.mmap(-1, max(bufsize_bytes // PAGE_BYTES, 1) * PAGE_BYTES)
-        self._page = mmap.mmap(-1, PAGE_BYTES)
-        self._page_view = memoryview(self._page)
-        self.page: Words = np.frombuffer(self._page, np.uint64)
-        """The page that :meth:`read` fetched last, as (words,); may be changed and written back."""
         self._end = 0
 
     @property
@@ -62,7 +81,7 @@ class PageFile:
     def append(self, pages: int) -> None:
         """Write the pages that :meth:`request` gave."""
         size = pages * PAGE_BYTES
-        self._write(memoryview(self._request)[:size], self._end)
+        self.write_at(memoryview(self._request)[:size], self._end)
         self._end += size
 
     def chunks(self) -> Iterator[Words]:
@@ -71,16 +90,14 @@ class PageFile:
         view = memoryview(self._request)
         for start in range(0, total, len(view)):
             size = min(len(view), total - start)
-            self._read(view[:size], start)
+            self.read_at(view[:size], start)
             yield np.frombuffer(self._request, np.uint64, count=size // 8).reshape(-1, PAGE_WORDS)
 
-    def read(self, number: int) -> Words:
-        """Read one page into :attr:`page`."""
-        self._read(self._page_view, number * PAGE_BYTES)
-        return self.page
+    def read_many(self, numbers: Sequence[int], lanes: Lanes) -> Words:
+        """Read some pages, at most POINTS, a request each, as (pages, words); valid until the next.
 
-    def read_many(self, numbers: Sequence[int]) -> Words:
-        """Read some pages, at most POINTS, a request each, as (pages, words); valid until the next."""
+        As many requests are under way as there are lanes.
+        """
         if self._points is None:
             space = mmap.mmap(-1, POINTS * PAGE_BYTES)
             view = memoryview(space)
@@ -90,19 +107,20 @@ class PageFile:
         if not numbers:
             return pages[:0]
         # The first finds out whether the device takes direct requests; the others are only made.
-        self._read(targets[0][0], numbers[0] * PAGE_BYTES)
-        preadv, descriptor = os.preadv, self._descriptor
-        for target, number in zip(targets[1:], numbers[1:], strict=False):
-            if preadv(descriptor, target, number * PAGE_BYTES) != PAGE_BYTES:
-                raise self._short()
-        if self.direct:
-            self._io.read_bytes += (len(numbers) - 1) * PAGE_BYTES
-        return pages[: len(numbers)]
+        self.read_at(targets[0][0], numbers[0] * PAGE_BYTES)
+        preadv, descriptor, count = os.preadv, self._descriptor, len(numbers)
+        # A lane that is free takes the next page: next() of a counter is one step of the interpreter.
+        following = itertools.count(1)
 
-    def write_block(self, number: int, word: int) -> None:
-        """Write back the block of page ``number`` that holds a word of :attr:`page`."""
-        start = word // _BLOCK_WORDS * BLOCK_BYTES
-        self._write(self._page_view[start : start + BLOCK_BYTES], number * PAGE_BYTES + start)
+        def some(_: int) -> None:
+            while (place := next(following)) < count:
+                if preadv(descriptor, targets[place], numbers[place] * PAGE_BYTES) != PAGE_BYTES:
+                    raise self._short()
+
+        lanes.run(some)
+        if self.direct:
+            self._io.read_bytes += (count - 1) * PAGE_BYTES
+        return pages[:count]
 
     def close(self) -> None:
         """Close the file; what is not written directly stays in the page cache."""
@@ -116,17 +134,21 @@ class PageFile:
     ) -> None:
         self.close()
 
-    def _read(self, view: memoryview, offset: int) -> None:
-        got, self.direct = self._io.read(self._descriptor, view, offset, is_direct=self.direct)
+    def read_at(self, view: memoryview, offset: int) -> None:
+        """One request that fills ``view``; may be called in several threads."""
+        got, is_direct = self._io.read(self._descriptor, view, offset, is_direct=self.direct)
+        self.direct = self.direct and is_direct
         if got != len(view):
             raise self._short()
 
     def _short(self) -> DamagedTableError:
         return DamagedTableError("ends inside a page", where=str(self.path))
 
-    def _write(self, view: memoryview, offset: int) -> None:
+    def write_at(self, view: memoryview, offset: int) -> None:
+        """One request that writes ``view``; may be called in several threads."""
         try:
-            done, self.direct = self._io.write(self._descriptor, view, offset, is_direct=self.direct)
+            done, is_direct = self._io.write(self._descriptor, view, offset, is_direct=self.direct)
+            self.direct = self.direct and is_direct
             if done != len(view):
                 # Of a request only a part fitted: the next one gets the reason.
                 os.pwritev(self._descriptor, [view[done // BLOCK_BYTES * BLOCK_BYTES :]], offset + done)

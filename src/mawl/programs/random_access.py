@@ -22,7 +22,8 @@ from mawl.plan.catalogue.random_access import (
     PageTable,
 )
 from mawl.programs.context import JobContext, check_equal
-from mawl.programs.pages import PAGE_WORDS, POINTS, PageFile
+from mawl.programs.lanes import Lanes
+from mawl.programs.pages import PAGE_WORDS, POINTS, Lane, PageFile
 from mawl.programs.rows import Words
 
 _KEY, _ROW, _VERSION, _BALANCE, _FIRST_TEXT = range(5)
@@ -32,7 +33,7 @@ _BLOCKS = PAGE_BYTES // BLOCK_BYTES
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 _INDEX_ROW_BYTES = 90
 """Of each row of the three tables together: two finished indexes, one while it is sorted, and slack."""
-_SAMPLED_EVERY = 8 * POINTS
+_SAMPLED_EVERY = 4 * POINTS
 """Look-ups of which one row is kept whole, to be made again."""
 _BALANCE_SHIFT = np.uint64(44)
 
@@ -49,6 +50,10 @@ class _RandomAccess:
         self.tables = [_Table(context, table, rows) for table in TABLES]
 
     def run(self) -> Answer:
+        with Lanes(self.context.options.queue_depth) as lanes:
+            return self._steps(lanes)
+
+    def _steps(self, lanes: Lanes) -> Answer:
         steps, tables = self.context.steps, self.tables
         rows = tables[0].rows
         with steps.step("write", "data") as step:
@@ -57,7 +62,7 @@ class _RandomAccess:
             step.rows_written = len(tables) * rows
         with steps.step("update", "data") as step:
             for table in tables:
-                table.update()
+                table.update(lanes)
             step.rows_read = step.rows_written = sum(table.updates for table in tables)
         with steps.step("index") as step:
             for table in tables:
@@ -65,7 +70,7 @@ class _RandomAccess:
             step.rows_read = len(tables) * rows
         with steps.step("read") as step:
             for table in tables:
-                table.look_up()
+                table.look_up(lanes)
             step.rows_read = sum(table.reads for table in tables)
         with steps.step("verify", "verify"):
             for table in tables:
@@ -128,21 +133,32 @@ class _Table:
                 self._written_sum += int(np.add.reduce(rows, axis=None, dtype=np.uint64))
                 file.append(pages)
 
-    def update(self) -> None:
+    def update(self, lanes: Lanes) -> None:
         """Add to the balance and the version of random rows, each in place."""
         chosen, amounts = self._chosen()
+        numbers, within = np.divmod(chosen, self._per_page)
+        words = self._words(within)
+        # The updates of one page follow one another in one lane: none is lost to another one.
+        lane_of = numbers % np.uint64(lanes.depth)
         with PageFile(self._path, self.io, bufsize_bytes=self._bufsize) as file:
-            numbers, within = np.divmod(chosen, self._per_page)
-            words = self._words(within).tolist()
-            for row, number, word, amount in zip(
-                chosen.tolist(), numbers.tolist(), words, amounts, strict=True
-            ):
-                page = file.read(number)
-                if page[word + _ROW] != row:
-                    raise WrongAnswerError(f"page {number} of {self.name} holds another row than {row}")
-                page[word + _VERSION] += np.uint64(1)
-                page[word + _BALANCE] += amount
-                file.write_block(number, word)
+
+            def some(lane: int) -> None:
+                own = np.flatnonzero(lane_of == lane)
+                parts = (chosen[own].tolist(), numbers[own].tolist(), words[own].tolist(), amounts[own])
+                self._update_in(Lane(file), *parts)
+
+            lanes.run(some)
+
+    def _update_in(
+        self, lane: Lane, rows: list[int], numbers: list[int], words: list[int], amounts: Words
+    ) -> None:
+        for row, number, word, amount in zip(rows, numbers, words, amounts, strict=True):
+            page = lane.read(number)
+            if page[word + _ROW] != row:
+                raise WrongAnswerError(f"page {number} of {self.name} holds another row than {row}")
+            page[word + _VERSION] += np.uint64(1)
+            page[word + _BALANCE] += amount
+            lane.write_block(number, word)
 
     def build_index(self) -> None:
         """One pass over all pages: keys in order, each with its row's place; sums for the checks."""
@@ -169,7 +185,7 @@ class _Table:
         places.clear()
         self._places = all_places[order]
 
-    def look_up(self) -> None:
+    def look_up(self, lanes: Lanes) -> None:
         """Read rows by random keys, a page each, and compare what is found with what was asked."""
         chosen = hashes(key(*self._source, "look-ups"), 0, self.reads) % np.uint64(len(self._keys))
         wanted = self._keys[chosen.astype(np.intp)]
@@ -179,7 +195,7 @@ class _Table:
                 some = wanted[start : start + POINTS]
                 places = self._places[np.searchsorted(self._keys, some)]
                 numbers, within = np.divmod(places, self._per_page)
-                pages = file.read_many(numbers.tolist())
+                pages = file.read_many(numbers.tolist(), lanes)
                 starts = self._words(within)
                 found = pages[np.arange(len(some))[:, None], starts[:, None] + columns]
                 if start % _SAMPLED_EVERY == 0:

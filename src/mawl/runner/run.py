@@ -83,7 +83,7 @@ def carry_out(
         interrupts = cleanup.enter_context(Interrupts())
         sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
         clean = CleanStart(volumes, opening)
-        host, logs = HostSampling(node, collector, writer), JobLogs(request.folder / "logs")
+        host, logs = HostSampling(node, collector, writer, _devices(facts)), JobLogs(request.folder / "logs")
         loop = RunLoop(
             request,
             node=node,
@@ -101,6 +101,7 @@ def carry_out(
         cleanup.callback(looking.close if looking is not None else lambda: None)
         try:
             loop.run()
+            host.look(time.time(), whole=True)
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended = time.monotonic()
@@ -113,7 +114,7 @@ def carry_out(
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
-                remarks=[*facts.remarks, *logs.remarks()],
+                remarks=[*facts.remarks, *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
         except OSError as error:

@@ -34,7 +34,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
     util bytes; both shrink with the scale (:func:`mawl.plan.scale.scaled_options`) so that such
     steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
-    threads of one job.
+    threads of one job, ``queue_depth`` the random requests that it keeps under way.
     """
 
     memsize_bytes: Annotated[
@@ -53,6 +53,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cpucount: Annotated[
         int, Meta(description="threads of one job"), count("Threads of one job.", OPTIONS)
     ] = 1
+    queue_depth: Annotated[
+        int,
+        Meta(description="requests that random_access keeps under way at a time; 1 as SAS by POINT="),
+        count("Random requests of one job under way at a time.", OPTIONS),
+    ] = 8
     compress: Annotated[
         bool,
         Meta(description="the table formats' own compression; refused by this version"),
@@ -74,7 +79,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 SIZE_OPTIONS = {"memsize": "memsize_bytes", "sortsize": "sortsize_bytes", "bufsize": "bufsize_bytes"}
-PLAIN_OPTIONS = ("cpucount", "compress", "fullstimer", "direct")
+PLAIN_OPTIONS = ("cpucount", "queue_depth", "compress", "fullstimer", "direct")
+_COUNTS = {"cpucount": 4096, "queue_depth": 256}
+"""Options that are counts, from 1 to this."""
+
 OPTION_FIELDS = SIZE_OPTIONS | {name: name for name in PLAIN_OPTIONS}
 """SAS name to field."""
 
@@ -92,7 +100,7 @@ def parse_options(
                 raise UsageError(f"{where}: {name}: {error}") from None
             if size < 4096:
                 raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
-        elif name == "cpucount" and str(value).isdecimal() and 1 <= int(value) <= 4096:
+        elif name in _COUNTS and str(value).isdecimal() and 1 <= int(value) <= _COUNTS[name]:
             fields[name] = int(value)
         elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:
             fields[name] = _SWITCH[str(value).lower()]

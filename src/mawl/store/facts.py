@@ -11,7 +11,7 @@ from mawl.model.run import RunFacts
 from mawl.store.files import read_bounded, replace_file
 from mawl.store.layout import FACTS, FORMAT_VERSION
 from mawl.store.plain import decoded, from_plain, to_plain
-from mawl.store.upgrades import Upgrade, steps_from
+from mawl.store.upgrades import Upgrade, steps_from, with_queue_depth
 
 
 def write_facts(folder: Path, facts: RunFacts) -> None:
@@ -55,7 +55,7 @@ def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
     try:
         for step in steps:
             plain = step.facts(plain)
-        facts = from_plain(plain, RunFacts)
+        facts = from_plain(with_queue_depth(plain), RunFacts)
     except ValueError as error:
         what, _, key = str(error).partition(" - at `$")
         where = f"{path}: {key.strip('`.')}" if key else str(path)

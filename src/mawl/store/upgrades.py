@@ -44,6 +44,15 @@ UPGRADES: dict[int, Upgrade] = {1: Upgrade(facts=version_2.facts, line=version_2
 """Major version to the step that leads to the next one."""
 
 
+def with_queue_depth(facts: Plain) -> Plain:
+    """Facts before format 2.1: random_access had one request under way, and no option said so."""
+    workload = facts.get("workload")
+    options = workload.get("options") if isinstance(workload, dict) else None
+    if isinstance(options, dict):
+        options.setdefault("queue_depth", 1)
+    return facts
+
+
 def steps_from(version: object, where: str) -> list[Upgrade]:
     """The steps from a folder's version to this one; empty when they are the same.
 

@@ -9,6 +9,7 @@ import functools
 import mmap
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,11 +30,13 @@ class DirectIo:
     """Opens a job's files as the option ``direct`` says, and counts what passed by the page cache.
 
     ``auto``: direct where the file system allows it; ``yes``: an error where it does not; ``no``: never.
-    ``read_bytes`` and ``written_bytes`` are those of requests that were direct ones.
+    ``read_bytes`` and ``written_bytes`` are those of requests that were direct ones.  Several threads may
+    read and write.
     """
 
     def __init__(self, mode: DirectMode) -> None:
         self._mode = mode
+        self._counting = threading.Lock()
         self.read_bytes = 0
         self.written_bytes = 0
 
@@ -67,13 +70,15 @@ class DirectIo:
         the descriptor goes through the page cache from then on.
         """
         got, is_direct = self._move(os.preadv, descriptor, view, offset, is_direct)
-        self.read_bytes += got if is_direct else 0
+        with self._counting:
+            self.read_bytes += got if is_direct else 0
         return got, is_direct
 
     def write(self, descriptor: int, view: memoryview, offset: int, *, is_direct: bool) -> tuple[int, bool]:
         """The same of one write: the bytes that were taken."""
         done, is_direct = self._move(os.pwritev, descriptor, view, offset, is_direct)
-        self.written_bytes += done if is_direct else 0
+        with self._counting:
+            self.written_bytes += done if is_direct else 0
         return done, is_direct
 
     def _move(

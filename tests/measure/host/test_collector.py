@@ -224,3 +224,24 @@ def test_spectrum_scale_is_asked_once_and_answers_line_by_line(tmp_path: Path) -
     assert scale.reasons() == {}
     scale.close()
     assert "absent: no such file" in Scale([mount], tmp_path / "absent").reasons()["host.mount"]
+
+
+def test_paths_of_a_multipath_device_are_counted_in_it(tmp_path: Path) -> None:
+    stats = "".join(f"8 {n} sd{letter} 9 0 9 9 9 0 9 9 0 9 9\n" for n, letter in enumerate("abc"))
+    plant(
+        tmp_path,
+        {
+            "proc/diskstats": stats + "253 0 dm-0 18 0 18 18 18 0 18 18 0 18 18\n",
+            "sys/block/sda/holders/dm-0/dev": "",
+            "sys/block/sdb/holders/dm-0/dev": "",
+            "sys/block/sdc/holders/dm-1/dev": "",
+            "sys/block/dm-0/dm/uuid": "mpath-3600508b4\n",
+            "sys/block/dm-1/dm/uuid": "LVM-0815\n",
+        },
+    )
+    collector = HostCollector({"dm-0", "sda"}, root=tmp_path)
+    figures = collector.read()
+    collector.close()
+    assert {name.split(".")[1] for name in figures if name.startswith("device.")} == {"dm-0", "sdc"}
+    (said,) = collector.remarks()
+    assert said.startswith("2 paths of multipath devices")

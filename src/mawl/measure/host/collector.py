@@ -40,13 +40,14 @@ class HostCollector:
             Cpu(proc, sys),
             *memory_sources(proc),
             *pressure_sources(proc),
-            Devices(proc, sys, devices),
+            known := Devices(proc, sys, devices),
             network_source(proc),
             Fabric(sys),
             Groups([*own_groups(proc, sys), *groups]),
             Frequency(sys),
         ]
         self._odd: dict[str, str] = {}
+        self._paths = known.paths
         if any(mount.file_system in NETWORK_TYPES for mount in mounts):
             self._sources.append(Nfs(proc))
         if lustre:
@@ -72,6 +73,15 @@ class HostCollector:
         for source in self._sources:
             found |= source.reasons()
         return found
+
+    def remarks(self) -> list[str]:
+        """What is counted elsewhere, where that is so."""
+        if not self._paths:
+            return []
+        return [
+            f"{len(self._paths)} paths of multipath devices have no samples of their own: the devices they "
+            "lead to count their requests"
+        ]
 
     def close(self) -> None:
         """Give every descriptor back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
@@ -46,14 +47,29 @@ def figure_names(fields: int) -> list[str]:
     return [name for name, _, _ in (_BASE if fields < FIELDS_WITH_FLUSHES else _BASE + _FLUSHES)]
 
 
+def is_path(device: str, blocks: Path) -> bool:
+    """Whether a whole device is one path to a multipath device (device-mapper's, by its uuid in sysfs)."""
+    for holder in (blocks / device.replace("/", "!") / "holders").glob("dm-*"):
+        with contextlib.suppress(OSError):
+            if (blocks / holder.name / "dm" / "uuid").read_text().startswith("mpath-"):
+                return True
+    return False
+
+
 class Devices:
-    """The source: whole devices (disks, dm, md, loop) that ever had a request, and partitions to keep."""
+    """The source: whole devices (disks, dm, md, loop) that ever had a request, and partitions to keep.
+
+    A path to a multipath device is left out, since all its requests are counted at that device: 56 LUNs with
+    24 paths each would be 15,000 series.
+    """
 
     def __init__(self, proc: Path, sys: Path, keep: Collection[str] = ()) -> None:
         """``keep``: names of devices that are reported also while idle, and of partitions at all."""
         self._file = KeptFile(proc / "diskstats")
         self._blocks, self._keep = sys / "block", {name.encode() for name in keep}
         self._series: dict[bytes, list[str]] = {}
+        self.paths: set[str] = set()
+        """Those that are left out."""
         self._last: dict[bytes, Figures] = {}
         """Lines of the look before and what they said: most devices of a large machine are idle."""
 
@@ -83,6 +99,9 @@ class Devices:
         text = name.decode(errors="replace")
         whole = (self._blocks / text.replace("/", "!")).exists()
         if not whole and name not in self._keep:
+            return []
+        if whole and is_path(text, self._blocks):
+            self.paths.add(text)
             return []
         return [f"device.{text}.{figure}" for figure in figure_names(fields)]
 

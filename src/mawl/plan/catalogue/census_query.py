@@ -65,14 +65,28 @@ PROGRAM = Program(
         Step(
             name="population",
             kind="procedure",
+            procedure="FREQ",
             title="persons and householders by employment and sex",
             reads=(Pass("copied persons"),),
         ),
-        Step(name="owners", kind="procedure", title="householders who own, semi-joined", reads=_BOTH),
-        Step(name="renters", kind="procedure", title="householders who rent, semi-joined", reads=_BOTH),
+        Step(
+            name="owners",
+            kind="procedure",
+            procedure="SQL",
+            title="householders who own, semi-joined",
+            reads=_BOTH,
+        ),
+        Step(
+            name="renters",
+            kind="procedure",
+            procedure="SQL",
+            title="householders who rent, semi-joined",
+            reads=_BOTH,
+        ),
         Step(
             name="incomes",
             kind="procedure",
+            procedure="MEANS",
             title="wages of persons of working age, by class of worker and sex",
             reads=(Pass("copied persons"),),
         ),
@@ -86,6 +100,7 @@ PROGRAM = Program(
         Step(
             name="extract",
             kind="procedure",
+            procedure="SQL",
             title="persons of the half-sample, semi-joined part by part",
             reads=_BOTH_PARTS,
             writes=(Pass("extract"),),
@@ -93,6 +108,7 @@ PROGRAM = Program(
         Step(
             name="summary",
             kind="procedure",
+            procedure="MEANS",
             title="moments and extremes of the extract by class",
             reads=(Pass("extract"),),
         ),

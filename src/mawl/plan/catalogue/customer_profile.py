@@ -58,6 +58,7 @@ PROGRAM = Program(
         Step(
             name="means",
             kind="procedure",
+            procedure="MEANS",
             title="means, deviations and extremes by segment",
             reads=(Pass("profiles"),),
         ),
@@ -71,6 +72,7 @@ PROGRAM = Program(
         Step(
             name="sort",
             kind="procedure",
+            procedure="SORT",
             title="sort each part in memory and append it",
             reads=(Pass("household parts"),),
             writes=(Pass("by household"),),
@@ -78,6 +80,7 @@ PROGRAM = Program(
         Step(
             name="household_means",
             kind="procedure",
+            procedure="SUMMARY",
             title="means of each household, in order",
             reads=(Pass("by household"),),
             writes=(Pass("household means"),),
@@ -92,24 +95,28 @@ PROGRAM = Program(
         Step(
             name="regress",
             kind="procedure",
+            procedure="GLM",
             title="regression on all predictors, segments as classes",
             reads=(Pass("by household"),),
         ),
         Step(
             name="residuals",
             kind="procedure",
+            procedure="GLM",
             title="residuals of that regression",
             reads=(Pass("by household"),),
         ),
         Step(
             name="regress_groups",
             kind="procedure",
+            procedure="REG",
             title="a regression for each segment",
             reads=(Pass("model rows"),),
         ),
         Step(
             name="residuals_groups",
             kind="procedure",
+            procedure="REG",
             title="residuals by segment",
             reads=(Pass("model rows"),),
         ),
@@ -123,6 +130,7 @@ PROGRAM = Program(
         Step(
             name="sort_region",
             kind="procedure",
+            procedure="SORT",
             title="sort each part in memory, rank customers by spend within their region",
             reads=(Pass("region parts"),),
         ),

@@ -35,12 +35,14 @@ PROGRAM = Program(
         Step(
             name="frequencies",
             kind="procedure",
+            procedure="FREQ",
             title="customers by class code and type",
             reads=(Pass("loaded"),),
         ),
         Step(
             name="means",
             kind="procedure",
+            procedure="MEANS",
             title="moments and extremes of all records by type and status",
             reads=(Pass("loaded"),),
         ),
@@ -54,6 +56,7 @@ PROGRAM = Program(
         Step(
             name="sort",
             kind="procedure",
+            procedure="SORT",
             title="sort each part in memory, keep the first record of each customer",
             reads=(Pass("loaded parts"),),
             writes=(Pass("unique"),),
@@ -61,12 +64,14 @@ PROGRAM = Program(
         Step(
             name="summary",
             kind="procedure",
+            procedure="SUMMARY",
             title="moments and extremes of the customers by type and segment",
             reads=(Pass("unique"),),
         ),
         Step(
             name="branches",
             kind="procedure",
+            procedure="SQL",
             title="customers, balances and risk by branch",
             reads=(Pass("unique"),),
         ),

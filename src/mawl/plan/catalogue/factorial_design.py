@@ -46,6 +46,7 @@ PROGRAM = Program(
         Step(
             name="analyse",
             kind="procedure",
+            procedure="GLM",
             title="analysis of variance and comparisons of levels, by study and response",
             reads=(Pass("prepared"),),
             writes=(Pass("effects"),),
@@ -53,12 +54,14 @@ PROGRAM = Program(
         Step(
             name="design",
             kind="procedure",
+            procedure="OPTEX",
             title="a D-optimal design of each study's next runs, by coordinate exchange from several starts",
             reads=(Pass("effects"),),
         ),
         Step(
             name="residuals",
             kind="procedure",
+            procedure="GLM",
             title="what the fitted effects leave of every run",
             reads=(Pass("prepared"), Pass("effects")),
         ),

@@ -32,6 +32,7 @@ PROGRAM = Program(
         Step(
             name="forecast",
             kind="procedure",
+            procedure="ESM",
             title="screen four models for every series, search them for top sellers, 12 months ahead",
             reads=(Pass("prepared"),),
             writes=(Pass("forecasts"),),
@@ -39,6 +40,7 @@ PROGRAM = Program(
         Step(
             name="accuracy",
             kind="procedure",
+            procedure="MEANS",
             title="errors in the months held out, compared with those of the seasonal naive forecast",
             reads=(Pass("prepared"), Pass("forecasts")),
         ),

@@ -26,12 +26,14 @@ PROGRAM = Program(
         Step(
             name="fit",
             kind="procedure",
+            procedure="GENMOD",
             title="three correlation structures for every site, compared, with robust standard errors",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="score",
             kind="procedure",
+            procedure="PLM",
             title="the chance of a relapse at every visit",
             reads=(Pass("prepared"),),
         ),

@@ -66,6 +66,7 @@ PROGRAM = Program(
         Step(
             name="balances",
             kind="procedure",
+            procedure="SUMMARY",
             title="balances by account, moments by kind of entry",
             reads=(Pass("copied"),),
         ),

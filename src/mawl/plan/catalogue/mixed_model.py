@@ -26,12 +26,14 @@ PROGRAM = Program(
         Step(
             name="fit",
             kind="procedure",
+            procedure="MIXED",
             title="REML for every product line, random effects of every store",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="score",
             kind="procedure",
+            procedure="PLM",
             title="expected sales of every week of every store, and what is left",
             reads=(Pass("prepared"),),
         ),

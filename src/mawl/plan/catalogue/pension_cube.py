@@ -35,6 +35,7 @@ PROGRAM = Program(
         Step(
             name="project",
             kind="procedure",
+            procedure="IML",
             title="funds by month of as many cells as fit in memory, nominal and real",
             writes=(Pass("cube"),),
         ),
@@ -48,12 +49,14 @@ PROGRAM = Program(
         Step(
             name="means",
             kind="procedure",
+            procedure="MEANS",
             title="moments of all figures by retirement age and by contribution",
             reads=(Pass("cube"),),
         ),
         Step(
             name="tabulate",
             kind="procedure",
+            procedure="TABULATE",
             title="quantiles and frequencies of pensions, pension band by retirement age",
             reads=(Pass("pensions"),),
         ),

@@ -26,12 +26,14 @@ PROGRAM = Program(
         Step(
             name="select",
             kind="procedure",
+            procedure="OPTMODEL",
             title="the best selection for every mandate, a mixed-integer program each",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="simulate",
             kind="procedure",
+            procedure="IML",
             title="value at risk of every mandate and of all, by Monte Carlo",
             reads=(Pass("prepared"),),
         ),

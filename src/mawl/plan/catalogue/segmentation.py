@@ -29,12 +29,14 @@ PROGRAM = Program(
         Step(
             name="cluster",
             kind="procedure",
+            procedure="FASTCLUS",
             title="principal components and k-means for each market, clusters matched to common segments",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="profile",
             kind="procedure",
+            procedure="MEANS",
             title="the common segment of every customer, means of the numerics by segment",
             reads=(Pass("prepared"),),
         ),

@@ -30,18 +30,28 @@ PROGRAM = Program(
             writes=(Pass("prepared"),),
         ),
         Step(
-            name="select_linear", kind="procedure", title="stepwise by the sweep operator on cross-products"
+            name="select_linear",
+            kind="procedure",
+            procedure="GLMSELECT",
+            title="stepwise by the sweep operator on cross-products",
         ),
-        Step(name="start_logistic", kind="procedure", title="forward by score tests on the sample"),
+        Step(
+            name="start_logistic",
+            kind="procedure",
+            procedure="LOGISTIC",
+            title="forward by score tests on the sample",
+        ),
         Step(
             name="select_logistic",
             kind="procedure",
+            procedure="LOGISTIC",
             title="weighted cross-products of all candidates for each defect, stepwise by sweeping them",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="refit",
             kind="procedure",
+            procedure="LOGISTIC",
             title="the chosen logistic models fitted in blocks, residuals of the linear one",
             reads=(Pass("prepared"),),
         ),

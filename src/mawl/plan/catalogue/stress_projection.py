@@ -30,6 +30,7 @@ PROGRAM = Program(
         Step(
             name="project",
             kind="procedure",
+            procedure="IML",
             title="cash flows by shock and month, present values by policy and shock",
             reads=(Pass(TABLE.name),),
             writes=(Pass("paying"), Pass("paid up")),
@@ -37,12 +38,14 @@ PROGRAM = Program(
         Step(
             name="totals",
             kind="procedure",
+            procedure="SUMMARY",
             title="totals and extremes by shock",
             reads=(Pass("paying"), Pass("paid up")),
         ),
         Step(
             name="tail",
             kind="procedure",
+            procedure="UNIVARIATE",
             title="percentiles of the paying policies by shock",
             reads=(Pass("paying"),),
         ),

@@ -32,12 +32,14 @@ PROGRAM = Program(
         Step(
             name="fit",
             kind="procedure",
+            procedure="SURVEYLOGISTIC",
             title="weighted fits in blocks of clusters, put together by information",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="linearise",
             kind="procedure",
+            procedure="SURVEYLOGISTIC",
             title="a last Newton step, variance by totals of clusters within strata, design effects",
             reads=(Pass("prepared"),),
         ),

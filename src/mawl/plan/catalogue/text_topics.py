@@ -39,13 +39,20 @@ PROGRAM = Program(
         Step(
             name="frequencies",
             kind="procedure",
+            procedure="FREQ",
             title="in how many notes each word occurs",
             reads=(Pass("prepared"),),
         ),
-        Step(name="factor", kind="procedure", title="non-negative factors of the weighted sample"),
+        Step(
+            name="factor",
+            kind="procedure",
+            procedure="HPTMINE",
+            title="non-negative factors of the weighted sample",
+        ),
         Step(
             name="score",
             kind="procedure",
+            procedure="HPTMSCORE",
             title="the topic of every note, means of the numerics by topic",
             reads=(Pass("prepared"),),
         ),

@@ -29,12 +29,14 @@ PROGRAM = Program(
         Step(
             name="boost",
             kind="procedure",
+            procedure="GRADBOOST",
             title="gradient boosting for each branch on every other row, the others scored",
             reads=(Pass("prepared"),),
         ),
         Step(
             name="forest",
             kind="procedure",
+            procedure="FOREST",
             title="a random forest for each branch on every other row, the others scored",
             reads=(Pass("prepared"),),
         ),

@@ -30,6 +30,7 @@ PROGRAM = Program(
         Step(
             name="sort",
             kind="procedure",
+            procedure="SORT",
             title="sort each part in memory and append it",
             reads=(Pass("wide parts"),),
             writes=(Pass("wide"),),
@@ -43,6 +44,7 @@ PROGRAM = Program(
         Step(
             name="summary",
             kind="procedure",
+            procedure="MEANS",
             title="moments and extremes of the numerics, frequencies of the codes",
             reads=(Pass("wide"),),
         ),
@@ -56,6 +58,7 @@ PROGRAM = Program(
         Step(
             name="sort_narrow",
             kind="procedure",
+            procedure="SORT",
             title="sort each part in memory and append it",
             reads=(Pass("narrow parts"),),
             writes=(Pass("narrow"),),
@@ -63,6 +66,7 @@ PROGRAM = Program(
         Step(
             name="summary_narrow",
             kind="procedure",
+            procedure="SUMMARY",
             title="totals by merchant, moments of the numerics",
             reads=(Pass("narrow"),),
         ),
