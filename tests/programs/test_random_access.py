@@ -127,8 +127,8 @@ FAULTS = {
     "another block of the page is written": Fault(
         Lane, "write_block", given(lambda file, number, _: (file, number, 0)), "is wrong"
     ),
-    "blocks are written to the next page": Fault(
-        Lane, "write_block", given(lambda file, number, word: (file, number ^ 1, word)), "another row"
+    "blocks are written to another page of the lane": Fault(
+        Lane, "write_block", given(lambda file, number, word: (file, number ^ 8, word)), "another row"
     ),
     "another page is read": Fault(Lane, "read", _from_next_page, "another row"),
     "only the first lane updates": Fault(Lanes, "run", instead(lambda _, work: work(0)), "word sum"),

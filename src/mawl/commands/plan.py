@@ -13,6 +13,7 @@ from mawl.commands.peaks import Peaks
 from mawl.model.options import ROLES
 from mawl.plan.asked import plan_of
 from mawl.plan.needs import Needs
+from mawl.plan.programs import Direction
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.before import larger_limit
@@ -22,6 +23,7 @@ NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
 
 LINE_WIDTH = 110
+WAYS: tuple[tuple[str, Direction], ...] = (("reads", "read"), ("writes", "written"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +72,7 @@ def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
             role: {
                 f"{kind}_{name}": getattr(counts[way], kind) if needed.declared_jobs else None
                 for kind in ("sequential", "random")
-                for name, way in (("reads", "read"), ("writes", "written"))
+                for name, way in WAYS
             }
             for role, counts in needed.requests.items()
         },
