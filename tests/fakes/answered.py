@@ -10,7 +10,7 @@ from mawl.advice.qualification.evidence import Evidence
 from mawl.model.qualification import AnswerLimit, Change, Fits, Qualification
 from tests.fakes.qualifications import choice, qualification
 
-AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes 120"
+AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
 YES = Evidence(
     sessions=20,
     most_slowdown=2.0,
@@ -42,7 +42,8 @@ YES = Evidence(
             reason="core_speed is 2 times the measured: no such forecast was compared with a run",
         ),
     ],
-    again=AGAIN,
+    again=f"{AGAIN} 30",
+    longer=f"{AGAIN} 120",
 )
 NO = msgspec.structs.replace(
     YES,

@@ -90,5 +90,6 @@ EVIDENCE = st.builds(
     fits=fits(),
     changes=st.lists(CHANGES, max_size=3),
     cautions=st.lists(st.just("The writes may have gone to a cache."), max_size=1),
-    again=st.just("mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes 60"),
+    again=st.just("mawl qualify --data /mnt/a --minutes 15"),
+    longer=st.just("mawl qualify --data /mnt/a --minutes 60"),
 )

@@ -59,6 +59,28 @@ def test_a_cache_or_another_load_never_makes_a_yes(evidence: Evidence) -> None:
         assert answer.carried.answer != "carried" and answer.storage.answer != "carried"
 
 
+@given(EVIDENCE)
+@settings(max_examples=100)
+def test_what_is_not_known_names_one_command_with_more_time_only_where_time_helps(evidence: Evidence) -> None:
+    answer = answer_from(evidence)
+    if answer.carried.answer == "not known":
+        helps = evidence.whole is not None and (evidence.lack is None or evidence.lack[1] == "duration")
+        assert answer.next_step.endswith(evidence.longer if helps else evidence.again)
+
+
+@given(EVIDENCE)
+@settings(max_examples=100)
+def test_each_rule_is_met_by_what_it_found_itself(evidence: Evidence) -> None:
+    rules = {rule.name: rule.met for rule in answer_from(evidence).rules}
+    whole = evidence.whole
+    assert rules["slowdown"] is (
+        None
+        if whole is None or whole.low <= evidence.most_slowdown <= whole.high
+        else whole.high < evidence.most_slowdown
+    )
+    assert rules["jobs"] is (evidence.failed is None) and rules["storage tested"] is (evidence.lack is None)
+
+
 def _nulls(value: Any, path: str = "") -> list[str]:
     """Paths of what is null; a change explains its own, a rule is met, not met, or not known."""
     if path in ("missing", "rules"):

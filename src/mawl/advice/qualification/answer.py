@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part
+from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
-from mawl.model.qualification import Answer, AnswerPart, AnswerRule, Figures
+from mawl.model.qualification import Answer, AnswerRule, Figures
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_rate, format_ratio, format_seconds
 
@@ -47,12 +47,12 @@ def answer_from(evidence: Evidence) -> Answer:
         changes=evidence.changes,
         next_step=next_step_of(evidence, whole, preliminary=preliminary),
         cautions=evidence.cautions,
-        rules=rules_of(evidence, whole),
+        rules=rules_of(evidence),
         missing=_missing(evidence),
     )
 
 
-def rules_of(evidence: Evidence, whole: AnswerPart) -> list[AnswerRule]:
+def rules_of(evidence: Evidence) -> list[AnswerRule]:
     """Every rule that the answer rests on, with its value and its bound."""
     bound = evidence.most_slowdown
     found = evidence.whole
@@ -69,7 +69,7 @@ def rules_of(evidence: Evidence, whole: AnswerPart) -> list[AnswerRule]:
             name="slowdown",
             value=slowed,
             bound=f"the whole range below {format_ratio(bound)}",
-            met={"carried": True, "not carried": False, "not known": None}[whole.answer],
+            met={"carried": True, "not carried": False, "not known": None}[word_of(found, bound)],
         ),
         AnswerRule(
             name="storage tested",

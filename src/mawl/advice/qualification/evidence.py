@@ -15,7 +15,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """``failed`` says which jobs failed, if any did; ``lack`` why the storage was not asked, if it was not.
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
-    longest.  ``again`` is the command that asks the same with more time.
+    longest.  ``again`` is the command that asks the same, ``longer`` with more time.
     """
 
     sessions: int
@@ -38,4 +38,5 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[Change] = []
     cautions: list[str] = []
     again: str
+    longer: str
     missing: dict[str, str] = {}

@@ -81,20 +81,21 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
         changes=changes,
         cautions=cautions_of(summaries, runs[0].view.facts),
-        again=again(record),
+        again=again(record, 1.0),
+        longer=again(record, LONGER),
         missing=missing,
     )
 
 
-def again(record: Qualification) -> str:
-    """The command that asks the same with more time."""
+def again(record: Qualification, times: float) -> str:
+    """The command that asks the same with so many times the minutes."""
     asked = record.asked
     words = ["mawl", "qualify"]
     for role, places in asked.roles.items():
         words += [f"--{role}", *places]
     if asked.sessions is not None:
         words += ["--sessions", str(asked.sessions)]
-    return shlex.join([*words, "--minutes", f"{asked.minutes * LONGER:g}"])
+    return shlex.join([*words, "--minutes", f"{asked.minutes * times:g}"])
 
 
 def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:

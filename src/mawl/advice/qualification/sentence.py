@@ -71,7 +71,7 @@ def next_step_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) ->
     if evidence.failed is not None:
         return "Fix the failed jobs (mawl report on the runs names each with its reason), then ask again"
     if preliminary:
-        return f"For an answer to publish, ask with more time: {evidence.again}"
+        return f"For an answer to publish, ask with more time: {evidence.longer}"
     if whole.answer == "carried":
         return "Keep this answer, and ask again after each change of the system"
     best = best_change(evidence)
@@ -90,7 +90,7 @@ def _to_know(evidence: Evidence) -> str:
         "reach": "Use a file system on which mawl can keep files out of the page cache, then ask again: "
         f"{evidence.again}",
         "times alone": f"See why no program has a time alone (mawl report), then ask again: {evidence.again}",
-    }.get(lack, f"Ask again with more time, for more and longer runs: {evidence.again}")
+    }.get(lack, f"Ask again with more time, for more and longer runs: {evidence.longer}")
 
 
 def _said(evidence: Evidence, whole: AnswerPart) -> str:
