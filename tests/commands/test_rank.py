@@ -28,6 +28,7 @@ def test_the_table_has_prices_and_eighty_columns(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("per 1000 jobs")
+    assert len({line.index("(") for line in lines[1:3]}) == 1, "columns are aligned"
     assert lines[1].split()[:3] == ["A", "1", "yes"] and lines[2].split()[:3] == ["B", "2", "no"]
 
 

@@ -21,9 +21,12 @@ def text(found: Ranking) -> str:
     """The table, then for each system what limits it; no newline at the end."""
     priced = any(one.cost is not None for one in found.systems)
     cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
-    rows = [_turned([*SHORT, *cost])]
-    rows += [_turned(_cells(one, found, priced=priced)) for one in found.systems]
-    lines = [_clean(line) for line in aligned(rows)]
+    shown = SHORT[:-1] if priced else SHORT  # eighty columns hold one of both
+    rows = [_turned([*shown, *cost])]
+    for one in found.systems:
+        cells = _cells(one, found, priced=priced)
+        rows.append(_turned([*cells[: len(shown)], *cells[len(SHORT) :]]))
+    lines = aligned([[_clean(cell) for cell in row] for row in rows])
     more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
     told = [*more, *_about(found)]
     return "\n\n".join(
