@@ -86,7 +86,7 @@ class FakeWork:
     def look(self) -> Seen:
         return self.seen
 
-    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+    def probe(self, folder: Path, seconds: float) -> str:
         self._dying("probe", lambda: (folder / "probe.json").write_text("{}"), seconds)
         return "probed"
 

@@ -22,7 +22,6 @@ from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.places import own_directories
-from mawl.campaigns.qualify.work import Seen
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
     add_options,
@@ -110,12 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
     require_programs()
     failing = Failing(NAME, arguments)
     chosen = settings()
-    bounds, seen = bounds_of(chosen), None
+    bounds = bounds_of(chosen)
     if arguments.continue_folder is not None:
         _check_only_continues(arguments)
         folder = locate_qualification(arguments.continue_folder, chosen.runs(None))
         record = read_qualification(folder)
         if record.answer is None:
+            _check_asking(arguments)
             check_place(record, folder)
     else:
         record = _new(arguments, bounds)
@@ -123,11 +123,11 @@ def run(arguments: argparse.Namespace) -> int:
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
-        seen = first_look(Machine(folder, record.asked, record.directory, None, lambda _: None), record.asked)
+        first_look(Machine(folder, record.asked, record.directory, None, lambda _: None), record.asked)
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
-        return _qualified(arguments, folder, record, bounds, lock, seen, failing)
+        return _qualified(arguments, folder, record, bounds, lock, failing)
 
 
 def _qualified(
@@ -136,7 +136,6 @@ def _qualified(
     record: Qualification,
     bounds: Bounds,
     lock: int,
-    seen: Seen | None,
     failing: Failing,
 ) -> int:
     """The phases, the question before the runs, the answer."""
@@ -144,7 +143,7 @@ def _qualified(
         progress = Progress(sys.stderr)
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
         work = Machine(folder, record.asked, record.directory, lock, progress.rewrite)
-        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say, seen)
+        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
         try:
             choice = engine.until_choice()
             if arguments.plan:

@@ -30,7 +30,7 @@ from mawl.model.qualification import (
     QualificationOutcome,
     QualifyRun,
 )
-from mawl.units import format_bytes, format_percent, format_ratio, format_seconds
+from mawl.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 
 PROBE = "probe.json"
 PROBE_RATIO = 0.15
@@ -52,13 +52,11 @@ class Engine:
         clock: Callable[[], float],
         now: Callable[[], float],
         show: Callable[[str], None],
-        seen: Seen | None = None,
     ) -> None:
-        """``seen`` is what a look at the machine showed just before, if there was one."""
         self.folder, self.work = folder, work
         self.runs = Runs(folder, record, work, clock)
         self._clock, self._now, self._show = clock, now, show
-        self._seen = seen
+        self._seen: Seen | None = None
         self._model: Model | None = None
 
     @property
@@ -101,7 +99,7 @@ class Engine:
         if not self._look().has_fio:
             raise _LeftOutError("fio is not installed, so reports lack what the storage itself can do")
         seconds = min(PROBE_RATIO * self._asked_seconds, MOST_PROBE_SECONDS)
-        return self.work.probe(self.folder, seconds, lambda text: self._show(f"  {text}"))
+        return self.work.probe(self.folder, seconds)
 
     def _calibration(self) -> str:
         wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
@@ -146,7 +144,7 @@ class Engine:
         for position in range(1, rounds + 1):
             self._show(f"  each program alone: run {position} of {rounds}")
             self.runs.make("alone", position, wish)
-        return f"{rounds} runs of each program alone"
+        return f"{counted_noun(rounds, 'run')} of each program alone" if rounds else "the calibration is one"
 
     def _runs(self) -> str:
         choice = self._chosen
@@ -158,7 +156,7 @@ class Engine:
             position += 1
         seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
-        return f"{len(seen)} runs; median slowdown {', '.join(slowdowns) or 'not known'}"
+        return f"{counted_noun(len(seen), 'run')}; median slowdown {', '.join(slowdowns) or 'not known'}"
 
     def _search(self) -> str:
         choice, bound = self._chosen, self.record.asked.most_slowdown
@@ -181,7 +179,7 @@ class Engine:
             wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
             self.runs.make("search", position, wish, may_refuse=True)
             position += 1
-        return f"forecast: {_fit_words(forecast)}; {position - 1} runs of the search"
+        return f"forecast: {_fit_words(forecast)}; {counted_noun(position - 1, 'run')} of the search"
 
     def _tried(self) -> list[SessionRun]:
         """The measured runs and those of the search, as the search reads them."""

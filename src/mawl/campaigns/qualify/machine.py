@@ -103,22 +103,20 @@ class Machine:
             notices=notices(systems, cores, checks),
         )
 
-    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+    def probe(self, folder: Path, seconds: float) -> str:
         """Probe each target whose file is not in the folder yet; the whole lies in ``probe.json``."""
         machine = read_machine()
         found: list[Probe] = []
         for place in targets(self._roles):
             file = folder / f"probe-{place.name}.json"
             if not file.exists():
-                write_probe(file, self._probed(place, seconds, machine.cores or 1, machine.core_basis, say))
+                write_probe(file, self._probed(place, seconds, machine.cores or 1, machine.core_basis))
             found.append(read_probe(file))
         whole = msgspec.structs.replace(found[0], targets=[target for one in found for target in one.targets])
         write_probe(folder / "probe.json", whole)
         return "; ".join(_target_words(one) for one in found)
 
-    def _probed(
-        self, place: Place, seconds: float, cores: float, basis: str, say: Callable[[str], None]
-    ) -> Probe:
+    def _probed(self, place: Place, seconds: float, cores: float, basis: str) -> Probe:
         shapes = default_shapes(int(cores), "yes")
         free = os.statvfs(place.directory)
         room = int(FILE_RATIO * free.f_bavail * free.f_frsize)
@@ -140,7 +138,7 @@ class Machine:
             core_basis=basis,
             environment={RUN_ID_VARIABLE: run_id},
         )
-        return probe(request, say, lambda _: None)
+        return probe(request, self._show, lambda _: None)
 
     def generate(self, wish: RunWish, log: Path) -> None:
         """Make the input tables of a run, as far as they are not there."""

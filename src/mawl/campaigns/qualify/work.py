@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -94,7 +94,7 @@ class Work(Protocol):
     def look(self) -> Seen:
         """What the machine is; raises MawlError where mawl cannot work on it."""
 
-    def probe(self, folder: Path, seconds: float, say: Callable[[str], None]) -> str:
+    def probe(self, folder: Path, seconds: float) -> str:
         """Probe each target for so many seconds in all, as far as its file is not in the folder yet.
 
         A sentence on what was found; the whole lies in ``probe.json``.
