@@ -36,6 +36,9 @@ AIMED_ACTIVE_SECONDS = 1.15 * LEAST_ACTIVE_SECONDS
 MOST_FITTING_RATIO = 3.0
 """Runs of the search have about the number of sessions that fits; so many times the chosen one at most."""
 
+LEAST_PHASE_SECONDS = 3.0
+"""A process that looks at input tables, or a simulation: what such a phase takes at least."""
+
 SPARE_RATIO = 0.05
 """Part of the time that is kept for what takes longer than forecast."""
 
@@ -131,10 +134,10 @@ class Chooser:
         fitting = min(max(self.asked.most_slowdown / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
         made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
         return {
-            "inputs": made / self.model.input_bytes_per_second,
+            "inputs": LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second,
             "alone": rounds * (self.model.alone_seconds(scale) + beyond),
             "runs": repeats.measured * run,
-            "search": repeats.proofs * run * fitting,
+            "search": LEAST_PHASE_SECONDS + repeats.proofs * run * fitting,
         }
 
     def _largest(self, repeats: Repeats) -> float | None:
@@ -214,7 +217,9 @@ class Chooser:
             why = f"1.25 for each of {seen.cores} cores, as in the published studies"
         total = format_seconds(sum(choice.phase_seconds.values()))
         active = format_seconds(choice.active_seconds)
-        scale = f"the largest whose runs fit: {total} of {asked.minutes:g} min, active phase {active}"
+        enough = not choice.proofs and choice.active_seconds >= LEAST_ACTIVE_SECONDS
+        which = "large enough to answer for storage" if enough else "the largest whose runs fit"
+        scale = f"{which}: {total} of {asked.minutes:g} min, active phase {active}"
         if choice.active_seconds < LEAST_ACTIVE_SECONDS:
             needed = format_seconds(LEAST_ACTIVE_SECONDS)
             scale += f"; storage is answered from {needed} of active phase on: use more minutes"
