@@ -7,6 +7,7 @@ code no longer agrees with.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.model.options import ROLES
+from mawl.model.schema import schema_of
+from mawl.model.summary.summary import Summary
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -28,6 +31,7 @@ from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.reporters.qualification import schema as qualification_schema
 from mawl.spec.options import PLAIN_OPTIONS, SIZE_OPTIONS, Options
 from mawl.spec.settings import FileSettings
+from mawl.store.layout import FORMAT_VERSION
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.markdown import plain, table
@@ -301,13 +305,20 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
 }
 
 
+def summary_schema() -> str:
+    """The JSON Schema of ``mawl report --format json``."""
+    found = schema_of(Summary, "summary", FORMAT_VERSION, "What mawl report --format json prints")
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write the pages, or with ``--check`` compare them; 1 when one is stale."""
     stale = []
     texts = {
         f"{name}.md": "\n".join([NOTICE, "", *write()]).rstrip() + "\n" for name, write in WRITERS.items()
     }
-    for name, text in {**texts, "qualify.schema.json": qualification_schema.render()}.items():
+    texts |= {"qualify.schema.json": qualification_schema.render(), "summary.schema.json": summary_schema()}
+    for name, text in texts.items():
         path = PAGES / name
         if path.is_file() and path.read_text() == text:
             continue

@@ -1,0 +1,60 @@
+"""A typed record as JSON Schema (2020-12): every figure with its definition, unit and source.
+
+Any figure may be null: what a run did not measure is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from mawl.model.fields import Place, place
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def schema_of(kind: type[msgspec.Struct], name: str, version: str, title: str) -> dict[str, object]:
+    """The schema of a record, with ``name`` and ``version`` of the format in its ``$id``."""
+    return {"$schema": DRAFT, "$id": f"urn:mawl:{name}:{version}", "title": title, **_schema(place(kind))}
+
+
+def _schema(here: Place) -> dict[str, object]:
+    found: dict[str, object] = {**_type(here), **_said(here)}
+    if here.nullable or (here.figure.definition and not list(here.inside())):
+        found["type"] = [found["type"], "null"]
+        if isinstance(found.get("enum"), list):
+            found["enum"] = [*get_args(here.kind), None]
+    return found
+
+
+def _type(here: Place) -> dict[str, object]:
+    """What JSON holds at a place."""
+    kind, inside = here.kind, list(here.inside())
+    if get_origin(kind) is list:
+        return {"type": "array", "items": _schema(inside[0])}
+    if get_origin(kind) is dict:
+        return {"type": "object", "additionalProperties": _schema(inside[0])}
+    if get_origin(kind) is Literal:
+        return {"type": "string", "enum": list(get_args(kind))}
+    if inside:
+        names = [one.path[-1] for one in inside]
+        return {
+            "type": "object",
+            "properties": {one.path[-1]: _schema(one) for one in inside},
+            "required": names,
+        }
+    return {"type": _name(kind)}
+
+
+def _name(kind: Any) -> str:
+    """The name of a plain type; a union of both kinds of numbers is a number."""
+    return NAMES.get(kind, "number")
+
+
+def _said(here: Place) -> dict[str, object]:
+    """What a figure says of itself."""
+    one = here.figure
+    said = {"description": one.definition, "unit": "" if one.unit in ("-", "text") else one.unit}
+    return {key: text for key, text in {**said, "source": one.source}.items() if text}
