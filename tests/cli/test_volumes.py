@@ -75,7 +75,7 @@ def test_two_names_of_one_volume_and_nested_ones_are_refused(mawl: Command) -> N
 def test_an_order_that_is_none_is_refused(mawl: Command) -> None:
     done = mawl("run", "nano", MAWL_VOLUME_ORDER="random")
     assert done.returncode == 2
-    assert "volume_order: expected rotation or free-space, found 'random'" in done.stderr
+    assert "MAWL_VOLUME_ORDER: expected rotation or free-space, found 'random'" in done.stderr
 
 
 @contextlib.contextmanager

@@ -13,19 +13,13 @@ from mawl.commands.solo import surroundings
 from mawl.measure.machine import read_machine
 from mawl.measure.mounts import Mount
 from mawl.model.options import ROLES
+from mawl.spec.record import RunSpec
 from mawl.volumes import Volumes
 
 
 def of(tmp_path: Path) -> dict[str, Any]:
     plan = SimpleNamespace(seed=1, saving=0.9)
-    asked: Any = SimpleNamespace(
-        plan=plan,
-        start_mode="zygote",
-        volume_order="rotation",
-        cache=None,
-        cpus=None,
-        memory_limit_bytes=None,
-    )
+    asked: Any = SimpleNamespace(plan=plan, cpus=None, spec=RunSpec())
     return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), read_machine()))
 
 

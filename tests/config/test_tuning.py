@@ -167,7 +167,7 @@ def test_a_file_of_ones_own_is_a_profile(tmp_path: Path) -> None:
         ("recommended = 10", "recommended = [10, 20]", "a list exactly where rule is 'one of'"),
         ("recommended = 10", "recomended = 10", "recomended: unknown, expected one of name, recommended"),
         ('"swappiness"', '"swapiness"', "the inventory has no figure memory.swapiness"),
-        ('family = "memory"', 'family = "memori"', "family memori is none of the inventory"),
+        ('family = "memory"', 'family = "memori"', "family memori is not in the inventory"),
         ('source = "me"', 'source = "you"', "source you is neither a published paper nor in sources"),
         ("{value}", "{valeu}", r"change holds \{valeu\}, expected one of"),
         ('unit = "percent"', 'unit = "per cent"', "key groups.*unit: "),

@@ -24,12 +24,16 @@ ARITHMETIC = {
     "ROUNDING_RATIO",
     "MOST_RUNS",
     "TINY",
+    "NORMAL",
+    "THOUSAND",
+    "LONGEST_PLACE",
+    "MOST_CHANGES",
     "MOST_TERMS",
     "PRECISION",
     "STEP_PRECISION",
     "LEAST_POINTS",
 }
-"""Numbers of a computation, which decide nothing about a run."""
+"""Numbers of a computation or of a layout, which decide nothing about a run."""
 
 
 def own_numbers(source: str) -> list[str]:

@@ -33,6 +33,7 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         "programs",
         "qualify.schema",
         "signature",
+        "summary.schema",
         "thresholds",
         "workloads",
     }

@@ -91,7 +91,7 @@ def test_the_long_report_has_a_row_per_role_and_direction() -> None:
     assert [row[:2] for row in rows] == [
         [f"{role},", direction] for role in ("data", "work", "util") for direction in ("read", "write")
     ]
-    assert rows[0][-2:] == ["0.20", "0.20"]
+    assert rows[0][-4:] == ["20", "%", "20", "%"]
     rest = " ".join(lines[start + 7 :])
     assert "can do: sequential read, 256 KiB, 2 streams, direct" in rest
     assert "data: its figures are also of util and work" in rest

@@ -100,7 +100,7 @@ def test_without_samples_there_is_no_course_and_what_is_missing_is_a_dash() -> N
     assert outline(RunView(of, jobs())) is None
     text = render(judge(of, jobs(), summary_of(of, jobs(), moved=MOVED)))
     assert "over the run" not in text
-    assert ["device", *["-"] * 4, "39.7", "MB/s", "9.92", "MB/s", "0.80"] in [
+    assert ["device", *["-"] * 4, "39.7", "MB/s", "9.92", "MB/s", "80", "%"] in [
         line.split() for line in text.splitlines()
     ]
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from mawl.analysis.view import StoredView
 from mawl.server import reports
 from mawl.server.application import OPENMETRICS, create_app
-from mawl.store import Run
+from mawl.store import Run, open_run
 from tests.fakes.served_runs import Made, finished
 from tests.fakes.stored_run import START, facts, write_run
 
@@ -98,7 +98,7 @@ def test_what_is_not_in_the_list_is_not_there(runs: Path, client: TestClient, ad
 def test_a_folder_that_goes_while_it_is_read_has_a_page_that_says_so(runs: Path, made: Made) -> None:
     def judged(view: StoredView) -> dict[str, object]:
         shutil.rmtree(view.run.path)
-        return {"events": view.run.event_records()}
+        return {"again": open_run(view.run.path).facts}
 
     renderers = msgspec.structs.replace(made.renderers(), judged=judged)
     finished(runs, "one")

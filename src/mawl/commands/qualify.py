@@ -40,7 +40,7 @@ from mawl.commands.qualify_shown import Progress, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
-from mawl.reporters.qualification import disclosure, html, markdown, text
+from mawl.reporters.qualification import disclosure, markdown, text
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
 from mawl.store.qualification import (
@@ -176,6 +176,8 @@ def _qualified(
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
     """The answer as a page, for a ticket, and with every rule."""
+    from mawl.reporters.qualification import html
+
     pages = {ANSWER_PAGE: html, "answer.md": markdown, "disclosure.md": disclosure}
     for name, reporter in pages.items():
         replace_file(folder / name, f"{reporter.render(record).rstrip()}\n".encode())

@@ -191,6 +191,7 @@ _OPTIONS: tuple[_Row, ...] = (
     ("sortsize_bytes", "bytes", "Memory of a step that sorts or spills, as if at scale full."),
     ("bufsize_bytes", "bytes", "Size of one sequential request to a table."),
     ("cpucount", "count", "Threads of one job."),
+    ("queue_depth", "count", "Random requests of one job under way at a time."),
     ("compress", "-", "The table formats' own compression."),
     ("fullstimer", "-", "Every step's figures in the job's SAS-style log."),
     ("direct", "text", "Whether what can passes by the page cache: auto, yes, no."),

@@ -46,4 +46,16 @@ QUALIFICATION: tuple[Threshold, ...] = (
         "A change that shortens the mix by less is not named.",
         "as comparison.margin_ratio",
     ),
+    threshold(
+        "qualification.least_direction_ratio",
+        2.0,
+        "ratio",
+        "Waiting in one direction over the other from which the limit names that direction.",
+    ),
+    threshold(
+        "qualification.more_time_ratio",
+        4.0,
+        "ratio",
+        "Time that the next step asks for, over the time that was given.",
+    ),
 )

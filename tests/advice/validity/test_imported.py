@@ -84,7 +84,7 @@ def test_recordings_once_a_minute_are_no_gap_and_a_third_of_a_run_without_them_i
     half.mkdir()
     assert "sampling" not in said(judgement(whole, one=log(EIGHT, 3600), aix1=recording()))
     found = said(judgement(half, one=log(EIGHT, 3600), aix1=recording(100)))
-    assert found["sampling"].startswith("0.3"), found["sampling"]
+    assert found["sampling"].startswith("35 %"), found["sampling"]
     assert "outside the recordings" in found["sampling"]
 
 

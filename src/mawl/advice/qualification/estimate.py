@@ -15,7 +15,7 @@ from mawl.model.thresholds import count_of, value_of
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
 TAIL = value_of("comparison.level") / 2.0
 NORMAL = 1.96
-SMALLEST = 1e-6
+TINY = 1e-6
 """A slowdown of zero has no logarithm."""
 
 
@@ -37,9 +37,9 @@ def estimate(runs: Sequence[Slowdowns], part: Part) -> Estimate | None:
     inside = interval_of(pooled(runs), part)
     if inside is None:
         return None
-    middle = max(inside.median, SMALLEST)
+    middle = max(inside.median, TINY)
     further = hypot(_between(runs, part), _alone(runs))
-    below = hypot(log(middle / max(min(inside.low, middle), SMALLEST)), further)
+    below = hypot(log(middle / max(min(inside.low, middle), TINY)), further)
     above = hypot(log(max(inside.high, middle) / middle), further)
     return Estimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
 
@@ -65,7 +65,7 @@ def _between(runs: Sequence[Slowdowns], part: Part) -> float:
     found = [one.median for run in runs if (one := interval_of(run, part)) is not None]
     if len(found) < 2:
         return NORMAL * value_of("qualification.assumed_run_spread_ratio")
-    logs = [log(max(value, SMALLEST)) for value in found]
+    logs = [log(max(value, TINY)) for value in found]
     return quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
 
 

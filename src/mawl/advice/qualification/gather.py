@@ -27,14 +27,12 @@ from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
 from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
+from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.probed import system_for
 from mawl.store import open_run
 from mawl.store.probe import probe_of
-
-LONGER = 4.0
-"""The time to ask for next, over the time that was asked for."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +80,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         changes=changes,
         cautions=cautions_of(summaries, runs[0].view.facts),
         again=again(record, 1.0),
-        longer=again(record, LONGER),
+        longer=again(record, value_of("qualification.more_time_ratio")),
         missing=missing,
     )
 

@@ -10,11 +10,9 @@ from typing import Any, Literal
 from mawl.model.options import Role
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
+from mawl.model.thresholds import value_of
 
 Summary = Mapping[str, Any]
-
-MOSTLY = 2.0
-"""A direction is named where waiting for it cost this many times what the other cost."""
 
 
 def limit_of(summaries: Sequence[Summary], facts: RunFacts) -> AnswerLimit | None:
@@ -47,9 +45,10 @@ def direction_of(summaries: Sequence[Summary], role: Role) -> Literal["read", "w
         spent["read"] += block["reads"] * (block["read_latency_seconds"]["mean"] or 0.0)
         spent["write"] += block["writes"] * (block["write_latency_seconds"]["mean"] or 0.0)
         spent["write"] += block["syncs"] * (block["sync_latency_seconds"]["mean"] or 0.0)
-    if spent["read"] >= MOSTLY * spent["write"] and spent["read"] > 0.0:
+    factor = value_of("qualification.least_direction_ratio")
+    if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
         return "read"
-    return "write" if spent["write"] >= MOSTLY * spent["read"] and spent["write"] > 0.0 else None
+    return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
 
 
 def _place(facts: RunFacts, role: Role) -> str | None:
