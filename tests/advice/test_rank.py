@@ -55,7 +55,7 @@ def test_without_a_price_nothing_is_the_cheapest() -> None:
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (msgspec.structs.replace(answered(YES), choice=choice(scale=0.01)), "scale"),
+        (msgspec.structs.replace(answered(YES), choice=choice(scale=0.01)), "mawl qualify --scale"),
         (msgspec.structs.replace(answered(YES), choice=choice(cache="cold")), "cache mode"),
         (
             msgspec.structs.replace(

@@ -6,6 +6,7 @@ import io
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.commands.main import main
@@ -27,6 +28,13 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
         (["--sessions", "4", "--yes"], "--sessions 4: expected 5 to 500"),
         ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),
         (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),
+        (["--continue", "x", "--scale", "quick"], "--continue does not go with --scale"),
+        (["--scale", "huge", "--yes"], "expected a scale (smoke (0.0005)"),
+        (
+            ["--ssh", "a", "b"],
+            "--ssh: mawl qualify answers for one machine; for several nodes use mawl run --ssh",
+        ),
+        (["--cluster", "x"], "use mawl run --cluster ... --scaling ... (docs/guides/cluster.md)"),
         (["--continue", "nowhere"], "nowhere: is no qualification: it has no qualify.json"),
     ],
 )
@@ -71,6 +79,13 @@ def test_the_choice_says_its_reasons_its_forecast_and_how_sure_it_is() -> None:
     assert "answer    carried, 80 % sure: 1.50 times slower than alone (1.10 to 2.10; bound 2.00)" in text
     assert "reads 97 %, writes 100 % of the bytes reach the storage" in text
     assert "time      13 min 32 s of 30 min" in text
+
+
+def test_a_forecast_beyond_the_time_says_so() -> None:
+    asked = qualification().asked
+    assert "does not fit" not in choice_text(choice(), asked)
+    short = choice_text(choice(), msgspec.structs.replace(asked, minutes=10))
+    assert "of 10 min: " in short and "it does not fit: use --minutes 15 or a smaller --scale" in short
 
 
 def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:

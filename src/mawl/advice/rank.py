@@ -116,10 +116,11 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
     for name in others:
         for what, value in facts[first].items():
             if facts[name][what] != value:
+                same = f": mawl qualify --scale {value}" if what == "scale" else ""
                 raise UsageError(
                     "these must not be ranked together",
                     why=f"the {what} of {first} is {value}, that of {name} is {facts[name][what]}",
-                    cure="qualify both in the same way",
+                    cure=f"qualify both in the same way{same}",
                 )
 
 

@@ -19,6 +19,7 @@ from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.gather import answer_of
+from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import Machine
 from mawl.campaigns.qualify.places import own_directories
@@ -40,6 +41,7 @@ from mawl.commands.qualify_shown import Progress, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
@@ -67,7 +69,7 @@ GROUPS: Groups = {
         "--runs": None,
         "--output": None,
     },
-    "what": {"--minutes": None, "--sessions": None},
+    "what": {"--minutes": None, "--sessions": None, "--scale": None},
     "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
 }
 
@@ -90,6 +92,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g})",
     )
     add_options(parser, "sessions")
+    parser.add_argument(
+        "--scale",
+        metavar="NAME|FACTOR",
+        help="smoke, quick, standard, full, or a factor of full such as 0.01 (default: chosen for the time)",
+    )
+    for option in ("--cluster", "--ssh"):
+        parser.add_argument(option, nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
     parser.add_argument(
         "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
@@ -106,6 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Qualify this machine; exit status by the answer."""
+    _check_one_machine(arguments)
     require_programs()
     failing = Failing(NAME, arguments)
     chosen = settings()
@@ -123,7 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
-        first_look(Machine(folder, record.asked, record.directory, None, lambda _: None), record.asked)
+        work = Machine(folder, record.asked, record.directory, None, lambda _: None)
+        first_look(work, record.asked, smallest(record.asked))
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
@@ -216,16 +227,26 @@ def _new(arguments: argparse.Namespace, bounds: Bounds) -> Qualification:
             },
             minutes=minutes,
             sessions=sessions,
+            scale=None if spec.scale is None else parse_scale(spec.scale),
             most_slowdown=bounds.most_slowdown,
             volume_order=spec.volume_order,
         ),
     )
 
 
+def _check_one_machine(arguments: argparse.Namespace) -> None:
+    for name in ("cluster", "ssh"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"--{name}: mawl qualify answers for one machine",
+                cure=f"for several nodes use mawl run --{name} ... --scaling ... (docs/guides/cluster.md)",
+            )
+
+
 def _check_only_continues(arguments: argparse.Namespace) -> None:
     given = [
         f"--{name.replace('_', '-')}"
-        for name in ("data", "work", "util", "volume_order", "runs", "output", "minutes", "sessions")
+        for name in ("data", "work", "util", "volume_order", "runs", "output", "minutes", "sessions", "scale")
         if getattr(arguments, name) is not None
     ]
     if given:

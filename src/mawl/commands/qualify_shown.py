@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import TextIO
 
+from mawl.campaigns.qualify.choice import SPARE_RATIO
 from mawl.model.qualification import Asked, Choice
 from mawl.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
 
@@ -62,9 +64,12 @@ def choice_text(choice: Choice, asked: Asked) -> str:
         if ratio is not None
     ]
     expected = choice.expected
+    over = choice.total_seconds > 60 * asked.minutes
+    minutes = math.ceil(choice.total_seconds / (60 * (1 - SPARE_RATIO)))
     lines += [
         "forecast",
-        f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}",
+        f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
+        + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
         f"  one run   {choice.jobs} jobs, {format_bytes(choice.moved_bytes)} moved, "
         f"active phase {format_seconds(choice.active_seconds)}",
         f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "

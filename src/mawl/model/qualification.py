@@ -41,6 +41,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     roles: dict[Role, list[str]]
     minutes: float
     sessions: int | None = None
+    scale: float | None = None
     most_slowdown: float = 2.0
     volume_order: VolumeOrder = "rotation"
     workload: str = "mixed20"

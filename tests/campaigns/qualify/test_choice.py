@@ -86,6 +86,24 @@ def test_where_the_cache_cannot_be_left_out_the_reason_is_a_decision() -> None:
     assert whys["cache"] == "--cache none is not possible: 9p keeps its files"
 
 
+@pytest.mark.parametrize("minutes", [3, 120])
+def test_a_scale_that_was_asked_for_is_taken_with_the_runs_that_fit(minutes: float) -> None:
+    asked = msgspec.structs.replace(ASKED, minutes=minutes, scale=0.005)
+    made = Chooser(asked, machine(), FakeModel(0.25), 60 * minutes).choose({})
+    (scale,) = (decision for decision in made.decisions if decision.what == "scale")
+    assert made.scale == 0.005 and scale.value == "quick" and scale.why.startswith("as asked")
+    fits = made.total_seconds <= 60 * minutes
+    assert fits == (minutes == 120)
+    assert made.repeats == (3 if fits else 1)
+
+
+def test_a_scale_that_was_asked_for_without_the_room_is_refused() -> None:
+    asked = msgspec.structs.replace(ASKED, scale=1.0)
+    small = machine(memory_bytes=2**31)
+    with pytest.raises(UnsuitableMachineError, match=r"at scale full 8 sessions need .*smaller --scale"):
+        Chooser(asked, small, FakeModel(0.25), 3600).choose({})
+
+
 def test_every_decision_has_a_reason() -> None:
     for minutes in (2, 5, 30):
         assert all(decision.value and decision.why for decision in chosen(minutes).decisions)

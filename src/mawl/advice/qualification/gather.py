@@ -93,6 +93,8 @@ def again(record: Qualification, times: float) -> str:
         words += [f"--{role}", *places]
     if asked.sessions is not None:
         words += ["--sessions", str(asked.sessions)]
+    if asked.scale is not None:
+        words += ["--scale", f"{asked.scale:g}"]
     return shlex.join([*words, "--minutes", f"{asked.minutes * times:g}"])
 
 

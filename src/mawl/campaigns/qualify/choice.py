@@ -108,8 +108,15 @@ class Chooser:
         self._mixes: dict[float, Mix] = {}
 
     def choose(self, spent: Mapping[PhaseName, float]) -> Choice:
-        """The choice; raises :class:`~mawl.errors.UsageError` where not even smoke fits into the time."""
-        self._check_smoke()
+        """The choice; raises :class:`~mawl.errors.UsageError` where not even smoke fits into the time.
+
+        A scale that was asked for is taken in any case, with the most runs that fit into the time.
+        """
+        asked = self.asked.scale
+        check_fits(self.seen, self.sessions, smallest(self.asked))
+        if asked is not None:
+            fitting = (repeats for repeats in PREFERRED if self._in_time(repeats, asked))
+            return self._made(next(fitting, PREFERRED[-1]), asked, spent)
         for repeats in PREFERRED:
             scale = self._largest(repeats)
             if scale is not None and self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS:
@@ -165,10 +172,10 @@ class Chooser:
             return False
         if lacking(self.seen.systems, needed, SPACE_RATIO) is not None and scale > SMOKE:
             return False
-        return sum(self.seconds(repeats, scale).values()) <= (1 - SPARE_RATIO) * self.left_seconds
+        return self._in_time(repeats, scale)
 
-    def _check_smoke(self) -> None:
-        check_fits(self.seen, self.sessions)
+    def _in_time(self, repeats: Repeats, scale: float) -> bool:
+        return sum(self.seconds(repeats, scale).values()) <= (1 - SPARE_RATIO) * self.left_seconds
 
     def _too_short(self, spent: Mapping[PhaseName, float]) -> UsageError:
         least = sum(self.seconds(PREFERRED[-1], SMOKE).values()) / (1 - SPARE_RATIO) + sum(spent.values())
@@ -219,6 +226,7 @@ class Chooser:
         active = format_seconds(choice.active_seconds)
         enough = not choice.proofs and choice.active_seconds >= LEAST_ACTIVE_SECONDS
         which = "large enough to answer for storage" if enough else "the largest whose runs fit"
+        which = which if asked.scale is None else "as asked"
         scale = f"{which}: {total} of {asked.minutes:g} min, active phase {active}"
         if choice.active_seconds < LEAST_ACTIVE_SECONDS:
             needed = format_seconds(LEAST_ACTIVE_SECONDS)
@@ -273,21 +281,28 @@ def lacking(systems: Sequence[FreeSpace], needed: Needs, ratio: float = 1.0) -> 
     return next((system for system in systems if needed_on(system, needed) > ratio * system.free_bytes), None)
 
 
-def check_fits(seen: Seen, sessions: int) -> None:
-    """Raise :class:`~mawl.errors.UnsuitableMachineError` where not even scale smoke fits."""
-    needed = needs_at(sessions, SMOKE)
+def smallest(asked: Asked) -> float:
+    """The smallest scale whose runs must have room: the one asked for, but smoke is run in any case."""
+    return max(SMOKE, asked.scale or SMOKE)
+
+
+def check_fits(seen: Seen, sessions: int, scale: float = SMOKE) -> None:
+    """Raise :class:`~mawl.errors.UnsuitableMachineError` where the scale does not fit."""
+    needed = needs_at(sessions, scale)
+    which = "the smallest scale" if scale == SMOKE else f"scale {scale_name(scale)}"
     system = lacking(seen.systems, needed)
     if system is not None:
         roles: list[Role] = system.roles
         raise UnsuitableMachineError(
-            f"{' and '.join(roles)} need {format_bytes(needed_on(system, needed))} at the smallest scale, "
+            f"{' and '.join(roles)} need {format_bytes(needed_on(system, needed))} at {which}, "
             f"and {format_bytes(system.free_bytes)} are free",
             where=", ".join(system.directories),
-            cure=f"free space, or name larger directories with {', '.join(f'--{role}' for role in roles)}",
+            cure=f"free space, or name larger directories with {', '.join(f'--{role}' for role in roles)}"
+            + (", or ask for a smaller --scale" if scale > SMOKE else ""),
         )
     if needed.memory_bytes > seen.memory_bytes:
         raise UnsuitableMachineError(
-            f"{sessions} sessions need {format_memory(needed.memory_bytes)} of memory, and the machine has "
-            f"{format_memory(seen.memory_bytes)}",
-            cure="ask for fewer with --sessions",
+            f"at {which} {sessions} sessions need {format_memory(needed.memory_bytes)} of memory, and the "
+            f"machine has {format_memory(seen.memory_bytes)}",
+            cure="ask for fewer with --sessions" + (", or a smaller --scale" if scale > SMOKE else ""),
         )

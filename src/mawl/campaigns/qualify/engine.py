@@ -296,10 +296,10 @@ class Engine:
             raise
 
 
-def first_look(work: Work, asked: Asked) -> Seen:
-    """The machine; raises MawlError where mawl cannot work on it, or not even scale smoke fits."""
+def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> Seen:
+    """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit."""
     seen = work.look()
-    check_fits(seen, sessions_for(seen.cores) if asked.sessions is None else asked.sessions)
+    check_fits(seen, sessions_for(seen.cores) if asked.sessions is None else asked.sessions, scale)
     return seen
 
 
