@@ -100,7 +100,7 @@ def test_a_scale_that_was_asked_for_is_taken_with_the_runs_that_fit(minutes: flo
 def test_a_scale_that_was_asked_for_without_the_room_is_refused() -> None:
     asked = msgspec.structs.replace(ASKED, scale=1.0)
     small = machine(memory_bytes=2**31)
-    with pytest.raises(UnsuitableMachineError, match=r"at scale full 8 sessions need .*smaller --scale"):
+    with pytest.raises(UnsuitableMachineError, match=r"at scale full, .*smaller --scale"):
         Chooser(asked, small, FakeModel(0.25), 3600).choose({})
 
 
@@ -125,3 +125,8 @@ def test_the_expected_answer_is_as_sure_as_the_forecast_is_far_from_the_bound(
     assert found.answer == answer
     assert found.probability == pytest.approx(sure, abs=0.01)
     assert found.slowdown_low < slowdown < found.slowdown_high
+
+
+def test_memory_that_the_scale_asked_for_exceeds_names_the_scale() -> None:
+    with pytest.raises(UnsuitableMachineError, match=r"at scale quick 8 .*, or a smaller --scale"):
+        check_fits(machine(memory_bytes=2**28), 8, 0.005)
