@@ -71,7 +71,7 @@ NOT_KNOWN = msgspec.structs.replace(
     changes=[],
     cautions=[
         "The storage is of a virtual machine: a cache or a burst credit that is not visible from here "
-        "may serve a load for 65.0 s. A run of 30 min 00 s would tell."
+        "may serve a load for 65.0 s. A run of 30 min 00 s shows whether that is so."
     ],
 )
 COMPUTE_NO = msgspec.structs.replace(

@@ -141,6 +141,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
     ``device_basis`` says what the rate per core is of: what a probe found, or a run that the storage
     limited (both are judged by the guideline), or a run that asked for no more (``demand``; not judged).
+    ``alone_others_cpu_ratio`` and ``measured_others_cpu_ratio`` are the shares of all processor time that
+    other work used in the busiest run of the times alone, and of the measured runs.
     """
 
     slowdown: float | None = None
@@ -152,6 +154,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     guideline_bytes_per_second_per_core: float
     guideline_met: bool | None = None
     jobs_per_hour: float | None = None
+    alone_others_cpu_ratio: float | None = None
+    measured_others_cpu_ratio: float | None = None
 
 
 class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):

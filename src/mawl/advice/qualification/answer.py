@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.others import MOST_FOREIGN_RATIO
 from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.model.qualification import Answer, AnswerRule, Figures
 from mawl.model.thresholds import count_of, value_of
-from mawl.units import format_rate, format_ratio, format_seconds
+from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
@@ -41,6 +42,8 @@ def answer_from(evidence: Evidence) -> Answer:
             guideline_bytes_per_second_per_core=evidence.guideline_bytes_per_second_per_core,
             guideline_met=evidence.guideline_met,
             jobs_per_hour=evidence.jobs_per_hour,
+            alone_others_cpu_ratio=evidence.others_alone.ratio,
+            measured_others_cpu_ratio=evidence.others_measured.ratio,
         ),
         limit=evidence.limit,
         fits=evidence.fits,
@@ -77,6 +80,7 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
             bound=f"80 % of the bytes reach a device, no other load, {format_seconds(LEAST_SECONDS)} of load",
             met=evidence.lack is None,
         ),
+        _other_work(evidence),
         AnswerRule(
             name="runs",
             value=str(evidence.runs),
@@ -104,6 +108,19 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
     ]
 
 
+def _other_work(evidence: Evidence) -> AnswerRule:
+    """Whether other work used the processors; not known where either share is not, and none is too much."""
+    both = (evidence.others_alone, evidence.others_measured)
+    alone, measured = ("not known" if one.ratio is None else format_percent(one.ratio) for one in both)
+    met = None if any(one.ratio is None for one in both) else True
+    return AnswerRule(
+        name="other work",
+        value=f"{alone} during the times alone, {measured} during the measured runs",
+        bound=f"at most {format_percent(MOST_FOREIGN_RATIO)} of the processor time in each run",
+        met=met if evidence.busy is None else False,
+    )
+
+
 def _missing(evidence: Evidence) -> dict[str, str]:
     """The reason of everything that is null."""
     found = evidence.missing
@@ -126,6 +143,12 @@ def _missing(evidence: Evidence) -> dict[str, str]:
         ("figures.device_basis", evidence.device_basis, rate),
         ("figures.guideline_met", evidence.guideline_met, found.get("guideline", unjudged)),
         ("figures.jobs_per_hour", evidence.jobs_per_hour, "no run has a length and finished jobs"),
+        ("figures.alone_others_cpu_ratio", evidence.others_alone.ratio, evidence.others_alone.reason),
+        (
+            "figures.measured_others_cpu_ratio",
+            evidence.others_measured.ratio,
+            evidence.others_measured.reason,
+        ),
         ("limit", evidence.limit, found.get("limit", "no run has a limit that its samples show")),
         ("fits.sessions", evidence.fits.sessions, evidence.fits.reason or "no forecast was made"),
         ("fits.low", evidence.fits.low, evidence.fits.reason or "the number has no interval"),

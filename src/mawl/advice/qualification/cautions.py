@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mawl.advice.qualification.estimate import Estimate
 from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import value_of
-from mawl.units import format_percent, format_seconds
+from mawl.units import format_percent, format_ratio, format_seconds
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
@@ -20,6 +21,16 @@ def cautions_of(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list
     if not found:
         found += _bursting(summaries, facts)
     return list(dict.fromkeys(found))
+
+
+def faster_than_alone(whole: Estimate | None) -> list[str]:
+    """No mix makes jobs faster than they are alone, so the times alone are too long."""
+    if whole is None or whole.high >= 1.0:
+        return []
+    return [
+        f"The jobs ran faster in the mix than alone ({format_ratio(whole.low)} to {format_ratio(whole.high)}): "
+        "something slowed the times alone."
+    ]
 
 
 def _falling(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -34,7 +45,7 @@ def _falling(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     return [
         f"A cache of the array or a burst credit may have served the beginning: {drifting[0]}. "
-        f"A run of {format_seconds(BURST_SECONDS)} would tell."
+        f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
     ]
 
 
@@ -52,7 +63,7 @@ def _faster(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     return [
         f"A cache of the array may have served {most[1]}: they reached {format_percent(most[0])} of what the "
-        f"probe found. A run of {format_seconds(BURST_SECONDS)} would tell."
+        f"probe found. A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
     ]
 
 
@@ -66,5 +77,5 @@ def _bursting(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[s
     where = "behind a network" if elsewhere else "of a virtual machine"
     return [
         f"The storage is {where}: a cache or a burst credit that is not visible from here may serve "
-        f"a load for {format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} would tell."
+        f"a load for {format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
     ]

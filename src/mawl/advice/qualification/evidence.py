@@ -8,6 +8,7 @@ import msgspec
 
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.others import Others, busy_words
 from mawl.model.qualification import AnswerLimit, Change, Fits
 
 
@@ -37,6 +38,13 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     fits: Fits
     changes: list[Change] = []
     cautions: list[str] = []
+    others_alone: Others = Others()
+    others_measured: Others = Others()
     again: str
     longer: str
     missing: dict[str, str] = {}
+
+    @property
+    def busy(self) -> str | None:
+        """What other work used of the processors, where that is too much for an answer."""
+        return busy_words(self.others_alone, self.others_measured)

@@ -15,12 +15,13 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.slowdown import slowdowns
 from mawl.advice.judge import judged
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.cautions import cautions_of
+from mawl.advice.qualification.cautions import cautions_of, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import Estimate, estimate, fewest_alone
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import fits_of
 from mawl.advice.qualification.limits import limit_of
+from mawl.advice.qualification.others import Others, others_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
@@ -52,7 +53,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
     bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
     runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
     if not runs:
-        raise MawlError("no run was measured", where=str(folder), cure="mawl qualify --continue goes on")
+        raise MawlError(
+            "no run was measured", where=str(folder), cure="continue it with mawl qualify --continue"
+        )
     sessions = record.runs_for("measured")[0].sessions
     summaries = [run.summary for run in runs]
     found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
@@ -78,7 +81,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         limit=limit_of(summaries, runs[0].view.facts),
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
         changes=changes,
-        cautions=cautions_of(summaries, runs[0].view.facts),
+        cautions=[*faster_than_alone(whole), *cautions_of(summaries, runs[0].view.facts)],
+        others_alone=_others_alone(record, folder, runs),
+        others_measured=others_of(run.view for run in runs),
         again=again(record, 1.0),
         longer=again(record, value_of("qualification.more_time_ratio")),
         missing=missing,
@@ -103,6 +108,16 @@ def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:
     if view.probe is None:  # one probe, before the runs, is that of all of them
         view.probe = probe_of(folder)
     return Measured(view=view, summary=judged(view, bounds))
+
+
+def _others_alone(record: Qualification, folder: Path, runs: Sequence[Measured]) -> Others:
+    """Of the runs that gave the measured runs their times alone."""
+    used = {one.run_id for run in runs for alone in run.view.facts.alone for one in alone.runs}
+    wanted = [run for run in record.runs if run.run_id in used and run.purpose in ("calibration", "alone")]
+    try:
+        return others_of(StoredView(open_run(folder / run.folder)) for run in wanted)
+    except MawlError as error:
+        return Others(reason=f"a run of the times alone cannot be read: {error}")
 
 
 def _no_parts() -> str:

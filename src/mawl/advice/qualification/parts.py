@@ -21,7 +21,11 @@ def word_of(estimate: Estimate | None, most: float) -> AnswerWord:
 
 def compute_part(evidence: Evidence) -> AnswerPart:
     """What the slowdown would be if only the processors had changed."""
-    return _part("compute", evidence.compute, word_of(evidence.compute, evidence.most_slowdown), evidence)
+    word = word_of(evidence.compute, evidence.most_slowdown)
+    part = _part("compute", evidence.compute, word, evidence)
+    if evidence.busy is not None and evidence.compute is not None:
+        return _said(part, f"compute: not known: {evidence.busy}", "not known")
+    return part
 
 
 def storage_part(evidence: Evidence) -> AnswerPart:
@@ -37,11 +41,13 @@ def storage_part(evidence: Evidence) -> AnswerPart:
 
 
 def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
-    """Both together: failed jobs decide, then the whole slowdown, then whether the storage was asked."""
+    """Both together: failed jobs decide, then other work, the slowdown, and whether the storage was asked."""
     word = word_of(evidence.whole, evidence.most_slowdown)
     part = _part("both together", evidence.whole, word, evidence)
     if evidence.failed is not None:
         return _said(part, f"both together: not carried: {evidence.failed}", "not carried")
+    if evidence.busy is not None and evidence.whole is not None:
+        return _said(part, f"both together: not known: {evidence.busy}", "not known")
     if evidence.lack is None or word == "not known":
         return part
     by_others = evidence.lack[1] == "others" and compute.answer != "not carried"

@@ -84,6 +84,11 @@ def next_step_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) ->
 
 def _to_know(evidence: Evidence) -> str:
     """The one thing that an answer lacks."""
+    if evidence.busy is not None and evidence.whole is not None:
+        seen = [*evidence.others_alone.names, *evidence.others_measured.names]
+        names = one_line(", ".join(dict.fromkeys(seen)))
+        named = f" ({names})" if names else ""
+        return f"Stop the other work{named}, then ask again while the machine is idle: {evidence.again}"
     lack: Lack = "times alone" if evidence.whole is None else evidence.lack[1] if evidence.lack else "spread"
     return {
         "others": f"End the other programs that use these devices, then ask again: {evidence.again}",
@@ -100,6 +105,9 @@ def _said(evidence: Evidence, whole: AnswerPart) -> str:
     found: Estimate | None = evidence.whole
     if found is None:
         return f"how much slower than alone {sessions} run"
+    if evidence.busy is not None:
+        range_ = f"{times_words(found.median, most)} times slower than alone (bound {most:.1f})"
+        return f"{sessions} run {range_}, but {evidence.busy}"
     if whole.answer == "not known" and found.low <= most <= found.high:
         range_ = f"{times_words(found.low, most)} to {times_words(found.high, most)}"
         return f"{sessions} run {range_} times slower than alone, and the bound {most:.1f} lies in that range"

@@ -72,6 +72,7 @@ def _with(record: Qualification, answer: Answer) -> Content:
         rows=[
             ("compute", _rest(answer.compute.sentence)),
             ("storage", _rest(answer.storage.sentence)),
+            ("other work", _other_work(answer)),
             ("limit", _limit(answer)),
             ("fits", _fits(answer)),
             *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
@@ -103,7 +104,7 @@ def _without(record: Qualification) -> Content:
             f"PROBABLY {sure}: {sessions} run {format_ratio(expected.slowdown)} times slower than alone "
             f"({range_}; bound {format_ratio(record.asked.most_slowdown)}). This is a forecast: {what}{why}."
         )
-    again = f"Measure it: mawl qualify --continue {record.name} goes on from here"
+    again = f"Measure it: mawl qualify --continue {record.name} continues from here"
     return Content(
         sentence=sentence,
         tone="warn",
@@ -149,6 +150,21 @@ def _figures(figures: Figures) -> list[Figure]:
             beside="median of the measured runs" if figures.jobs_per_hour is not None else "not known",
         ),
     ]
+
+
+def _other_work(answer: Answer) -> str:
+    """The shares of the processors that other work used."""
+    figures = answer.figures
+    shares = [
+        (figures.alone_others_cpu_ratio, "alone_others_cpu_ratio", "the times alone"),
+        (figures.measured_others_cpu_ratio, "measured_others_cpu_ratio", "the measured runs"),
+    ]
+    said = []
+    for ratio, field, during in shares:
+        why = answer.missing.get(f"figures.{field}", "it was not measured")
+        known = f"not known ({why})" if ratio is None else f"{format_percent(ratio)} of the processor time"
+        said.append(f"{known} during {during}")
+    return _capital(", ".join(said))
 
 
 def _limit(answer: Answer) -> str:

@@ -1,0 +1,47 @@
+"""How much of the processors other work used during the times alone and during the measured runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from mawl.advice.validity.competition import MOST_FOREIGN_RATIO, foreign_cpu_ratio
+from mawl.analysis.view import RunView
+from mawl.units import format_percent
+
+
+class Others(msgspec.Struct, frozen=True, kw_only=True):
+    """The share in the busiest run, None with ``reason``; ``names`` are the processes seen before it."""
+
+    ratio: float | None = None
+    reason: str = "no run of this kind was read"
+    names: tuple[str, ...] = ()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the share is more than the validity of a run permits."""
+        return self.ratio is not None and self.ratio > MOST_FOREIGN_RATIO
+
+
+def others_of(views: Iterable[RunView]) -> Others:
+    """Of the run in which others used most."""
+    found = Others()
+    for view in views:
+        ratio = foreign_cpu_ratio(view)
+        if ratio is not None and (found.ratio is None or ratio > found.ratio):
+            before = view.facts.load_before
+            found = Others(ratio=ratio, names=() if before is None else tuple(before.heavy))
+        elif found.ratio is None:
+            found = Others(reason=view.why_no_course or "the samples do not say who used the processors")
+    return found
+
+
+def busy_words(alone: Others, measured: Others) -> str | None:
+    """Which of both ran beside too much other work; None where neither did."""
+    said = [
+        f"{format_percent(one.ratio)} during the {name}"
+        for name, one in (("times alone", alone), ("measured runs", measured))
+        if one.busy and one.ratio is not None
+    ]
+    return f"other work used the processors ({', '.join(said)})" if said else None

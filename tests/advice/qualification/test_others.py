@@ -1,0 +1,43 @@
+"""Other work on the processors takes YES and NO from an answer."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.others import Others
+from tests.fakes.answered import NO, YES
+from tests.fakes.drawn_evidence import EVIDENCE
+
+BUSY = Others(ratio=0.4, names=("fio", "make"))
+IDLE = Others(ratio=0.02)
+
+
+@pytest.mark.parametrize("kind", ["others_alone", "others_measured"])
+@pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
+def test_busy_processors_make_the_answer_not_known_and_name_the_work(kind: str, evidence: Evidence) -> None:
+    answer = answer_from(msgspec.structs.replace(evidence, **{kind: BUSY}))
+    assert answer.carried.answer == answer.compute.answer == "not known"
+    assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
+    assert {rule.name: rule.met for rule in answer.rules}["other work"] is False
+
+
+@pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
+def test_idle_processors_change_no_word(evidence: Evidence) -> None:
+    unknown = answer_from(evidence)
+    idle = answer_from(msgspec.structs.replace(evidence, others_alone=IDLE, others_measured=IDLE))
+    assert (idle.sentence, idle.next_step) == (unknown.sentence, unknown.next_step)
+    assert idle.figures.alone_others_cpu_ratio == 0.02
+    assert unknown.missing["figures.alone_others_cpu_ratio"]
+
+
+@given(EVIDENCE)
+@settings(max_examples=60)
+def test_the_sentence_stays_short_beside_other_work(evidence: Evidence) -> None:
+    busy = msgspec.structs.replace(evidence, others_alone=BUSY, others_measured=BUSY)
+    answer = answer_from(busy)
+    assert len(answer.sentence.split()) <= 60
+    assert answer.carried.answer == ("not known" if evidence.failed is None else "not carried")
