@@ -8,9 +8,10 @@ from hypothesis import given, settings
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.others import Others
+from mawl.advice.qualification.others import Others, others_of
 from tests.fakes.answered import NO, YES
 from tests.fakes.drawn_evidence import EVIDENCE
+from tests.fakes.measured_run import reading_of
 
 BUSY = Others(ratio=0.4, names=("fio", "make"))
 IDLE = Others(ratio=0.02)
@@ -41,3 +42,12 @@ def test_the_sentence_stays_short_beside_other_work(evidence: Evidence) -> None:
     answer = answer_from(busy)
     assert len(answer.sentence.split()) <= 60
     assert answer.carried.answer == ("not known" if evidence.failed is None else "not carried")
+
+
+def test_the_busiest_run_counts_and_runs_without_samples_give_a_reason() -> None:
+    calm = reading_of()
+    loaded = reading_of({"host.cpu_user_seconds": 8.0, "host.cpu_idle_seconds": 0.0})
+    assert not others_of([calm]).busy
+    assert others_of([calm, loaded]).busy and others_of([loaded, calm]).busy
+    unknown = others_of([reading_of(without="host.cpu")])
+    assert unknown.ratio is None and unknown.reason

@@ -28,7 +28,8 @@ def faster_than_alone(whole: Estimate | None) -> list[str]:
     if whole is None or whole.high >= 1.0:
         return []
     return [
-        f"The jobs ran faster in the mix than alone ({format_ratio(whole.low)} to {format_ratio(whole.high)}): "
+        "The jobs ran faster in the mix than alone "
+        f"({format_ratio(whole.low)} to {format_ratio(whole.high)}): "
         "something slowed the times alone."
     ]
 
@@ -77,5 +78,6 @@ def _bursting(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[s
     where = "behind a network" if elsewhere else "of a virtual machine"
     return [
         f"The storage is {where}: a cache or a burst credit that is not visible from here may serve "
-        f"a load for {format_seconds(longest)}. A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
+        f"a load for {format_seconds(longest)}. "
+        f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
     ]
