@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.others import MOST_FOREIGN_RATIO
 from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
+from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.model.qualification import Answer, AnswerRule, Figures
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
