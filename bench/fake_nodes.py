@@ -25,7 +25,6 @@ from mawl.cluster.words import (
     Seen,
     to_node,
 )
-from mawl.model.options import ROLES, StartMode
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.model.usage import Usage
@@ -33,6 +32,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener, Status
+from mawl.spec.options import ROLES, StartMode
 from mawl.store.folder import RunWriter
 from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, PLAN
 

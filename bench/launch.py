@@ -15,8 +15,8 @@ from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
 from mawl.launch.client import Launcher
 from mawl.launch.setup import THREAD_VARIABLES
 from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Reaped, Release, Start, Started
-from mawl.model.options import Options
 from mawl.plan.catalogue import CATALOGUE
+from mawl.spec.options import Options
 
 NAME = "launch"
 

@@ -16,8 +16,8 @@ from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import find_compiler, library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
-from mawl.model.options import ROLES
 from mawl.runner.counting import SHARED_MEMORY
+from mawl.spec.options import ROLES
 
 NAME = "preload"
 

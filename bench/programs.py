@@ -32,11 +32,11 @@ from mawl.datagen.generate import TableRequest, generate
 from mawl.measure import step as step_module
 from mawl.measure.snapshot import Snapshots
 from mawl.model.messages import Assignment, FromLauncher, StepEnded
-from mawl.model.options import Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.programs.checks import RowSample, StrictOrder, TableSum
 from mawl.programs.execute import execute
+from mawl.spec.options import Options
 from mawl.tables import arrow, source
 
 NAME = "programs"

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from bench.harness import Result, at_most
 from mawl.errors import RunFailedError
-from mawl.model.options import ROLES, Options
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
 from mawl.simulation.activity import Calibration
@@ -22,6 +21,7 @@ from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec.options import ROLES, Options
 
 NAME = "simulation"
 

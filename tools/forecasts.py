@@ -18,12 +18,12 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.lab import LabRecord
-from mawl.model.options import Options
 from mawl.simulation.against import beside
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
+from mawl.spec.options import Options
 from mawl.store import open_run
 from mawl.units import format_rate, format_seconds, parse_size
 

@@ -17,7 +17,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
-from mawl.model.options import ROLES
 from mawl.model.schema import schema_of
 from mawl.model.summary.summary import Summary
 from mawl.plan.catalogue import CATALOGUE
@@ -29,7 +28,7 @@ from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.reporters.qualification import schema as qualification_schema
-from mawl.spec.options import PLAIN_OPTIONS, SIZE_OPTIONS, Options
+from mawl.spec.options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.spec.settings import FileSettings
 from mawl.store.layout import FORMAT_VERSION
 from mawl.units import format_bytes, format_memory

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.model.options import Role
+from mawl.spec.options import Role
 from mawl.store import open_run
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mawl.commands.demo import first_screen, qualify_command
-from mawl.model.options import Role
+from mawl.spec.options import Role
 from tests.fakes.qualifications import choice
 
 ROLES: dict[Role, list[str]] = {"data": ["/a b"], "work": ["/w"], "util": ["/u"]}

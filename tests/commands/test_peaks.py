@@ -10,12 +10,12 @@ import pytest
 
 from mawl.commands import peaks
 from mawl.commands.peaks import Peaks, peaks_of
-from mawl.model.options import MIB
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.solo import kind_of
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
+from mawl.spec.options import MIB
 
 
 def planned(program: str = "wide_sort") -> Plan:

@@ -11,7 +11,7 @@ from mawl.campaigns.search.space import NAMES, setup_of, with_setup
 from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
 from mawl.commands.search_space import checked_space, effect_of
-from mawl.model.options import ROLES
+from mawl.spec.options import ROLES
 
 BASELINE = (
     "mixed20",

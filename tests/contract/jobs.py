@@ -25,10 +25,10 @@ from mawl.model.messages import (
     decode_from_launcher,
     line,
 )
-from mawl.model.options import Options
 from mawl.model.records import Answer, StepRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
+from mawl.spec.options import Options
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 

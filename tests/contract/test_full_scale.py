@@ -12,7 +12,6 @@ import pytest
 from mawl.datagen.build import PARTIAL, Task, build_part, is_intact
 from mawl.datagen.dial import filled_bytes
 from mawl.datagen.slots import Slot
-from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.inputs import INPUTS
 from mawl.plan.scale import SCALES, scaled_options
@@ -22,6 +21,7 @@ from mawl.programs.partitions import partition_count, rows_in
 from mawl.programs.row_file import RowFile
 from mawl.programs.rows import memory
 from mawl.programs.text_records import read_records
+from mawl.spec.options import MIB, Options
 from mawl.tables.arrow import batch_rows, parts, read_batches
 from mawl.tables.direct import DirectIo
 

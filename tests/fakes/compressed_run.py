@@ -13,7 +13,7 @@ from mawl.model.compressibility import (
     Share,
     VolumeSaving,
 )
-from mawl.model.options import Role
+from mawl.spec.options import Role
 from tests.fakes.stored_run import START
 
 

@@ -10,9 +10,9 @@ import msgspec
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.analysis.series import Samples
 from mawl.model.cluster import StorageRun
-from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
+from mawl.spec.options import ROLES
 from mawl.store.columns import to_table
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, Rate, sample_rows

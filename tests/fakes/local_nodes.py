@@ -8,9 +8,9 @@ from typing import Any
 
 from mawl.cluster import agent
 from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
-from mawl.model.options import StartMode
 from mawl.model.records import JobRecord
 from mawl.runner.request import Listener, Status
+from mawl.spec.options import StartMode
 
 
 class LocalLink(Link):

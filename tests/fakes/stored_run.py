@@ -8,7 +8,6 @@ from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import Change
 from mawl.model.dirty import DirtyPages
 from mawl.model.followed import spent, waits_of
-from mawl.model.options import ROLES, Options
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.role_io import IoByRole, RoleIo
 from mawl.model.run import (
@@ -22,6 +21,7 @@ from mawl.model.run import (
     WorkloadFacts,
 )
 from mawl.model.usage import Usage
+from mawl.spec.options import ROLES, Options
 from mawl.store.folder import RunWriter
 
 START = 1_767_254_400.0  # 2026-01-01T08:00:00Z

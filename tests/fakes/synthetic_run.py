@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from mawl.model.options import ROLES
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
+from mawl.spec.options import ROLES
 from mawl.store.columns import SCHEMAS, to_table
 from mawl.store.facts import write_facts
 from mawl.store.parquet import write_parquet

@@ -14,8 +14,8 @@ from mawl.config.tuning import SHIPPED as TUNING
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.cluster import StorageRun
-from mawl.model.options import Options
 from mawl.plan.workload import SHIPPED
+from mawl.spec.options import Options
 from mawl.store.campaign import write_campaign
 from mawl.store.facts import read_facts, write_facts
 from mawl.store.layout import NODES

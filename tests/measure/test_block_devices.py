@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.block_devices import volume_facts
-from mawl.model.options import Role
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import Role
 from tests.fakes.tree import plant
 
 

@@ -9,13 +9,13 @@ import sys
 import msgspec
 import pytest
 
-from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import make_plan
+from mawl.spec.options import MIB, Options
 
 GB = 10**9
 

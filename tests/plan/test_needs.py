@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.model.options import MIB
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import JOB_PAGES_BYTES, MEASURED_MARGIN, SPACE_MARGIN, ZYGOTE_BYTES, needs
 from mawl.plan.solo import JobKind, kinds
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
+from mawl.spec.options import MIB
 from mawl.store.peaks import Peak
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.model.options import Options
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
+from mawl.spec.options import Options
 
 
 def job(name: str, stage: int = 1, after: tuple[str, ...] = (), delay: float = 0.0) -> JobPlan:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.model.options import ROLES
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.rotation import _after, _files, turns
 from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.spec.options import ROLES
 
 
 @pytest.fixture(scope="module")

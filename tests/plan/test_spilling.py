@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.model.options import Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program, Step
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.programs.partitions import partition_count
+from mawl.spec.options import Options
 
 SPILLING = sorted(
     name for name, program in CATALOGUE.items() if any(part.role == "util" for part in program.temporaries)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mawl.model.options import MIB, Options
 from mawl.plan.catalogue.customer_profile import HOUSEHOLD_ROWS, SEGMENTS
 from mawl.programs import customer_profile
 from mawl.programs.groups import group_means
 from mawl.programs.profile_table import household, make_rows, members
 from mawl.programs.regression import LeastSquares
+from mawl.spec.options import MIB, Options
 from mawl.tables import arrow
 from mawl.tables.arrow import TableWriter
 from tests.contract.jobs import Job, assign, run_here

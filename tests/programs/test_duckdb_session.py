@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from mawl.model.options import MIB, Options
 from mawl.programs.duckdb_session import session
+from mawl.spec.options import MIB, Options
 
 
 def test_limits_are_the_jobs(tmp_path: Path) -> None:

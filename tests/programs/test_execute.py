@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_info
 
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.model.messages import Answered, Failed, FromLauncher, StepEnded
-from mawl.model.options import Options
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.execute import execute
+from mawl.spec.options import Options
 from tests.contract.jobs import assign
 
 Run = Callable[[JobContext], Answer]

@@ -11,8 +11,8 @@ import pytest
 
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.model.messages import Assignment, Failed, line
-from mawl.model.options import MIB, Options
 from mawl.programs import failures
+from mawl.spec.options import MIB, Options
 from tests.contract.jobs import assign
 
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from mawl.measure.step import StepRecorder
-from mawl.model.options import MIB, Options
 from mawl.programs.context import JobContext
 from mawl.programs.duckdb_session import session
 from mawl.programs.moments import Profile, class_rows, moments_by, total, total_rows
+from mawl.spec.options import MIB, Options
 from tests.contract.jobs import assign
 
 OPTIONS = Options(memsize_bytes=64 * MIB)

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import random_access as declared
 from mawl.plan.programs import OwnRows
 from mawl.programs import random_access
 from mawl.programs.lanes import Lanes
 from mawl.programs.pages import Lane, PageFile
 from mawl.programs.random_access import _Table
+from mawl.spec.options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import rejected

@@ -10,11 +10,11 @@ import pytest
 
 from mawl.errors import DamagedTableError
 from mawl.measure.step import StepRecorder
-from mawl.model.options import MIB, Options
 from mawl.programs.context import JobContext
 from mawl.programs.partitions import Distributor, partition_count, read_chunks, read_rows, room_rows
 from mawl.programs.rows import Records, memory
 from mawl.programs.sorting import KeyRanges, KeySample, distribute, paired, sorted_batches
+from mawl.spec.options import MIB, Options
 from mawl.tables import arrow
 from tests.contract.jobs import assign
 

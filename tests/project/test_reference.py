@@ -9,10 +9,10 @@ import pytest
 
 from mawl.commands.main import VERBS
 from mawl.model.metrics import METRICS
-from mawl.model.options import Options
 from mawl.model.thresholds import THRESHOLDS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
+from mawl.spec.options import Options
 from tools import markdown, reference
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.dirty import Sync, dirty_of, machine_dirty_bytes
-from mawl.model.options import ROLES
 from mawl.runner.clean_start import CleanStart
 from mawl.runner.request import AtOnce
 from mawl.runner.restrict import Restriction
+from mawl.spec.options import ROLES
 from mawl.volumes import Volumes
 from tests import needs
 

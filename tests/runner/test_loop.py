@@ -11,7 +11,6 @@ import pytest
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.process import ProcessSampler
 from mawl.model.messages import Release, Start, Stop
-from mawl.model.options import ROLES, OnFailure, Role, StartMode
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -20,6 +19,7 @@ from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Opening, RunRequest, Status
 from mawl.runner.sampling import Sampling
+from mawl.spec.options import ROLES, OnFailure, Role, StartMode
 from mawl.spec.record import RunSpec
 from mawl.store import open_run
 from mawl.store.folder import RunWriter

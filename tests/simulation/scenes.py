@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mawl.model.options import Options, Role
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import Outcome
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec.options import Options, Role
 
 MB = 1e6
 

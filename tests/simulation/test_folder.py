@@ -10,7 +10,6 @@ import pytest
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.model.options import ROLES
 from mawl.model.run import NodeFacts
 from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
@@ -23,6 +22,7 @@ from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
+from mawl.spec.options import ROLES
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from mawl.model.options import MIB, Options
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.simulation.page_cache import WriteBack
 from mawl.simulation.reach import Reach, reach_of
+from mawl.spec.options import MIB, Options
 from tools import mix
 
 GIB = 2.0**30

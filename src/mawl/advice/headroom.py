@@ -12,7 +12,7 @@ from mawl.analysis.ports import used_by_port
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges, rates
-from mawl.model.options import ROLES
+from mawl.spec.options import ROLES
 from mawl.units import format_memory
 
 PATH = "limit.headroom"

@@ -19,8 +19,8 @@ from mawl.analysis.series import Floats, Samples, averaged, gained, wrap_of
 from mawl.analysis.states import states
 from mawl.analysis.throughput import device_counters
 from mawl.analysis.windows import Rates
-from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
+from mawl.spec.options import ROLES
 
 LONGEST_STEP_SECONDS = 10.0
 LONGEST_STEP_RATIO = 3.0

@@ -9,10 +9,10 @@ from mawl.analysis.capability import figures_of, nearest, words_of
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import Counters, side_in_time
 from mawl.analysis.windows import Windows
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Pattern, Probe, ProbeTarget, ProbeTest
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.options import ROLES, Role
 from mawl.units import format_instant
 
 PATH = "storage.by_role.*"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mawl.analysis.comparison.places import named, place_changes, role_changes
 from mawl.analysis.comparison.sides import Side, at, centre, change
 from mawl.model.lab import ClaimFound, ClaimSpec, LabFound, LabRecord, PairFound, VerdictFound, VerdictSpec
-from mawl.model.options import ROLES
+from mawl.spec.options import ROLES
 
 LEAST_CHANGE_RATIO = 0.02
 """A single run a side that differs by less is not said to differ."""

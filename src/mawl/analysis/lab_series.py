@@ -8,7 +8,7 @@ from math import fsum
 from mawl.analysis.comparison.sides import Side, at, change
 from mawl.model.lab import ArmRun
 from mawl.model.lab_series import SeriesFound, SeriesSpec, StepFound
-from mawl.model.options import Role
+from mawl.spec.options import Role
 from mawl.units import format_change, format_rate, format_ratio
 
 KNEE_SHARE = 0.5

@@ -20,9 +20,9 @@ from mawl.analysis.series import Samples
 from mawl.analysis.states import states
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
-from mawl.model.options import ROLES
 from mawl.model.ports import PortKind
 from mawl.model.run import RunFacts
+from mawl.spec.options import ROLES
 
 PLACES = (*ROLES, "other")
 """Where jobs may be blocked: in I/O of a role, or elsewhere."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mawl.analysis.blocks import Block, Missing
 from mawl.analysis.gains import amount
 from mawl.analysis.series import Samples
-from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.options import ROLES, Role
 
 PATH = "io.devices_by_role"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mawl.analysis.blocks import Block, Missing, ratio
-from mawl.model.options import Role
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
+from mawl.spec.options import Role
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
 

@@ -16,10 +16,10 @@ from mawl.analysis.turns import evened
 from mawl.analysis.unended import CUT, line_of
 from mawl.analysis.windows import Windows, windows_of
 from mawl.errors import UnreadableRunError
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.options import ROLES, Role
 from mawl.store import Run
 
 TABLES = ("steps", "samples", "events")

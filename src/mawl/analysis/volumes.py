@@ -10,10 +10,10 @@ import numpy as np
 from mawl.analysis.blocks import Block, Missing, ratio
 from mawl.analysis.gains import amount
 from mawl.analysis.series import Samples
-from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.options import ROLES, Role
 
 NOT_COUNTED = "bytes by volume were not counted (format 1.1, no counters, or above 95 directories)"
 NOT_SEEN = "the run holds no samples of the space that its files took"

@@ -38,7 +38,6 @@ from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import space_of
-from mawl.model.options import ROLES, Role, StartMode
 from mawl.model.records import JobRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
@@ -48,6 +47,7 @@ from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.spec.answer import Failure
+from mawl.spec.options import ROLES, Role, StartMode
 from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
 

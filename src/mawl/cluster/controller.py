@@ -20,7 +20,6 @@ from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
 from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.model.options import Role
 from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -29,7 +28,7 @@ from mawl.plan.write import nodes_toml
 from mawl.runner.facts import planned_jobs
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener, Status
-from mawl.spec.options import OnLostNode
+from mawl.spec.options import OnLostNode, Role
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.store.layout import NODES, PLAN

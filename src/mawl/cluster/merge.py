@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from mawl.model.cluster import NodeRun, StorageRun
-from mawl.model.options import ROLES
 from mawl.model.run import (
     CacheFacts,
     LoadBefore,
@@ -20,6 +19,7 @@ from mawl.model.run import (
 )
 from mawl.model.usage import Usage
 from mawl.plan.workload import Plan
+from mawl.spec.options import ROLES
 
 SEVERAL = "it differs from node to node: see each node's own run under nodes"
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from mawl.cluster.words import Looked, Seen
 from mawl.errors import UnsuitableMachineError
-from mawl.model.options import Role
 from mawl.plan.needs import TableNeed
+from mawl.spec.options import Role
 from mawl.units import format_bytes
 
 Tokens = Mapping[str, str]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.options import Role
 from mawl.model.records import RunOutcome
 from mawl.plan.needs import TableNeed
 from mawl.plan.workload import Plan
 from mawl.runner.request import Status
 from mawl.spec.answer import Failure
+from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 
 

@@ -20,10 +20,10 @@ from mawl.commands.arguments import add_role_arguments, asked, volumes_of
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
-from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts
 from mawl.runner.counting import leftover_counters
 from mawl.runner.restrict import leftover_groups
+from mawl.spec.options import ROLES, Role
 from mawl.store.facts import read_facts
 from mawl.store.folder import unbegun_folders
 from mawl.units import format_bytes

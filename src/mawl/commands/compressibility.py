@@ -19,12 +19,12 @@ from mawl.commands.extras import installing
 from mawl.commands.output import write_text
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.compressibility import STORAGE_MODELS, Compressibility
-from mawl.model.options import ROLES, Role
 from mawl.probe.compressibility.codecs import CODECS, CodecKey, load
 from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
 from mawl.probe.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
 from mawl.reporters.compressibility import page
 from mawl.reporters.json import render
+from mawl.spec.options import ROLES, Role
 from mawl.units import format_memory, parse_size
 
 NAME = "compressibility"

@@ -28,9 +28,9 @@ from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html, named
 from mawl.commands.qualify_shown import Progress
 from mawl.errors import MawlError, RunFailedError
-from mawl.model.options import ROLES, Role
 from mawl.model.qualification import Asked, Choice
 from mawl.spec.answer import Task
+from mawl.spec.options import ROLES, Role
 from mawl.store import open_run
 from mawl.store.files import replace_link
 from mawl.store.layout import LATEST

@@ -36,10 +36,10 @@ from mawl.measure.suitability import (
     noise_checks,
     worst,
 )
-from mawl.model.options import Role, VolumeOrder
 from mawl.plan.asked import plan_of
 from mawl.plan.needs import Needs
 from mawl.runner.before import larger_limit
+from mawl.spec.options import Role, VolumeOrder
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory
 from mawl.volumes import INPUTS

@@ -19,8 +19,8 @@ from mawl.errors import UsageError
 from mawl.importers.build import Imported, Request, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
-from mawl.model.options import ROLES, Role
 from mawl.reporters.json import render
+from mawl.spec.options import ROLES, Role
 from mawl.store.files import lies_in
 from mawl.units import counted_noun
 

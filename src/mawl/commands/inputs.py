@@ -8,10 +8,10 @@ import time
 from typing import TextIO
 
 from mawl.datagen.generate import Progress
-from mawl.model.options import VolumeOrder
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
 from mawl.runner.inputs import Inputs, make_inputs
+from mawl.spec.options import VolumeOrder
 from mawl.units import format_bytes
 from mawl.volumes import Volumes
 

@@ -6,9 +6,9 @@ import shutil
 import sys
 from typing import TextIO
 
-from mawl.model.options import StartMode
 from mawl.model.records import JobRecord
 from mawl.runner.request import Listener, Status
+from mawl.spec.options import StartMode
 from mawl.units import format_rate, format_seconds
 
 PLAIN_SECONDS = 5.0

@@ -27,7 +27,6 @@ from mawl.commands.arguments import add_role_arguments, settings
 from mawl.errors import MawlError
 from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
-from mawl.model.options import Role
 from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
@@ -38,6 +37,7 @@ from mawl.reporters.tables import io_totals
 from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, Measured, measure_command
 from mawl.runner.storage_around import Storage
+from mawl.spec.options import Role
 from mawl.units import format_bytes, format_seconds
 
 NAME = "measure"

@@ -10,13 +10,13 @@ from typing import Any
 
 from mawl.commands.arguments import add_options, add_workload_arguments, asked
 from mawl.commands.peaks import Peaks
-from mawl.model.options import ROLES
 from mawl.plan.asked import plan_of
 from mawl.plan.needs import Needs
 from mawl.plan.programs import Direction
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.before import larger_limit
+from mawl.spec.options import ROLES
 from mawl.units import format_bytes, format_memory
 
 NAME = "plan"

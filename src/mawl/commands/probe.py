@@ -25,7 +25,6 @@ from mawl.commands.probe_system import check_system_file, write_described
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe
 from mawl.probe.choice import (
     DEFAULT_FILE_BYTES,
@@ -43,6 +42,7 @@ from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
 from mawl.reporters import json
 from mawl.reporters.probe import render
+from mawl.spec.options import ROLES, Role
 from mawl.spec.settings import Settings
 from mawl.store import locate
 from mawl.store.layout import PROBE

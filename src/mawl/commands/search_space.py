@@ -9,9 +9,9 @@ import msgspec
 
 from mawl.campaigns.search.space import Space, load_space, setup_of, space_of, with_setup
 from mawl.errors import UsageError
-from mawl.model.options import Role
 from mawl.model.search import OBJECTIVES, ObjectiveName
 from mawl.plan.asked import plan_of
+from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 
 Values = dict[str, list[int | str]]

@@ -15,7 +15,7 @@ from mawl.errors import UsageError
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.options import Role
+from mawl.spec.options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run

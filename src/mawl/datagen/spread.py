@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.datagen.construction import TableRequest
-from mawl.model.options import VolumeOrder
 from mawl.plan.inputs import INPUTS
 from mawl.plan.tables import InputTable
+from mawl.spec.options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.volumes import choose
 

@@ -18,8 +18,8 @@ from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.refusals import refusal
 from mawl.importers.registry import IMPORTERS
 from mawl.importers.sources import Source, find_files
-from mawl.model.options import Role
 from mawl.model.run import Skipped, SourceFacts
+from mawl.spec.options import Role
 from mawl.store.whole import WholeRunWriter
 from mawl.units import counted_noun
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from mawl.errors import UsageError
-from mawl.model.options import ROLES, Role
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import ROLES, Role
 
 MOST_NAMED = 10
 

@@ -12,9 +12,9 @@ from mawl.formats.lines import one_line
 from mawl.importers.collected import Collected
 from mawl.importers.device_roles import volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
-from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
+from mawl.spec.options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
 
 MOST_TESTS = 20

@@ -16,12 +16,11 @@ from mawl.lab.speed import Cap, DiskModel, Size
 from mawl.model.lab import ClaimSpec, VerdictSpec
 from mawl.model.lab_savings import SavingSpec
 from mawl.model.lab_series import FindingSpec, ProgramsSpec, SeriesSpec
-from mawl.model.options import ROLES, CacheMode, Role
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import load_workload
 from mawl.spec import toml
-from mawl.spec.options import parse_options
+from mawl.spec.options import ROLES, CacheMode, Role, parse_options
 from mawl.units import parse_size
 
 SHIPPED = Path(__file__).parent / "beds"

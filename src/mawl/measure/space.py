@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.model.options import Role
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import Role
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import Role
+from mawl.spec.options import Role
 
 Direction = Literal["higher", "lower", "alike"]
 

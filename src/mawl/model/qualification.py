@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 
 from mawl.model.campaign import CampaignMachine
-from mawl.model.options import Role, VolumeOrder
 from mawl.model.records import RunOutcome
+from mawl.spec.options import Role, VolumeOrder
 
 QUALIFICATION_FORMAT_VERSION = "1.0"
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import ROLES, Role
+from mawl.spec.options import ROLES, Role
 
 FileRole = Literal["data", "work", "util", "other"]
 FILE_ROLES: tuple[FileRole, ...] = (*ROLES, "other")

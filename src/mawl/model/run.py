@@ -17,11 +17,11 @@ from mawl.model.dirty import DirtyPages
 from mawl.model.figure import block, count, flag, listing, seconds, share, size, text
 from mawl.model.inventory import Inventory
 from mawl.model.metric import CACHE, CPU_ACCOUNT, FACTS, HOST_ROLES, LOSSES, OPTIONS, PLAN, VOLUME_SPACE
-from mawl.model.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
+from mawl.spec.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.spec.record import RunSpec
 
 RunKind = Literal["measured", "imported", "simulated"]

@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 import msgspec
 
-from mawl.model.options import ROLES, Role
 from mawl.plan.command import undeclared
 from mawl.plan.entry import program_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.solo import JobKind, is_of_catalogue, kind_of
 from mawl.plan.workload import JobPlan, Plan
+from mawl.spec.options import ROLES, Role
 from mawl.store.peaks import Peak
 
 ZYGOTE_BYTES = 256 * 2**20

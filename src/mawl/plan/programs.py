@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import Options, Role
 from mawl.model.records import ProgramClass, StepKind
 from mawl.plan.tables import InputTable
+from mawl.spec.options import Options, Role
 
 Direction = Literal["read", "written"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from mawl.model.options import OnFailure
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
+from mawl.spec.options import OnFailure
 
 State = Literal["waiting", "running", "ended_well", "ended_badly", "skipped"]
 

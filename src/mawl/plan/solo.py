@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.model.options import Options
 from mawl.plan.command import Command
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
+from mawl.spec.options import Options
 
 
 class JobKind(NamedTuple):

@@ -11,7 +11,6 @@ from typing import TypeVar
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError, meant
-from mawl.model.options import Options
 from mawl.model.records import ProgramClass
 from mawl.plan.command import Command, default_name
 from mawl.plan.command_keys import check_commands, command_of, users_entry, with_command
@@ -21,7 +20,7 @@ from mawl.plan.scale import scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.width import widest
 from mawl.spec import toml
-from mawl.spec.options import parse_options
+from mawl.spec.options import Options, parse_options
 from mawl.spec.record import DEFAULT_SAVING, DEFAULT_SEED
 
 Number = TypeVar("Number", int, float)

@@ -7,9 +7,9 @@ from typing import Any
 
 import tomli_w
 
-from mawl.model.options import Options
 from mawl.plan.command import Command
 from mawl.plan.workload import JobPlan, Plan
+from mawl.spec.options import Options
 
 HEADER = (
     "# The exact plan of a run, written by mawl: replicas, sizes and options of every job are explicit.\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mawl.errors import MawlError, WrongAnswerError, cure_of, out_of_inodes
 from mawl.model.messages import Assignment
-from mawl.model.options import ROLES, Role
+from mawl.spec.options import ROLES, Role
 from mawl.units import format_memory
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)

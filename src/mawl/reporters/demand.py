@@ -6,9 +6,9 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
-from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figures
+from mawl.spec.options import ROLES
 from mawl.units import format_memory, format_percent, format_rate
 
 Block = dict[str, Any]

@@ -7,9 +7,9 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
-from mawl.model.options import ROLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
+from mawl.spec.options import ROLES
 from mawl.units import format_bytes, format_latency, format_percent, format_ratio, format_seconds
 
 Block = dict[str, Any]

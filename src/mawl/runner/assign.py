@@ -9,11 +9,11 @@ import msgspec
 
 from mawl.errors import MawlError
 from mawl.model.messages import Assignment
-from mawl.model.options import Role
 from mawl.model.records import JobRecord
 from mawl.plan.workload import JobPlan
 from mawl.programs.failures import not_made_sentence
 from mawl.runner.request import RunRequest
+from mawl.spec.options import Role
 from mawl.volumes import Volumes, choose
 
 

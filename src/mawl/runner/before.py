@@ -8,9 +8,9 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.machine import read_machine
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems
-from mawl.model.options import VolumeOrder
 from mawl.model.run import FreeSpace, LoadBefore
 from mawl.plan.needs import Needs
+from mawl.spec.options import VolumeOrder
 from mawl.units import format_memory, whole_mib
 from mawl.volumes import Volumes
 

@@ -10,9 +10,9 @@ from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
 from mawl.measure.page_cache import Residency, drop, drop_machine_wide, keeps, load, residency
 from mawl.measure.preload.build import library
-from mawl.model.options import CacheMode, Role
 from mawl.model.run import CacheFacts
 from mawl.runner.request import RunRequest
+from mawl.spec.options import CacheMode, Role
 from mawl.units import format_bytes
 from mawl.volumes import Volumes
 

@@ -9,8 +9,8 @@ import msgspec
 
 from mawl.measure.dirty import Sync, dirty_of, machine_dirty_bytes, removed_unwritten_bytes
 from mawl.model.dirty import DirtyPages
-from mawl.model.options import ROLES
 from mawl.runner.request import Opening
+from mawl.spec.options import ROLES
 from mawl.volumes import Volumes
 
 

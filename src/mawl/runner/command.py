@@ -18,12 +18,12 @@ from mawl.launch.client import Launcher
 from mawl.launch.job import EXIT_NOT_STARTED
 from mawl.measure.processes import descendants, signal_all
 from mawl.model.messages import Assignment, Failed, Forked, Ready, Reaped, Start, Started
-from mawl.model.options import Options, Role
 from mawl.model.records import JobRecord
 from mawl.model.usage import Usage, difference
 from mawl.runner.counting import MEASURE_PREFIX, Counting
 from mawl.runner.job_io import first_thread_of, own_io, run_delay_of
 from mawl.runner.storage_around import Storage, StorageAround
+from mawl.spec.options import Options, Role
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 JOB = "command"

@@ -17,7 +17,6 @@ from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_records import PerformanceNote
 from mawl.formats.saslog_steps import step_of
 from mawl.model.messages import Assignment, Failed, Forked, FromLauncher, Reaped, Start, Started
-from mawl.model.options import Role
 from mawl.model.records import JobOutcome, JobRecord, StepRecord
 from mawl.model.usage import Usage, total
 from mawl.plan.command import Command, filled
@@ -26,6 +25,7 @@ from mawl.plan.workload import JobPlan
 from mawl.runner.counting import JobCount
 from mawl.runner.job import JobRun
 from mawl.runner.sampling import Sampling
+from mawl.spec.options import Role
 from mawl.store.layout import KEPT_LOG
 from mawl.volumes import choose
 

@@ -6,12 +6,12 @@ import time
 from random import Random
 
 from mawl.model.compressibility import Compressibility
-from mawl.model.options import Role
 from mawl.plan.needs import needs
 from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, by_role, volume_saving
 from mawl.probe.compressibility.population import Population
 from mawl.probe.compressibility.watch import RUN_FIGURES, Watch
 from mawl.runner.request import RunRequest
+from mawl.spec.options import Role
 from mawl.volumes import MARK, Volumes
 
 TEMPORARY: tuple[Role, ...] = ("work", "util")

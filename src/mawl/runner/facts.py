@@ -15,12 +15,12 @@ from mawl.measure.ports import ports
 from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import with_space
 from mawl.measure.topology import read_topology
-from mawl.model.options import ROLES
 from mawl.model.run import CacheFacts, NodeFacts, Phases, PlannedJob, RunFacts, WorkloadFacts
 from mawl.plan.programs import Program
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
+from mawl.spec.options import ROLES
 from mawl.volumes import Volumes
 
 SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")

@@ -11,10 +11,10 @@ from mawl.datagen.generate import Generated, Progress, TableRequest, generate
 from mawl.datagen.spread import spread_tables
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.space import file_systems
-from mawl.model.options import VolumeOrder
 from mawl.plan.inputs import INPUTS
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed
 from mawl.plan.workload import Plan
+from mawl.spec.options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.units import format_bytes
 from mawl.volumes import INPUTS as INPUTS_DIRECTORY

@@ -9,7 +9,6 @@ import msgspec
 from mawl.measure.preload.ledger import START, Entry
 from mawl.model.followed import Look, spent, waits_of, waits_without_io
 from mawl.model.messages import Reaped, Started
-from mawl.model.options import ROLES
 from mawl.model.records import StepRecord
 from mawl.model.role_io import (
     IoByRole,
@@ -23,6 +22,7 @@ from mawl.model.role_io import (
 )
 from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
+from mawl.spec.options import ROLES
 from mawl.units import format_bytes
 
 UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17

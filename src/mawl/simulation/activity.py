@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mawl.model.options import ROLES, Options, Role
 from mawl.simulation.demand import Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec.options import ROLES, Options, Role
 
 USUAL_REQUEST_BYTES = Options().bufsize_bytes
 """Where request sizes were not measured."""

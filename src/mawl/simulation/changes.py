@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mawl.errors import UsageError
-from mawl.model.options import ROLES
 from mawl.simulation.system import Device, System
+from mawl.spec.options import ROLES
 from mawl.units import parse_size
 
 OF_NODES = {

@@ -9,10 +9,10 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from mawl.errors import UsageError
-from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.role_io import RoleIo, typical
 from mawl.model.usage import Usage
+from mawl.spec.options import ROLES, Role
 from mawl.store import Run
 
 Direction = Literal["read", "write"]

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.errors import MawlError
-from mawl.model.options import Role
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import LEAST_SECONDS, Activity
 from mawl.simulation.recording import CHANNELS, WAITERS, Recording, channels_of, waiters_of
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
+from mawl.spec.options import Role
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 from mawl import __version__
 from mawl.errors import UsageError
 from mawl.model.cluster import NodeRun, StorageRun
-from mawl.model.options import ROLES
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.workload import Plan
@@ -24,6 +23,7 @@ from mawl.simulation.records import records_of
 from mawl.simulation.samples import Server, samples_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
+from mawl.spec.options import ROLES
 from mawl.store.columns import to_table
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, sync_directory

@@ -9,7 +9,6 @@ from typing import Any
 
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
@@ -22,6 +21,7 @@ from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import System, faster
+from mawl.spec.options import ROLES
 
 
 @dataclass(frozen=True, kw_only=True)

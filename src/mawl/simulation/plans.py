@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import MawlError, UsageError
-from mawl.model.options import Options
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -20,6 +19,7 @@ from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
 from mawl.simulation.demand import Demand, JobDemand
 from mawl.simulation.scaling import scaled
 from mawl.spec import toml
+from mawl.spec.options import Options
 from mawl.store import Run
 from mawl.store.layout import PLAN
 

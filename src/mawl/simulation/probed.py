@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from mawl.analysis.capability import comparable, figures_of
 from mawl.errors import UsageError
-from mawl.model.options import ROLES
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
 from mawl.model.run import RunFacts
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import RESERVED, Device, NodeKind, System, spinning_streams_of
+from mawl.spec.options import ROLES
 
 ASSUMED_MEMORY_BYTES = 2**34
 """Of a node that does not say its memory."""

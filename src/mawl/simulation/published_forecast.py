@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from mawl.analysis.timeline import SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO
 from mawl.analysis.windows import window_seconds
-from mawl.model.options import ROLES, Role
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program, Step
 from mawl.plan.workload import Plan, load_workload, make_plan
@@ -34,6 +33,7 @@ from mawl.simulation.published_system import (
 from mawl.simulation.recording import Recording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run
+from mawl.spec.options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.options import Role
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec import toml
+from mawl.spec.options import Role
 
 SHIPPED = Path(__file__).parent / "published"
 ASSUMED = "assumed"

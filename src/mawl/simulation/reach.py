@@ -12,13 +12,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mawl.model.options import Role
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import ZYGOTE_BYTES
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.page_cache import PageCache, WriteBack, blocks_of
+from mawl.spec.options import Role
 
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.model.options import ROLES, Role
 from mawl.simulation.activity import Activity
 from mawl.simulation.resources import Resources
+from mawl.spec.options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord, StepKind, StepRecord
 from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
 from mawl.model.usage import Usage, total
 from mawl.simulation.activity import USUAL_REQUEST_BYTES
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
 from mawl.simulation.engine import JobRun, StepRun
+from mawl.spec.options import ROLES, Role
 
 KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": "data"}
 """Kinds of steps that the records keep; any other is a procedure."""

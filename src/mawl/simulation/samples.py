@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.options import ROLES
 from mawl.simulation.engine import Outcome
+from mawl.spec.options import ROLES
 from mawl.store.columns import INSTANT, SCHEMAS
 
 Floats = NDArray[np.float64]

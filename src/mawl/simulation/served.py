@@ -16,9 +16,9 @@ from mawl.analysis.series import Samples
 from mawl.analysis.storage_servers import device_rates, network_rates
 from mawl.analysis.throughput import fuse_roles
 from mawl.analysis.windows import Rates
-from mawl.model.options import ROLES, Role
 from mawl.model.run import RunFacts
 from mawl.simulation.demand import Demand, Direction, Flow, JobDemand, StepDemand
+from mawl.spec.options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

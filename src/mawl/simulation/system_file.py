@@ -15,9 +15,9 @@ import msgspec
 import tomli_w
 
 from mawl.errors import InvalidFileError, UsageError
-from mawl.model.options import Role
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec import toml
+from mawl.spec.options import Role
 from mawl.units import parse_size
 
 Amount = float | str

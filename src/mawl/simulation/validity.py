@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mawl.model.options import ROLES, Role
 from mawl.simulation.forecast import Base, Question
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
+from mawl.spec.options import ROLES, Role
 from mawl.units import format_change
 
 LOW_RATIO = 0.85

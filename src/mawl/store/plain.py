@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from mawl.model.options import Options
 from mawl.model.run import RunFacts
+from mawl.spec.options import Options
 from mawl.store.layout import LARGEST_NUMBER
 from mawl.units import format_instant, parse_instant
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.model.options import ROLES, Role
 from mawl.plan.catalogue import CATALOGUE
+from mawl.spec.options import ROLES, Role
 
 SEED = "MAWL_TEST_SEED"
 

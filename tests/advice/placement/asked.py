@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mawl.advice.placement.demand import Demand
-from mawl.model.options import ROLES, Role
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import ROLES, Role
 from tests.fakes.probed import MB
 
 

@@ -12,12 +12,12 @@ import pytest
 from mawl.advice.placement.advise import advise, probed
 from mawl.analysis.view import RunView
 from mawl.errors import MawlError
-from mawl.model.options import ROLES, Role
 from mawl.model.placement_metrics import PLACEMENT_METRICS
 from mawl.model.probe import ProbeTarget
 from mawl.model.role_io import Waits
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.reporters.placement import render
+from mawl.spec.options import ROLES, Role
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
 from tests.fakes.stored_run import facts, jobs

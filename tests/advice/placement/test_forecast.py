@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from mawl.advice.placement.forecast import Course, Forecast
-from mawl.model.options import ROLES, Role
+from mawl.spec.options import ROLES, Role
 from tests.advice.placement.asked import demand, three
 from tests.fakes.probed import MB, target
 

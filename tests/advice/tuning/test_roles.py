@@ -10,8 +10,8 @@ from mawl.advice.tuning.check import Reading, check
 from mawl.advice.tuning.roles import volumes_of_roles, with_roles
 from mawl.config.tuning import profiles
 from mawl.model.inventory import Inventory
-from mawl.model.options import Role
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import Role
 
 
 def volume(role: Role, *disks: str, node: str = "n1") -> VolumeFacts:

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.campaigns.search.space import load_space, setup_of, space_of
 from mawl.errors import UsageError
-from mawl.model.options import Role
+from mawl.spec.options import Role
 
 
 def test_ranges_double_and_lists_are_as_written(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import MawlError, UsageError
-from mawl.model.options import Role
 from mawl.probe.compressibility.codecs import LZ4, Codec, CodecKey
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.population import Kind, Population
 from mawl.probe.compressibility.storage import Figure
+from mawl.spec.options import Role
 
 FIGURES = [Figure("plain", LZ4, 4096)]
 

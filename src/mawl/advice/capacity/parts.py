@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.options import ROLES
 from mawl.model.role_io import Waits
+from mawl.spec.options import ROLES
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):

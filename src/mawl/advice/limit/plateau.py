@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from mawl.advice.limit.rule import Line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.model.options import ROLES
 from mawl.model.thresholds import count_of, value_of
+from mawl.spec.options import ROLES
 from mawl.units import format_percent, format_rate, format_ratio
 
 NEAR_TOP_RATIO = value_of("limit.plateau.near_top_ratio")

@@ -12,8 +12,8 @@ from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.model.options import ROLES
 from mawl.model.thresholds import value_of
+from mawl.spec.options import ROLES
 
 RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
 

@@ -17,10 +17,10 @@ from mawl.advice.placement.proof import proof
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
 from mawl.errors import MawlError
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of, value_of
+from mawl.spec.options import ROLES, Role
 
 Block = dict[str, Any]
 

@@ -9,10 +9,10 @@ import msgspec
 
 from mawl.analysis.blocks import counted
 from mawl.errors import MawlError
-from mawl.model.options import ROLES, Role
 from mawl.model.records import JobRecord
 from mawl.model.role_io import RoleIo, sum_by_role
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.options import ROLES, Role
 
 
 class Demand(msgspec.Struct, frozen=True, kw_only=True):

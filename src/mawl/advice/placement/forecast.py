@@ -8,9 +8,9 @@ import msgspec
 
 from mawl.advice.placement.capability import Service, service
 from mawl.advice.placement.demand import Demand
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import ProbeTarget
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import ROLES, Role
 
 Placement = Mapping[Role, Sequence[int]]
 """The targets that hold a role, by their place in the list; its bytes lie evenly on them."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mawl.advice.placement.forecast import Placement
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
+from mawl.spec.options import ROLES, Role
 
 ROLE_OPTIONS = tuple(f"--{role}" for role in ROLES)
 OWN_OPTIONS = ("--output", "--probe")

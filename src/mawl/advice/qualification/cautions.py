@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mawl.advice.qualification.estimate import Estimate
-from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import value_of
+from mawl.spec.options import ROLES
 from mawl.units import format_percent, format_ratio, format_seconds
 
 BURST_SECONDS = value_of("qualification.burst_seconds")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mawl.model.options import ROLES
 from mawl.model.qualification import Change
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.system import System
 from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO, validity_of
+from mawl.spec.options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from mawl.model.options import Role
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import value_of
+from mawl.spec.options import Role
 
 Summary = Mapping[str, Any]
 

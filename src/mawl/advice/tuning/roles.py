@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from mawl.model.inventory import Figures, Inventory
-from mawl.model.options import ROLES
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import ROLES
 
 FAMILY = "roles"
 

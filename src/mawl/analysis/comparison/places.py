@@ -11,8 +11,8 @@ import msgspec
 from mawl.analysis.comparison.sides import Side, at, centre, change
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
-from mawl.model.options import ROLES, Role
 from mawl.model.thresholds import value_of
+from mawl.spec.options import ROLES, Role
 from mawl.units import format_latency, format_rate, format_seconds
 
 Verdict = Literal["more", "less", "not told apart", "not judged"]

@@ -25,10 +25,9 @@ from mawl.lab.command import own_environment
 from mawl.lab.fabric import SERVER
 from mawl.lab.together import calibrate_all
 from mawl.model.lab import ArmRun, LabRecord
-from mawl.model.options import ROLES, Role
 from mawl.plan.turns import workload_toml
 from mawl.spec.answer import Task
-from mawl.spec.options import parse_options
+from mawl.spec.options import ROLES, Role, parse_options
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.units import parse_size

@@ -25,7 +25,6 @@ from mawl.measure.page_cache import keeps
 from mawl.measure.preload.build import find_compiler
 from mawl.measure.space import file_systems, nearest
 from mawl.measure.suitability import Check, container_check, limit_checks, noise_checks
-from mawl.model.options import ROLES, Role
 from mawl.model.probe import Probe
 from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
@@ -38,6 +37,7 @@ from mawl.probe.place import Place
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
 from mawl.spec.answer import Task
+from mawl.spec.options import ROLES, Role
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.store.facts import read_facts, write_facts

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mawl.model.options import Role
+from mawl.spec.options import Role
 
 
 def own_directories(given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[str] | None]:

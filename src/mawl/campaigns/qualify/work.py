@@ -8,9 +8,9 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.options import Role
 from mawl.model.qualification import CacheMode, Fits
 from mawl.model.records import RunOutcome
+from mawl.spec.options import Role
 
 
 class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,8 +14,8 @@ from mawl.campaigns.search.space import Space, setup_of, with_setup
 from mawl.campaigns.series import Series, noted
 from mawl.errors import UnreadableRunError
 from mawl.model.campaign import Arm, Slot
-from mawl.model.options import Role
 from mawl.model.search import OBJECTIVES, Point, SearchRecord, point_words
+from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 

@@ -18,7 +18,6 @@ from mawl.campaigns.search.search import Found
 from mawl.campaigns.search.sequential import Look
 from mawl.campaigns.search.space import setup_of
 from mawl.errors import UsageError
-from mawl.model.options import Role
 from mawl.model.search import (
     OBJECTIVES,
     Objective,
@@ -29,6 +28,7 @@ from mawl.model.search import (
     SearchTrial,
 )
 from mawl.spec.files import FORMAT_VERSION, Origin
+from mawl.spec.options import Role
 from mawl.store.files import replace_file
 from mawl.units import format_instant
 

@@ -16,12 +16,11 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
-from mawl.model.options import ROLES, Role
 from mawl.model.search import Point, Value
 from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
 from mawl.spec import toml
 from mawl.spec.check import check
-from mawl.spec.options import parse_options
+from mawl.spec.options import ROLES, Role, parse_options
 from mawl.spec.record import RunSpec
 from mawl.spec.sources import OPTIONS
 from mawl.units import parse_size

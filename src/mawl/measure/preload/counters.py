@@ -33,8 +33,8 @@ from mawl.measure.preload.layout import (
     lower_bound,
     sum_word,
 )
-from mawl.model.options import Role
 from mawl.model.role_io import FILE_ROLES, FileRole, Histogram, IoByRole, RoleIo, VolumeBytes
+from mawl.spec.options import Role
 
 COUNTERS_VARIABLE = "MAWL_COUNTERS"
 """Names the file in the environment of a program that shall count into it."""

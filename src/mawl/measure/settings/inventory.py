@@ -12,8 +12,8 @@ from mawl.measure.machine import Machine
 from mawl.measure.settings import adapters, block, file_system, kernel, memory, network, processors
 from mawl.measure.settings.reading import Subject
 from mawl.model.inventory import Figures, Inventory
-from mawl.model.options import Options
 from mawl.model.run import VolumeFacts
+from mawl.spec.options import Options
 
 
 def read_inventory(

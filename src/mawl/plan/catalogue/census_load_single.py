@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.catalogue import census_load
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON
 from mawl.plan.inputs.census_single import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 JOINED_PERSON = ("serial", "person", "age", "wages", "person_weight")
 """Columns of the joined table that come from the person."""

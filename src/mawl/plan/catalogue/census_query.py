@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.census import SIZES
 from mawl.plan.inputs.people import HOUSEHOLDS, PERSONS
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 KEY_COLUMNS = ("serial", "persons", "half_sample")
 """Columns of a household that go through util to the semi-join."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.ledger import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 APPENDED = 20
 """One entry is appended for so many that were copied."""

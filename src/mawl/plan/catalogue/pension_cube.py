@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 MONTHS = 480
 

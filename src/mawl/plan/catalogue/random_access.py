@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.options import MIB
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 PAGE_BYTES = 8192
 BLOCK_BYTES = 4096

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.customers import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 NUMERICS = 34
 """Numerics of a prepared row, beside the customer's number."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.measurements import DEFECTS, MEASURES, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 INDICATORS = 16
 """Columns that the classes become: one for each value but the first."""

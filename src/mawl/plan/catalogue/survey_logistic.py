@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.respondents import AREAS, PERSONS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 INDICATORS = 14
 """Columns that the classes become: one for each value but the first."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.notes import NUMERICS, TABLE, TEXT_BYTES
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 KEPT = ("channel", "name", "office")
 """Character columns of the input that a prepared row keeps beside the text."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.applications import PREDICTORS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 DERIVED = 12
 """Predictors of a prepared row that are made of others."""

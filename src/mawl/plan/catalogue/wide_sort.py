@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.options import MIB
 from mawl.plan.inputs.transactions import NARROW_COLUMNS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.spec.options import MIB
 
 NARROW_BYTES = sum(column.stored_bytes for column in TABLE.columns if column.name in NARROW_COLUMNS)
 

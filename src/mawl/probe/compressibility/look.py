@@ -22,13 +22,13 @@ from mawl.model.compressibility import (
     Share,
     VolumeSaving,
 )
-from mawl.model.options import ROLES, Role
 from mawl.probe.compressibility.codecs import Codec, CodecKey, load
 from mawl.probe.compressibility.engine import engine_compressed
 from mawl.probe.compressibility.estimate import READ_ALL_BYTES, estimate
 from mawl.probe.compressibility.population import Kind, Population
 from mawl.probe.compressibility.real import Real, real_saving
 from mawl.probe.compressibility.storage import Figure
+from mawl.spec.options import ROLES, Role
 
 CONFIDENCE = 0.95
 HALF_WIDTH = 0.02

@@ -21,7 +21,6 @@ import msgspec
 
 from mawl.errors import MawlError
 from mawl.model.compressibility import Estimate, LeftOut, SamplingCost, Share, VolumeSaving
-from mawl.model.options import Role
 from mawl.probe.compressibility.bounds import interval_of_looks
 from mawl.probe.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
 from mawl.probe.compressibility.engine import engine_compressed
@@ -36,6 +35,7 @@ from mawl.probe.compressibility.storage import (
     saved_share,
 )
 from mawl.probe.compressibility.strata import Strata
+from mawl.spec.options import Role
 
 CPU_SHARE = 0.01
 """Of one processor, over the run so far, for looks at intervals, less what other looks took; the volumes have

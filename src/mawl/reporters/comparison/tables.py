@@ -10,7 +10,6 @@ from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PLACES, PlaceChange
 from mawl.formats.lines import one_line
-from mawl.model.options import ROLES
 from mawl.reporters.comparison.cells import (
     changed,
     interval,
@@ -22,6 +21,7 @@ from mawl.reporters.comparison.cells import (
     verdict_cell_of_ratio,
 )
 from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
+from mawl.spec.options import ROLES
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 ROLE_FIGURES = {

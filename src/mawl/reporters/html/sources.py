@@ -14,13 +14,13 @@ from mawl.analysis.series import Floats
 from mawl.analysis.sessions import RUNNING, Bar
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import fills
-from mawl.model.options import ROLES
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS, sum_by_role
 from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
 from mawl.reporters.html.material import Material, material
+from mawl.spec.options import ROLES
 from mawl.units import format_latency, format_rate, format_seconds
 
 Block = dict[str, Any]

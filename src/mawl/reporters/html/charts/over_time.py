@@ -8,7 +8,6 @@ import numpy as np
 from bokeh.models import AdaptiveTicker, DataRange1d, Range1d
 from bokeh.plotting import figure
 
-from mawl.model.options import ROLES
 from mawl.reporters.html.charts.frame import (
     COUNT,
     MEMORY,
@@ -25,6 +24,7 @@ from mawl.reporters.html.charts.frame import (
     latency_ticks,
     time_figure,
 )
+from mawl.spec.options import ROLES
 
 CPU = {
     "cpu_user_ratio": Key("user", "#3f87cc"),

@@ -8,7 +8,6 @@ from bokeh.models import FixedTicker, PlainText, Range1d
 from bokeh.models.annotations import BoxAnnotation
 from bokeh.transform import factor_cmap
 
-from mawl.model.options import ROLES
 from mawl.reporters.html.charts.frame import (
     CLASS_COLOURS,
     FAILED_COLOUR,
@@ -20,6 +19,7 @@ from mawl.reporters.html.charts.frame import (
     hover,
     time_figure,
 )
+from mawl.spec.options import ROLES
 
 ROW_PIXELS = 16
 LEAST_PIXELS, MOST_PIXELS = 180, 1400

@@ -6,7 +6,6 @@ from bokeh.models import Range1d
 from bokeh.models.glyphs import Text
 from bokeh.plotting import figure
 
-from mawl.model.options import ROLES
 from mawl.reporters.html.charts.frame import (
     MARK_COLOUR,
     MOMENT,
@@ -20,6 +19,7 @@ from mawl.reporters.html.charts.frame import (
     hover,
     time_figure,
 )
+from mawl.spec.options import ROLES
 
 AXIS = "bytes per second"
 WAYS = {"read": "read", "write": "written"}

@@ -7,11 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mawl.model.options import ROLES
 from mawl.model.run import RunFacts
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
+from mawl.spec.options import ROLES
 from mawl.units import format_memory, format_seconds
 
 Block = dict[str, Any]
