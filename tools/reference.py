@@ -20,7 +20,7 @@ from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.model.schema import schema_of
 from mawl.model.summary.summary import Summary
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
+from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
 from mawl.plan.procedures import DATA_STEP, PROCEDURES
 from mawl.plan.programs import Pass, Program, Step
@@ -28,7 +28,9 @@ from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.reporters.qualification import schema as qualification_schema
+from mawl.spec.files import RunKeys, RunOfPlan
 from mawl.spec.options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
+from mawl.spec.record import MOST_SESSIONS
 from mawl.spec.settings import FileSettings
 from mawl.store.layout import FORMAT_VERSION
 from mawl.units import format_bytes, format_memory
@@ -140,6 +142,8 @@ def type_words(kind: Any) -> str:
         return f"list of {type_words(parts[0])}"
     if origin is dict:
         return f"table of {type_words(parts[1])}"
+    if issubclass(kind, RunKeys):
+        return "table of options"
     words = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     return words[kind] if kind in words else str(kind.__name__).removesuffix("Spec").lower()
 
@@ -265,12 +269,23 @@ def workloads_page() -> list[str]:
         ("workload", "sessions", "jobs", "released together", "side by side", "scale", "what it is"), rows
     )
     lines += [*mixes_section(), *bodies, "## Workload files", ""]
-    for place, kind in (("Top level", WorkloadSpec), ("`[[sessions]]`", SessionSpec), ("A job", JobSpec)):
+    for place, kind in (
+        ("Top level", WorkloadSpec),
+        ("`[run]`", RunOfPlan),
+        ("`[[sessions]]`", SessionSpec),
+        ("A job", JobSpec),
+    ):
         keys = []
         for field in msgspec.structs.fields(kind):
             default = "required" if field.required else _default(field.default)
             keys.append((f"`{field.name}`", type_words(field.type), default))
-        lines += [f"### {place}", "", plain(kind.__doc__), "", *table(("key", "type", "default"), keys)]
+        lines += [
+            f"### {place}",
+            "",
+            plain(kind.__doc__ or RunKeys.__doc__),
+            "",
+            *table(("key", "type", "default"), keys),
+        ]
     return lines
 
 

@@ -226,7 +226,7 @@ def test_sessions_are_found_within_a_bound(one: Command) -> None:
 
 
 GARBAGE = {
-    "expected a number of runs from 1": ["one.toml", "--repeat", "0"],
+    "expected a whole number of runs from 1": ["one.toml", "--repeat", "0"],
     "missing.toml: cannot be read": ["one.toml", "--ab", "a.toml", "missing.toml"],
     "names a.toml twice": ["one.toml", "--ab", "a.toml", "a.toml"],
     "key foo: unknown": ["one.toml", "--ab", "a.toml", "foo.toml"],

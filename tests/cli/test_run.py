@@ -45,7 +45,7 @@ def test_nano_runs_verifies_and_leaves_only_its_run_folder(start: str, mawl: Com
 
 def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    assert mawl("run", "one.toml", "--seed", "7").returncode == 0
+    assert mawl("run", "one.toml", "--seed", "7", "--work", "fast", "--cache", "warm").returncode == 0
     written = mawl.directory / "runs" / "latest" / "plan.toml"
     first = json.loads(mawl("plan", str(written), "--json").stdout)
     second = json.loads(mawl("plan", "one.toml", "--seed", "7", "--json").stdout)
@@ -53,6 +53,9 @@ def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:
     again = make_plan(toml.load(written, WorkloadSpec), where="", catalogue=CATALOGUE, scale=1.0)
     assert again.seed == 7
     assert mawl("run", str(written)).returncode == 0
+    specs = [package.open_run(run).facts.spec for run in (mawl.directory / "runs").glob("2*")]
+    asked_twice = [(spec.work, spec.cache) for spec in specs if spec is not None]
+    assert sorted(asked_twice) == [((str(mawl.directory / "fast"),), "warm"), (("fast",), "warm")]
 
 
 def test_plan_prints_counts_bytes_and_space_as_json(mawl: Command) -> None:

@@ -64,7 +64,7 @@ def test_options_that_help_leaves_out_are_in_help_all_and_are_read(
 
 
 def test_every_option_that_help_groups_is_one_of_the_verb() -> None:
-    for verb in ("run", "probe"):
+    for verb in ("run", "plan", "probe", "qualify"):
         groups = importlib.import_module(f"mawl.commands.{verb}").GROUPS
         parser = build_parser([verb])
         page = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction)).choices[

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import COPIES, FEWEST_SESSIONS, LEFT_OUT, MOST_SESSIONS, apportion, mixed, mixed30_19
+from mawl.plan.mix import COPIES, FEWEST_SESSIONS, LEFT_OUT, apportion, mixed, mixed30_19
 from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import SHIPPED, Plan, load_workload, make_plan
+from mawl.spec.record import MOST_SESSIONS
 from tools import workloads
 
 TB = 10**12

@@ -7,9 +7,12 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mawl.advice.capacity.bounds import Bounds
+from mawl.plan.asked import with_run_of
 from mawl.plan.workload import shipped
+from mawl.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.spec.files import load_profile
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
 from mawl.spec.settings import Settings
@@ -22,10 +25,10 @@ ROLE_HELP = {"data": "input tables and results", "work": "temporary tables", "ut
 
 
 def add_options(parser: argparse.ArgumentParser, *fields: str) -> None:
-    """The options of these fields, as they are declared."""
+    """The options of these fields of a run, of its nodes or of a campaign, as they are declared."""
     for field in fields:
-        option = OPTIONS[field]
-        words = {"metavar": option.metavar} if option.metavar else {}
+        option = OPTIONS[field] if field in OPTIONS else CAMPAIGN_OPTIONS[field]
+        words: dict[str, Any] = {"metavar": option.metavar} if option.metavar else {}
         parser.add_argument(option.flag, help=option.help, **(words | dict(option.form.arguments)))
 
 
@@ -80,8 +83,11 @@ def settings() -> Settings:
 
 
 def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Layer:
-    """What settings, profile and command line set; ``leave``: options with another meaning to the verb."""
+    """What settings, plan, profile and command line set; ``leave``: options with another meaning to the
+    verb."""
     layer = settings().layer()
+    if getattr(arguments, "workload", None) is not None:
+        layer = with_run_of(arguments.workload, layer)
     if "profile" not in leave and getattr(arguments, "profile", None) is not None:
         layer = layer.under(load_profile(Path(arguments.profile)))
     return layer.under(layer_of_command(vars(arguments), leave))

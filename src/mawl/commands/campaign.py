@@ -12,7 +12,6 @@ from mawl.campaigns.command import MawlRun
 from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
 from mawl.campaigns.sessions import following
 from mawl.commands.arguments import bounds_of, layer_of, settings
-from mawl.commands.campaign_arguments import kind_of, only_continues
 from mawl.commands.campaign_making import keep_base, new_record, sessions_arm
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
@@ -21,6 +20,8 @@ from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.html import named
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.campaign import Arm, Campaign
+from mawl.spec.campaign import CampaignSpec
+from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
@@ -29,26 +30,45 @@ from mawl.store.folder import make_folder
 from mawl.store.layout import LATEST
 
 
-def run_campaign(arguments: argparse.Namespace, failing: Failing) -> int:
+def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Failing) -> int:
     """Make or continue a campaign and report it; exit status."""
     if arguments.continue_campaign is not None:
-        only_continues(arguments)
+        _only_continues(arguments)
         return _continue(arguments, failing)
-    kind = kind_of(arguments)
-    assert kind is not None, "a single run is no campaign"
-    refuse_question(failing, kind)
     layer = layer_of(arguments)
-    asked = spec_of(layer)
-    if asked.nodes is None:
+    asked.check(layer.values)
+    kind = asked.kind
+    assert kind is not None, "a single run is no campaign"
+    if arguments.dry_run:
+        raise UsageError(
+            f"--{kind} does not go with --dry-run", cure="leave one out: a dry run is the same each time"
+        )
+    refuse_question(failing, kind)
+    spec = spec_of(layer)
+    if spec.nodes is None:
         require_programs()
-    record = new_record(kind, arguments, layer)
-    folder = (Path(asked.output) if asked.output else Path(asked.runs) / record.name).absolute()
+    record = new_record(asked, kind, layer)
+    folder = (Path(spec.output) if spec.output else Path(spec.runs) / record.name).absolute()
     make_folder(folder)
     if kind == "find-sessions":
-        keep_base(folder, asked.workload)
+        keep_base(folder, spec.workload)
     with held(folder, patience=0.0) as lock:
         series = begin(folder, record, _execute(record, folder), lock)
-        return _conducted(series, settings(), failing, html=asked.html, as_json=arguments.json)
+        return _conducted(series, settings(), failing, html=spec.html, as_json=arguments.json)
+
+
+def _only_continues(arguments: argparse.Namespace) -> None:
+    """UsageError where --continue is given with more than how to report: the campaign knows its options."""
+    for name, value in vars(arguments).items():
+        known = name in ("continue_campaign", "json", "fail_on", "junit", "debug", "verb", "run_verb")
+        if known or value in (None, False, []) or (name, value) == ("workload", DEFAULT_WORKLOAD):
+            continue
+        given = "a workload" if name == "workload" else f"--{name.replace('_', '-')}"
+        raise UsageError(
+            f"--continue does not go with {given}",
+            why="a campaign continues with the options it began with",
+            cure="leave everything else out",
+        )
 
 
 def _continue(arguments: argparse.Namespace, failing: Failing) -> int:

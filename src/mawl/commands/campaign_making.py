@@ -1,8 +1,7 @@
-"""The record of a new campaign, from the arguments of ``mawl run``; what is wrong is refused first."""
+"""The record of a new campaign, from what was asked; what is wrong is refused first."""
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import time
 import tomllib
@@ -12,28 +11,27 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.campaigns.order import back_and_forth
 from mawl.campaigns.series import Series
-from mawl.commands.campaign_arguments import RUNS_AT_THE_KNEE, node_counts
 from mawl.commands.campaign_place import this_machine
 from mawl.errors import UsageError
 from mawl.foreign import read_regular
-from mawl.model.campaign import Arm, Campaign, CampaignKind, SessionSearch, Slot
-from mawl.plan.asked import plan_of
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.plan.asked import plan_of, with_run_of
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
 from mawl.spec import toml
+from mawl.spec.campaign import AskedKind, CampaignSpec
 from mawl.spec.files import load_side
-from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
 from mawl.spec.sources import Layer, spec_of
 
 BASE = "workload.toml"
 """In the folder of a search for sessions: the workload whose sessions are taken by turns."""
 
 
-def new_record(kind: CampaignKind, arguments: argparse.Namespace, layer: Layer) -> Campaign:
+def new_record(asked: CampaignSpec, kind: AskedKind, layer: Layer) -> Campaign:
     """Identity, arms and order of a campaign; its plans are made once, so that a wrong option fails here.
 
     ``layer`` is what all arms share.
@@ -43,12 +41,12 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, layer: Layer) 
     shared = layer.without(("output",)).under(own)
     arms: list[Arm] = []
     repeats = 0
-    search = _search(arguments, spec_of(layer)) if kind == "find-sessions" else None
+    search = _search(asked, spec_of(layer)) if kind == "find-sessions" else None
     if search is not None:
         shared = shared.without(("sessions",)).under(Layer(values={"solo": True}))
         first = sessions_spec(spec_of(shared), search.first)
     else:
-        arms, repeats = _arms(kind, arguments, shared)
+        arms, repeats = _arms(asked, kind, shared)
         first = _spec(arms[0])
     plans = [plan_of(_spec(arm)) for arm in arms] or [plan_of(first)]
     if kind == "ab":
@@ -65,7 +63,7 @@ def new_record(kind: CampaignKind, arguments: argparse.Namespace, layer: Layer) 
         spec=spec_of(shared),
         arms=arms,
         slots=back_and_forth(arms, repeats),
-        warm_up=Slot(position=0, arm=arms[0].name) if arms and arguments.warm_up != "no" else None,
+        warm_up=Slot(position=0, arm=arms[0].name) if arms and asked.warm_up is not False else None,
         search=search,
     )
 
@@ -79,25 +77,25 @@ def _arm(name: str, spec: RunSpec, title: str = "", size: int | None = None) -> 
     return Arm(name=name, workload=spec.workload, spec=spec, title=title, size=size)
 
 
-def _arms(kind: CampaignKind, arguments: argparse.Namespace, shared: Layer) -> tuple[list[Arm], int]:
+def _arms(asked: CampaignSpec, kind: AskedKind, shared: Layer) -> tuple[list[Arm], int]:
     """The arms, and the runs of each."""
-    given: int | None = arguments.repeat
+    runs = asked.runs_of_an_arm(kind)
     if kind == "repeat":
-        return [_arm("run", spec_of(shared))], given or 1
-    if kind == "ab":
-        return _two(shared, *arguments.ab), given or FEWEST_RUNS
-    counts = node_counts(arguments.scaling)
+        return [_arm("run", spec_of(shared))], runs
+    if asked.ab is not None:
+        return _two(shared, *asked.ab), runs
+    counts = asked.scaling
     hosts = shared.values.get("ssh", ())
     if hosts and counts[-1] > len(hosts):
         raise UsageError(
-            f"--scaling {arguments.scaling} goes to {counts[-1]} nodes, --ssh names {len(hosts)}"
+            f"--scaling {','.join(map(str, counts))} goes to {counts[-1]} nodes, --ssh names {len(hosts)}"
         )
     arms = []
     for count in counts:
         nodes = Layer(values={"ssh": hosts[:count]} if hosts else {"nodes": count})
         title = "1 node" if count == 1 else f"{count} nodes"
         arms.append(_arm(f"nodes-{count}", spec_of(shared.under(nodes)), title, count))
-    return arms, given or 1
+    return arms, runs
 
 
 def _two(shared: Layer, *files: str) -> list[Arm]:
@@ -113,7 +111,8 @@ def _two(shared: Layer, *files: str) -> list[Arm]:
     for name, file, stem in zip(("a", "b"), files, stems, strict=True):
         title = stem if stems[0] != stems[1] else f"{name.upper()} ({file})"
         if _is_workload(Path(file)):
-            side = Layer(values={"workload": str(Path(file).absolute())})
+            workload = str(Path(file).absolute())
+            side = with_run_of(workload, Layer()).under(Layer(values={"workload": workload}))
         else:
             side, named = load_side(Path(file))
             title = named or title
@@ -130,15 +129,15 @@ def _is_workload(path: Path) -> bool:
         return False
 
 
-def _search(arguments: argparse.Namespace, asked: RunSpec) -> SessionSearch:
-    least = FEWEST_SESSIONS if asked.workload == DEFAULT_WORKLOAD else 1
-    first = least if asked.sessions is None else asked.sessions
-    most = MOST_SESSIONS if arguments.most_sessions is None else arguments.most_sessions
+def _search(asked: CampaignSpec, spec: RunSpec) -> SessionSearch:
+    least = FEWEST_SESSIONS if spec.workload == DEFAULT_WORKLOAD else 1
+    first = least if spec.sessions is None else spec.sessions
+    most = MOST_SESSIONS if asked.most_sessions is None else asked.most_sessions
     if not least <= first <= MOST_SESSIONS:
         raise UsageError(f"--sessions {first}: expected {least} to {MOST_SESSIONS}")
     if not first <= most <= MOST_SESSIONS:
         raise UsageError(f"--most-sessions {most}: expected {first} to {MOST_SESSIONS}")
-    return SessionSearch(first=first, most=most, runs_each=arguments.repeat or RUNS_AT_THE_KNEE)
+    return SessionSearch(first=first, most=most, runs_each=asked.runs_of_an_arm("find-sessions"))
 
 
 def sessions_spec(shared: RunSpec, sessions: int) -> RunSpec:

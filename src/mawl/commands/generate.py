@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from pathlib import Path
 
 from mawl.commands.arguments import (
     add_options,
@@ -17,8 +18,10 @@ from mawl.commands.inputs import shown_inputs
 from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
+from mawl.plan.write import plan_toml
 from mawl.runner.inputs import Inputs
 from mawl.spec.record import RunSpec
+from mawl.store.files import replace_file
 from mawl.units import format_bytes, format_seconds
 
 NAME = "generate"
@@ -31,12 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_role_arguments(parser)
     add_options(parser, "volume_order")
     parser.add_argument("--processes", metavar="N", help="processes that build (default: one a core)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="also write the plan as a workload file with these directories: mawl run FILE runs it",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
-    inputs = generated(asked(arguments))
+    spec = asked(arguments, leave=("output",))
+    inputs = generated(spec)
+    if arguments.output is not None:
+        replace_file(Path(arguments.output), plan_toml(plan_of(spec), spec).encode())
     rows = [
         {
             "table": made.request.table,

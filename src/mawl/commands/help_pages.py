@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from mawl.spec.option import Option
 
 Groups = Mapping[str, Mapping[str, str | None]]
 """By title of a group the arguments that ``--help`` shows; each with a shorter text, or None for its own."""
+
+
+def groups_of(options: Iterable[Option], further: Groups) -> Groups:
+    """The groups that options declare, each with those that a verb has ``further``."""
+    found: dict[str, dict[str, str | None]] = {title: dict(flags) for title, flags in further.items()}
+    for option in options:
+        if option.group is not None:
+            found.setdefault(option.group, {})[option.flag] = option.brief or None
+    return found
+
 
 OWN = frozenset(("--help", "--help-all", "--debug"))
 

@@ -8,15 +8,19 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from mawl.commands.arguments import add_options, add_workload_arguments, asked
+from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked
+from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
 from mawl.plan.asked import plan_of
 from mawl.plan.needs import Needs
 from mawl.plan.programs import Direction
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
+from mawl.plan.write import plan_toml
 from mawl.runner.before import larger_limit
 from mawl.spec.options import ROLES
+from mawl.spec.sources import OPTIONS
+from mawl.store.files import replace_file
 from mawl.units import format_bytes, format_memory
 
 NAME = "plan"
@@ -26,17 +30,35 @@ LINE_WIDTH = 110
 WAYS: tuple[tuple[str, Direction], ...] = (("reads", "read"), ("writes", "written"))
 
 
+_FIELDS = [field for field, option in OPTIONS.items() if "plan" in option.places]
+GROUPS: Groups = groups_of(
+    (OPTIONS[field] for field in (*PLAN_OPTIONS, *_FIELDS)),
+    {
+        "workload": {"WORKLOAD": None},
+        "places": {"--runs": "where run folders are, for the memory that earlier runs measured"},
+        "result": {"--output": None, "--json": None},
+    },
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl plan [WORKLOAD]``."""
     add_workload_arguments(parser)
-    add_options(parser, "start", "memory_limit_bytes", "runs")
+    add_options(parser, *_FIELDS, "runs")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write the plan as a workload file with these options of its run: mawl run FILE runs it",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan."""
-    spec = asked(arguments)
+    spec = asked(arguments, leave=("output",))
     plan = plan_of(spec)
+    if arguments.output is not None:
+        replace_file(Path(arguments.output), plan_toml(plan, spec).encode())
     needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
     if arguments.json:
         print(json.dumps(as_json(plan, needed), indent=2))

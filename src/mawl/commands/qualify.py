@@ -40,9 +40,10 @@ from mawl.commands.html import named
 from mawl.commands.qualify_shown import Progress, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
+from mawl.spec.record import MOST_SESSIONS
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
 from mawl.store.qualification import (

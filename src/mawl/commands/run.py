@@ -13,7 +13,6 @@ from mawl.commands.arguments import (
     asked,
     settings,
 )
-from mawl.commands.campaign_arguments import add_campaign_arguments, kind_of
 from mawl.commands.carry import carried
 from mawl.commands.extras import require_programs
 from mawl.commands.failing import (
@@ -24,54 +23,31 @@ from mawl.commands.failing import (
     refuse_slower,
 )
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
-from mawl.commands.help_pages import Groups
+from mawl.commands.help_pages import Groups, groups_of
 from mawl.errors import UsageError
 from mawl.imports import importing
+from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.spec.record import RunSpec
-from mawl.spec.sources import OPTIONS
+from mawl.spec.sources import OPTIONS, campaign_of_command
 from mawl.store.layout import FACTS
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
 EXIT_CODES = FAILING_EXIT_CODES
-GROUPS: Groups = {
-    "workload": {
-        "WORKLOAD": None,
-        "--sessions": None,
-        "--scale": None,
-        "--seed": None,
-        "--option": "an option of the programs, such as memsize=512M or cpucount=2; may be repeated",
+GROUPS: Groups = groups_of(
+    (*OPTIONS.values(), *CAMPAIGN_OPTIONS.values()),
+    {
+        "workload": {
+            "WORKLOAD": None,
+            "--option": "an option of the programs, such as memsize=512M or cpucount=2; may be repeated",
+        },
+        "places": {},
+        "limits": {},
+        "start": {"--dry-run": None},
+        "campaign": {"--continue": "go on with a campaign that was cut short"},
+        "nodes": {},
     },
-    "places": {
-        "--data": "input tables and results (default: ./mawl-data)",
-        "--work": "temporary tables (default: ./mawl-work)",
-        "--util": "sort and spill files (default: ./mawl-util)",
-        "--runs": None,
-        "--output": None,
-    },
-    "limits": {
-        "--cores": None,
-        "--memory-limit": "memory for jobs and page cache together",
-        "--timeout": None,
-        "--cache": "what the page cache holds of the files; none: the storage serves every request",
-    },
-    "start": {
-        "--solo": "first time each program alone in three runs, to say what the mix costs",
-        "--dry-run": None,
-        "--probe": None,
-    },
-    "campaign": {
-        "--repeat": "the same run N times, with median, range and interval",
-        "--ab": "A against B in the order A B B A, then compared",
-        "--find-sessions": "the largest number of sessions that is carried",
-        "--continue": "go on with a campaign that was cut short",
-    },
-    "nodes": {
-        "--ssh": "run on these hosts, which are started over ssh",
-        "--cluster": "run on every worker of a Dask cluster",
-        "--scaling": "a campaign: the run on the first 1, 2, 4 nodes, say",
-    },
-}
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,16 +69,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --dry-run: print the plan as JSON; with a campaign: its report",
     )
     add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
-    add_campaign_arguments(parser)
+    add_options(parser, *CAMPAIGN_OPTIONS)
+    parser.add_argument(
+        "--continue",
+        dest="continue_campaign",
+        metavar="FOLDER",
+        help="go on with a campaign that was cut short: what is finished is kept, the rest is made; alone",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
     failing = Failing(NAME, arguments)
-    if arguments.continue_campaign is not None or kind_of(arguments) is not None:
+    campaign = campaign_of_command(vars(arguments))
+    if arguments.continue_campaign is not None or campaign != CampaignSpec():
         with importing():
             from mawl.commands.campaign import run_campaign
-        return run_campaign(arguments, failing)
+        return run_campaign(arguments, campaign, failing)
     refuse_slower(failing)
     spec = asked(arguments)
     if arguments.json and not arguments.dry_run:

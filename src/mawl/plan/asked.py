@@ -1,4 +1,4 @@
-"""The plan that a spec asks for."""
+"""The plan that a spec asks for, and what a plan asks of its run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
-from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.plan.workload import Plan, load_workload, make_plan, shipped
+from mawl.spec.files import layer_of_plan
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.spec.sources import Layer
 
 
 def plan_of(spec: RunSpec) -> Plan:
@@ -25,6 +27,14 @@ def plan_of(spec: RunSpec) -> Plan:
         seed=spec.seed,
         saving=spec.saving,
     )
+
+
+def with_run_of(workload: str, settings: Layer) -> Layer:
+    """What ``[run]`` of a workload file sets over ``settings``; a workload without it sets nothing."""
+    if workload in shipped():
+        return settings
+    spec, where = load_workload(workload)
+    return settings if spec.run is None else layer_of_plan(spec.run, where, settings)
 
 
 def _workload(spec: RunSpec) -> tuple[WorkloadSpec, str]:

@@ -8,11 +8,10 @@ from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.spec.record import MOST_SESSIONS
 
 FEWEST_SESSIONS = 5
 """Below it the gate would release fewer jobs (2N - 5) than there are sessions."""
-
-MOST_SESSIONS = 500
 
 COPIES: dict[str, int] = {
     "census_load": 4,

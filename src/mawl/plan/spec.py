@@ -6,6 +6,7 @@ import msgspec
 
 from mawl.model.records import ProgramClass
 from mawl.plan.command import LogFormat
+from mawl.spec.files import RunOfPlan
 
 
 class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +55,9 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``scale`` fixes the scale (nano does), ``seed`` and ``saving`` the input tables; else the command
     line chooses.  ``scale_options = false`` gives jobs the memory options as they stand instead of
     shrinking them with the scale; the ``plan.toml`` of a run says so, and is itself a workload file.
-    ``commands`` are named here and used like programs.
+    ``commands`` are named here and used like programs.  ``run`` holds options of ``mawl run``, such as
+    ``work`` and ``cache``: they count instead of ``mawl.toml`` and the environment, and under a profile and
+    the command line.
     """
 
     name: str
@@ -65,4 +68,5 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     saving: float | None = None
     scale_options: bool = True
     options: dict[str, int | str | bool] = {}
+    run: RunOfPlan | None = None
     commands: dict[str, CommandSpec] = {}

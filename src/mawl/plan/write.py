@@ -9,15 +9,20 @@ import tomli_w
 
 from mawl.plan.command import Command
 from mawl.plan.workload import JobPlan, Plan
+from mawl.spec.files import keys_of_plan
 from mawl.spec.options import Options
+from mawl.spec.record import RunSpec
 
 HEADER = (
     "# The exact plan of a run, written by mawl: replicas, sizes and options of every job are explicit.\n"
 )
 
 
-def plan_toml(plan: Plan) -> str:
-    """The plan as the text of a workload file; expanding that file gives the same plan."""
+def plan_toml(plan: Plan, spec: RunSpec | None = None) -> str:
+    """The plan as the text of a workload file; expanding that file gives the same plan.
+
+    ``spec`` is the run that was asked for: the file then holds its options too.
+    """
     return HEADER + tomli_w.dumps(
         {
             "name": plan.workload,
@@ -27,6 +32,7 @@ def plan_toml(plan: Plan) -> str:
             "saving": plan.saving,
             "scale_options": False,
             "options": _options(plan.options),
+            **({} if spec is None else {"run": keys_of_plan(spec)}),
             "sessions": [
                 {
                     "name": session.name,

@@ -67,7 +67,7 @@ def carry_out(
     machine = read_machine()
     node = request.node or machine.name or "localhost"
     facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
-    writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan), runs=runs)
+    writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan, request.spec), runs=runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
         cleanup.callback(volumes.release)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.simulation.forecast import Base, Question, predict
 from mawl.simulation.system import System
+from mawl.spec.record import MOST_SESSIONS
 
 
 @dataclass(kw_only=True)

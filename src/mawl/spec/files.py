@@ -1,4 +1,5 @@
-"""Files of run options: a profile (``--profile``, as ``mawl tune search`` writes it), and a side of ``--ab``.
+"""Files of run options: a profile (``--profile``, as ``mawl tune search`` writes it), a side of ``--ab``, and
+``[run]`` of a plan.
 
 What a file says is checked whole: unknown keys, options that cannot be, directories twice, are refused with
 file, key and reason.
@@ -7,13 +8,16 @@ file, key and reason.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from mawl.errors import InvalidFileError
 from mawl.spec import toml
 from mawl.spec.option import Place
-from mawl.spec.sources import Layer, keys_of, layer_of
+from mawl.spec.options import ROLES
+from mawl.spec.record import RunSpec
+from mawl.spec.sources import OPTIONS, Layer, keys_of, layer_of
 
 FORMAT_VERSION = "1.0"
 
@@ -53,7 +57,14 @@ class Side(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
     workload: str | None = None
 
 
-def _kind(name: str, place: Place, base: type[Titled]) -> type[Titled]:
+class RunKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[run]`` of a workload file: options of ``mawl run``, as a profile spells them."""
+
+
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+
+
+def _kind(name: str, place: Place, base: type[Kind]) -> type[Kind]:
     """The keys of the options that may stand in a place, and those of ``base``."""
     kind = msgspec.defstruct(
         name, keys_of(place), bases=(base,), frozen=True, kw_only=True, forbid_unknown_fields=True
@@ -63,6 +74,32 @@ def _kind(name: str, place: Place, base: type[Titled]) -> type[Titled]:
 
 
 _PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", Side)
+if TYPE_CHECKING:
+    RunOfPlan = RunKeys
+else:
+    RunOfPlan = _kind("RunOfPlan", "plan", RunKeys)
+
+
+def layer_of_plan(file: RunKeys, where: str, settings: Layer) -> Layer:
+    """What the options of a plan set over ``settings``, which count only for what no plan holds."""
+    held = [field for field, option in OPTIONS.items() if "plan" in option.places]
+    return settings.without(held).under(layer_of(file, "plan", f"{where}: run"))
+
+
+def keys_of_plan(spec: RunSpec) -> dict[str, Any]:
+    """A spec as ``[run]`` of a plan, its places absolute; what is None is left out."""
+    keys: dict[str, Any] = {}
+    for field, option in OPTIONS.items():
+        value = getattr(spec, field) if "plan" in option.places else None
+        if value is not None:
+            keys[option.name] = option.form.in_file(_absolute(field, value))
+    return keys
+
+
+def _absolute(field: str, value: Any) -> Any:
+    if field == "probe":
+        return str(Path(value).absolute())
+    return tuple(str(Path(one).absolute()) for one in value) if field in ROLES else value
 
 
 def load_profile(path: Path) -> Layer:

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from mawl.errors import UsageError
 from mawl.units import parse_size
 
+MOST_NODES = 4096
+
 
 def refused(name: str, given: object, expected: str) -> UsageError:
     """The error of a value that cannot be; ``name`` is how its source spells the option."""
@@ -47,6 +49,10 @@ class Form:
     def words(self, value: Any) -> list[str]:
         """The value as it is written behind its option; several where it is given several times."""
         return [str(value)]
+
+    def in_file(self, value: Any) -> Any:
+        """The value as it is written in a TOML file."""
+        return value
 
 
 class TextOrNumber(Form):
@@ -165,7 +171,10 @@ class YesNo(Choice):
             super().check(value, name)
 
     def words(self, value: Any) -> list[str]:
-        return ["yes" if value else "no"]
+        return [self.in_file(value)]
+
+    def in_file(self, value: Any) -> str:
+        return "yes" if value else "no"
 
 
 class Switch(Form):
@@ -210,6 +219,9 @@ class Several(Form):
     def words(self, value: Any) -> list[str]:
         return list(value)
 
+    def in_file(self, value: Any) -> list[str]:
+        return list(value)
+
 
 class Listed(Form):
     """Words with commas between them."""
@@ -231,6 +243,35 @@ class Listed(Form):
 
     def words(self, value: Any) -> list[str]:
         return [",".join(value)]
+
+
+class NodeCounts(Form):
+    """Ascending numbers of nodes with commas between them."""
+
+    def read(self, given: Any, name: str) -> tuple[int, ...]:
+        parts = given.split(",")
+        counts = [int(part) for part in parts if part.strip().isdecimal() and len(part) < 10]
+        if len(counts) < len(parts) or not all(1 <= count <= MOST_NODES for count in counts):
+            raise refused(name, given, "numbers of nodes, such as 1,2,4")
+        if len(set(counts)) < len(counts) or len(counts) < 2:
+            raise refused(name, given, "at least two numbers of nodes, each once")
+        return tuple(sorted(counts))
+
+    def words(self, value: Any) -> list[str]:
+        return [",".join(map(str, value))]
+
+
+class TwoFiles(Form):
+    """Two names of files."""
+
+    arguments: Mapping[str, Any] = {"nargs": 2}
+
+    def read(self, given: Any, name: str) -> tuple[str, str]:  # noqa: ARG002
+        first, second = given
+        return first, second
+
+    def words(self, value: Any) -> list[str]:
+        return list(value)
 
 
 class Pairs(Form):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.spec.forms import Choice, Devices, Form, Listed, Number, Pairs, Rate, Several, Whole
+from mawl.spec.forms import MOST_NODES, Choice, Devices, Form, Listed, Number, Pairs, Rate, Several, Whole
 from mawl.spec.option import Option
 from mawl.spec.options import ROLES, OnLostNode, Role
 
@@ -24,6 +24,8 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             help="run on every worker of a Dask cluster, each a node with the whole workload; ADDRESS is its "
             "scheduler's, such as tls://HOST:8786 or tcp://HOST:8786 (not encrypted: anyone who reaches it "
             "can run code on all nodes)",
+            group="nodes",
+            brief="run on every worker of a Dask cluster",
         ),
     ] = None
     ssh: Annotated[
@@ -32,6 +34,8 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Listed("host"),
             metavar="HOST,...",
             help="run on these hosts: workers are started over ssh, for a scheduler in this process",
+            group="nodes",
+            brief="run on these hosts, which are started over ssh",
         ),
     ] = ()
     on: Annotated[
@@ -45,7 +49,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Annotated[
         int | None,
         Option(
-            form=Whole(1, 4096, of="nodes"),
+            form=Whole(1, MOST_NODES, of="nodes"),
             metavar="N",
             help="run on N nodes only, the first by their names (with --ssh: as they are named)",
         ),

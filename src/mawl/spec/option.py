@@ -8,15 +8,19 @@ import msgspec
 
 from mawl.spec.forms import Form
 
-Place = Literal["environment", "settings", "profile", "side"]
-"""Besides the command line: ``MAWL_NAME``, ``mawl.toml``, a profile (``--profile``), a side of ``--ab``."""
+Place = Literal["environment", "settings", "plan", "profile", "side"]
+"""Besides the command line: ``MAWL_NAME``, ``mawl.toml``, a plan (``[run]`` of ``plan.toml``), a profile
+(``--profile``), a side of ``--ab``."""
 
-EVERYWHERE: tuple[Place, ...] = ("environment", "settings", "profile", "side")
-PREFERRED: tuple[Place, ...] = ("environment", "settings", "side")
+EVERYWHERE: tuple[Place, ...] = ("environment", "settings", "plan", "profile", "side")
+PREFERRED: tuple[Place, ...] = ("environment", "settings", "plan", "side")
+
+Group = Literal["workload", "places", "limits", "start", "campaign", "nodes"]
+"""Of ``mawl run --help``, in its order."""
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
-    """The declaration of a field of :class:`~mawl.spec.record.RunSpec`.
+    """The declaration of a field of :class:`~mawl.spec.record.RunSpec`, of its nodes, or of a campaign.
 
     ``name`` is how people write it (``memory_limit``; the field carries the unit, ``memory_limit_bytes``),
     with ``-`` for ``_`` on the command line and ``MAWL_`` before it in the environment.
@@ -26,8 +30,12 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     help: str = ""
     """Empty: it does not stand on the command line of ``mawl run``."""
     name: str = ""
-    metavar: str | None = None
+    metavar: str | tuple[str, ...] | None = None
     places: tuple[Place, ...] = ()
+    group: Group | None = None
+    """Where ``mawl run --help`` shows it; None: only ``--help-all`` does."""
+    brief: str = ""
+    """What ``--help`` says instead of ``help``."""
 
     @property
     def flag(self) -> str:

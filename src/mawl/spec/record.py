@@ -43,6 +43,7 @@ DEFAULT_WORKLOAD = "mixed20"
 DEFAULT_SCALE = "smoke"
 DEFAULT_SEED = 1
 DEFAULT_SAVING = 0.90
+MOST_SESSIONS = 500
 ADDITIONAL_DIRECTORIES = "one directory or several, used in turns (--volume-order)"
 SECONDS = "a number of seconds above 0"
 
@@ -62,6 +63,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
             help="where run folders go (default: ./runs)",
             places=("environment", "settings"),
+            group="places",
         ),
     ] = "runs"
     data: Annotated[
@@ -71,6 +73,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
             help=f"input tables and results; {ADDITIONAL_DIRECTORIES} (default: ./mawl-data)",
             places=EVERYWHERE,
+            group="places",
+            brief="input tables and results (default: ./mawl-data)",
         ),
     ] = ("mawl-data",)
     work: Annotated[
@@ -80,6 +84,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
             help=f"temporary tables; {ADDITIONAL_DIRECTORIES} (default: ./mawl-work)",
             places=EVERYWHERE,
+            group="places",
+            brief="temporary tables (default: ./mawl-work)",
         ),
     ] = ("mawl-work",)
     util: Annotated[
@@ -89,15 +95,19 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
             help=f"sort and spill files; {ADDITIONAL_DIRECTORIES} (default: ./mawl-util)",
             places=EVERYWHERE,
+            group="places",
+            brief="sort and spill files (default: ./mawl-util)",
         ),
     ] = ("mawl-util",)
     sessions: Annotated[
         int | None,
         Option(
-            form=Whole(1, 500, of="sessions"),
+            form=Whole(1, MOST_SESSIONS, of="sessions"),
             metavar="N",
-            help="scale mixed20 by its rule to N sessions, 5 to 500: 3N + 11 jobs, 2N - 5 released together",
+            help=f"scale mixed20 by its rule to N sessions, 5 to {MOST_SESSIONS}: 3N + 11 jobs, 2N - 5 "
+            "released together",
             places=("profile", "side"),
+            group="workload",
         ),
     ] = None
     scale: Annotated[
@@ -106,6 +116,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=TextOrNumber(float),
             help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
             places=("side",),
+            group="workload",
         ),
     ] = None
     """Asked for: refused for a workload that has its own; None: the workload's, else ``usual_scale``."""
@@ -153,6 +164,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="N|LIST",
             help="use only N processors, or those of a list such as 0,2-5",
             places=PREFERRED,
+            group="limits",
         ),
     ] = None
     memory_limit_bytes: Annotated[
@@ -163,6 +175,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="SIZE",
             help="memory for jobs and page cache together, limited by a control group (needs the permission)",
             places=PREFERRED,
+            group="limits",
+            brief="memory for jobs and page cache together",
         ),
     ] = None
     seed: Annotated[
@@ -171,7 +185,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Whole(0, 2**32 - 1),
             metavar="N",
             help=f"seed of the input tables (default: {DEFAULT_SEED})",
-            places=PREFERRED,
+            places=("environment", "settings", "side"),
+            group="workload",
         ),
     ] = DEFAULT_SEED
     saving: Annotated[
@@ -180,7 +195,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Number(0.3, 0.95, expected="a ratio from 0.3 to 0.95"),
             metavar="RATIO",
             help=f"what zstd-1 saves on the input tables, 0.3 to 0.95 (default: {DEFAULT_SAVING})",
-            places=PREFERRED,
+            places=("environment", "settings", "side"),
         ),
     ] = DEFAULT_SAVING
     processes: Annotated[
@@ -206,7 +221,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Number(0.0, expected=SECONDS, above=True),
             metavar="SECONDS",
             help="time limit of each job",
-            places=("side",),
+            places=("plan", "side"),
+            group="limits",
         ),
     ] = None
     cache: Annotated[
@@ -217,7 +233,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             "root; warm: read them into it; none: as cold, and keep all files of data, work and util out of "
             "the page cache during the run, so that the storage serves every request at any scale. Default: "
             "leave the cache as it is; the report says how much of the inputs was in it",
-            places=("side",),
+            places=("plan", "side"),
+            group="limits",
+            brief="what the page cache holds of the files; none: the storage serves every request",
         ),
     ] = None
     drop_caches: Annotated[
@@ -226,7 +244,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Switch(),
             help="with --cache cold: drop the caches of the whole machine, too (root; this slows down other "
             "users of the machine)",
-            places=("side",),
+            places=("plan", "side"),
         ),
     ] = False
     solo: Annotated[
@@ -235,6 +253,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Switch(),
             help="first time each program alone in three runs, unless already measured; the report then says "
             "how much longer jobs take in the mix, and whether compute and storage carry the load",
+            places=("plan",),
+            group="start",
+            brief="first time each program alone in three runs, to say what the mix costs",
         ),
     ] = False
     probe: Annotated[
@@ -243,11 +264,18 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Form(),
             metavar="FILE",
             help="what mawl probe kept: goes into the run folder, for its reports",
+            places=("plan",),
+            group="start",
         ),
     ] = None
     output: Annotated[
         str | None,
-        Option(form=Form(), metavar="DIR", help="the run folder itself (default: RUNS/RUN_ID)"),
+        Option(
+            form=Form(),
+            metavar="DIR",
+            help="the run folder itself (default: RUNS/RUN_ID)",
+            group="places",
+        ),
     ] = None
     nodes: NodesSpec | None = None
 

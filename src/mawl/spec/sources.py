@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
+from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.spec.check import check
 from mawl.spec.forms import command_words
 from mawl.spec.option import Option, Place, options_of
@@ -54,7 +55,7 @@ def keys_of(place: Place) -> list[tuple[str, Any, Any]]:
 def layer_of(file: msgspec.Struct, place: Place, where: str) -> Layer:
     """What a file sets; :class:`~mawl.errors.InvalidFileError` names file, key and reason."""
     values: dict[str, Any] = {}
-    given: dict[str, OptionValue] = file.options  # type: ignore[attr-defined]
+    given: dict[str, OptionValue] = getattr(file, "options", {})
     try:
         for field, option in OPTIONS.items():
             value = getattr(file, option.name) if place in option.places else None
@@ -81,11 +82,12 @@ def layer_of_environment(environment: Mapping[str, str]) -> Layer:
 def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) -> Layer:
     """What the command line sets: the values of argparse by option; ``leave``: options that mean something
     else."""
-    values: dict[str, Any] = {}
-    for field, option in OPTIONS.items():
-        given = arguments.get(option.name) if option.help or option.name == "processes" else None
-        if given not in (None, False) and option.name not in leave:
-            values[field] = option.form.read(given, option.flag)
+    typed = {
+        field: option
+        for field, option in OPTIONS.items()
+        if (option.help or field == "processes") and option.name not in leave
+    }
+    values = _typed(arguments, typed)
     if arguments.get("workload") is not None:
         values["workload"] = arguments["workload"]
     pairs: dict[str, OptionValue] = {}
@@ -95,6 +97,20 @@ def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) ->
             raise UsageError(f"--option {text}: expected NAME=VALUE, such as sortsize=64MiB")
         pairs[name] = value
     return Layer(values=values, options=(("--option", pairs),) if pairs else ())
+
+
+def campaign_of_command(arguments: Mapping[str, Any]) -> CampaignSpec:
+    """The campaign that the command line asks for; of no kind where it asks for one run."""
+    return CampaignSpec(**_typed(arguments, CAMPAIGN_OPTIONS))
+
+
+def _typed(arguments: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:
+    """The values of those options that stand on the command line, by field."""
+    return {
+        field: option.form.read(arguments[option.name], option.flag)
+        for field, option in options.items()
+        if arguments.get(option.name) not in (None, False)
+    }
 
 
 def spec_of(layer: Layer) -> RunSpec:

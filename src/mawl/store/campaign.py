@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import descriptor_of
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
-from mawl.store.files import read_bounded, replace_file, try_lock
-from mawl.store.layout import LATEST, major
+from mawl.store.files import folder_with, is_held, read_bounded, replace_file
+from mawl.store.layout import major
 from mawl.store.plain import decoded, from_plain, to_plain
 
 RECORD = "campaign.json"
@@ -84,21 +82,12 @@ def _check(record: Campaign) -> None:
 
 def is_conducted(folder: Path) -> bool:
     """Whether a living process holds the campaign's lock."""
-    try:
-        descriptor = descriptor_of(folder / LOCK, inside=folder)
-    except OSError:
-        return False
-    try:
-        return not try_lock(descriptor, shared=True)
-    finally:
-        os.close(descriptor)
+    return is_held(folder, LOCK)
 
 
 def campaign_folder(name: str, runs: Path) -> Path | None:
-    """The folder of a campaign that a user means by a path or a name in ``runs``; None where it is none."""
-    if name == LATEST or not name:
-        return None
-    return next((place for place in (Path(name), runs / name) if os.path.lexists(place / RECORD)), None)
+    """The folder of a campaign that a path, or a name in ``runs``, means; None for anything else."""
+    return folder_with(RECORD, name, runs)
 
 
 def locate_campaign(name: str, runs: Path) -> Path:

@@ -8,8 +8,8 @@ import secrets
 from pathlib import Path
 
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
-from mawl.foreign import read_regular
-from mawl.store.layout import LARGEST_FACTS_BYTES
+from mawl.foreign import descriptor_of, read_regular
+from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -84,3 +84,22 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def is_held(folder: Path, lock: str) -> bool:
+    """Whether a living process holds a lock (flock) in a folder; a link out of the folder is none."""
+    try:
+        descriptor = descriptor_of(folder / lock, inside=folder)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def folder_with(record: str, name: str, runs: Path) -> Path | None:
+    """The folder with that record that a path, or a name in ``runs``, means; None for anything else."""
+    if name == LATEST or not name:
+        return None
+    return next((place for place in (Path(name), runs / name) if os.path.lexists(place / record)), None)

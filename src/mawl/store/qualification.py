@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import descriptor_of
 from mawl.model.qualification import PHASES, QUALIFICATION_FORMAT_VERSION, Qualification
-from mawl.store.files import read_bounded, replace_file, try_lock
-from mawl.store.layout import LATEST, major
+from mawl.store.files import folder_with, is_held, read_bounded, replace_file
+from mawl.store.layout import major
 from mawl.store.plain import Plain, decoded, from_plain, instant_of, to_plain
 from mawl.units import format_instant
 
@@ -97,21 +95,12 @@ def _check(record: Qualification) -> None:
 
 def is_worked_on(folder: Path) -> bool:
     """Whether a living process holds the qualification's lock."""
-    try:
-        descriptor = descriptor_of(folder / LOCK, inside=folder)
-    except OSError:
-        return False
-    try:
-        return not try_lock(descriptor, shared=True)
-    finally:
-        os.close(descriptor)
+    return is_held(folder, LOCK)
 
 
 def qualification_folder(name: str, runs: Path) -> Path | None:
     """The folder of a qualification that a path, or a name in ``runs``, means; None for anything else."""
-    if name == LATEST or not name:
-        return None
-    return next((place for place in (Path(name), runs / name) if os.path.lexists(place / RECORD)), None)
+    return folder_with(RECORD, name, runs)
 
 
 def locate_qualification(name: str, runs: Path) -> Path:

@@ -11,14 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import descriptor_of
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.columns import SCHEMAS
 from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
 from mawl.store.facts import read_facts
-from mawl.store.files import try_lock
+from mawl.store.files import is_held, try_lock
 from mawl.store.layout import FACTS, JOURNAL, LATEST
 from mawl.store.parquet import read_parquet
 from mawl.store.probe import probe_of
@@ -197,14 +196,7 @@ def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], 
 
 def runner_lives(folder: Path) -> bool:
     """Whether the run's writer still holds the lock on the journal; False where there is no journal."""
-    try:
-        descriptor = descriptor_of(folder / JOURNAL / "events.jsonl", inside=folder)
-    except OSError:
-        return False
-    try:
-        return not try_lock(descriptor, shared=True)
-    finally:
-        os.close(descriptor)
+    return is_held(folder, f"{JOURNAL}/events.jsonl")
 
 
 def _try_compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts | None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from mawl.analysis.campaign.knee import SessionRun, knee_of
 from mawl.model.campaign import SessionSearch
 from mawl.model.qualification import Fits
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.spec.record import MOST_SESSIONS
 
 SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
 

@@ -14,11 +14,12 @@ from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import Asked, CacheMode, Choice, Decision, Expected, PhaseName
 from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS, mixed
+from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import Needs, needs
 from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.options import Role
+from mawl.spec.record import MOST_SESSIONS
 from mawl.units import format_bytes, format_memory, format_seconds
 
 SESSIONS_PER_CORE = 1.25

@@ -22,7 +22,7 @@ from mawl.model.probe import Probe
 from mawl.model.qualification import Fits
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import JobDemand
 from mawl.simulation.engine import Outcome
@@ -33,6 +33,7 @@ from mawl.simulation.probed import system_for
 from mawl.simulation.scaling import scaled
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
+from mawl.spec.record import MOST_SESSIONS
 from mawl.store import Run, open_run
 from mawl.store.probe import read_probe
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from mawl.analysis.campaign.knee import SessionRun, tried
 from mawl.model.qualification import Fits
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.spec.record import MOST_SESSIONS
 
 RUNS_EACH = 3
 """Runs that settle each of the two numbers around the bound, where time is left."""

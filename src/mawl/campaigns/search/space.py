@@ -17,11 +17,11 @@ import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.search import Point, Value
-from mawl.plan.mix import FEWEST_SESSIONS, MOST_SESSIONS
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec import toml
 from mawl.spec.check import check
 from mawl.spec.options import ROLES, Role, parse_options
-from mawl.spec.record import RunSpec
+from mawl.spec.record import MOST_SESSIONS, RunSpec
 from mawl.spec.sources import OPTIONS
 from mawl.units import parse_size
 

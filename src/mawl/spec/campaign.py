@@ -1,0 +1,133 @@
+"""What a campaign is asked to be: several runs of a :class:`~mawl.spec.record.RunSpec` for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Annotated, Literal
+
+import msgspec
+
+from mawl.errors import UsageError
+from mawl.spec.forms import NodeCounts, Switch, TwoFiles, Whole, YesNo
+from mawl.spec.option import Option, options_of
+from mawl.spec.record import MOST_SESSIONS
+
+AskedKind = Literal["repeat", "ab", "find-sessions", "scaling"]
+RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 3, "find-sessions": 3, "scaling": 1}
+"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee."""
+
+MOST_REPEATS = 1000
+
+
+class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mawl run`` that make a campaign of it."""
+
+    repeat: Annotated[
+        int | None,
+        Option(
+            form=Whole(1, MOST_REPEATS, of="runs"),
+            metavar="N",
+            help="a campaign: the same run N times, with median, range and interval; with another campaign N "
+            f"runs of each of its arms (default: {RUNS_OF_AN_ARM['ab']} a side for --ab, "
+            f"{RUNS_OF_AN_ARM['find-sessions']} at the knee for --find-sessions, "
+            f"{RUNS_OF_AN_ARM['scaling']} for --scaling)",
+            group="campaign",
+            brief="the same run N times, with median, range and interval",
+        ),
+    ] = None
+    ab: Annotated[
+        tuple[str, str] | None,
+        Option(
+            form=TwoFiles(),
+            metavar=("A.toml", "B.toml"),
+            help="a campaign: A against B in the order A B B A, then compared; each is a file of options of "
+            "mawl run (docs/guides/campaigns.md), or a workload",
+            group="campaign",
+            brief="A against B in the order A B B A, then compared",
+        ),
+    ] = None
+    find_sessions: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="a campaign: sessions grow until they are no longer carried, and the largest number that is "
+            "carried is found with its interval; with --sessions N it begins at N",
+            group="campaign",
+            brief="the largest number of sessions that is carried",
+        ),
+    ] = False
+    most_sessions: Annotated[
+        int | None,
+        Option(
+            form=Whole(1, MOST_SESSIONS, of="sessions"),
+            metavar="N",
+            help=f"with --find-sessions: go no further than N (default: {MOST_SESSIONS})",
+        ),
+    ] = None
+    scaling: Annotated[
+        tuple[int, ...],
+        Option(
+            form=NodeCounts(),
+            metavar="N,N,...",
+            help="a campaign, with --cluster or --ssh: the run on the first 1, 2, 4 nodes, say, with speedup "
+            "and efficiency",
+            group="nodes",
+            brief="a campaign: the run on the first 1, 2, 4 nodes, say",
+        ),
+    ] = ()
+    warm_up: Annotated[
+        bool | None,
+        Option(
+            form=YesNo(),
+            help="with --repeat, --ab and --scaling: make one run of the first arm before all others and "
+            "leave it out of every figure (default: yes)",
+        ),
+    ] = None
+
+    @property
+    def kind(self) -> AskedKind | None:
+        """Which campaign is asked for; None: none is."""
+        asked = self._kinds()
+        return asked[0] if asked else None if self.repeat is None else "repeat"
+
+    def _kinds(self) -> list[AskedKind]:
+        found: list[AskedKind] = []
+        if self.ab is not None:
+            found.append("ab")
+        if self.find_sessions:
+            found.append("find-sessions")
+        return [*found, "scaling"] if self.scaling else found
+
+    def runs_of_an_arm(self, kind: AskedKind) -> int:
+        """The runs of each arm."""
+        return RUNS_OF_AN_ARM[kind] if self.repeat is None else self.repeat
+
+    def check(self, given: Collection[str]) -> None:
+        """UsageError for what does not go together; ``given`` are the fields that the run's options set."""
+        kinds = self._kinds()
+        if len(kinds) > 1:
+            raise UsageError(f"--{kinds[0]} and --{kinds[1]} do not go together")
+        if self.most_sessions is not None and self.kind != "find-sessions":
+            raise UsageError("--most-sessions goes with --find-sessions")
+        if self.warm_up is not None and self.kind in (None, "find-sessions"):
+            raise UsageError("--warm-up goes with --repeat, --ab or --scaling")
+        several = "cluster" in given or "ssh" in given
+        if self.kind == "find-sessions" and several:
+            raise UsageError(
+                "--find-sessions does not go with a run on several nodes",
+                why="it finds the size of one machine",
+                cure="run it on a node, then --scaling over the nodes",
+            )
+        if self.kind != "scaling":
+            return
+        if not several:
+            raise UsageError(
+                "--scaling goes over the nodes of a cluster", cure="name it with --cluster or --ssh"
+            )
+        for name in ("on", "nodes"):
+            if name in given:
+                raise UsageError(f"--{name} does not go with --scaling, which chooses the nodes itself")
+
+
+CAMPAIGN_OPTIONS = options_of(CampaignSpec)
+"""Field to option."""
