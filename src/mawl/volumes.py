@@ -229,6 +229,15 @@ def kept_under(volume: Path) -> list[Path]:
     ]
 
 
+def unmarked_under(volume: Path) -> list[Path]:
+    """Directories in one place that are named like those of runs, hold something, and carry no mark."""
+    return [
+        directory
+        for directory in _unheld(volume)
+        if not os.path.lexists(directory / MARK) and not _is_bare(directory)
+    ]
+
+
 def _unheld(volume: Path) -> list[Path]:
     """Directories of runs that no runner holds, and those that a kill left half made."""
     found = []

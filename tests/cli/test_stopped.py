@@ -1,9 +1,10 @@
-"""SIGSTOP of a job, its keeper, the runner, a node, and all: what the run says of it, and how it ends."""
+"""SIGSTOP of each process in turn, and of all: what the run says of it, how soon, and how it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -141,5 +142,40 @@ def test_a_nodes_process_that_is_stopped_is_told_and_the_run_ends(
     finally:
         os.kill(node, signal.SIGCONT) if then == "continued" else None
     output, errors = process.communicate(timeout=120)
+    assert process.returncode == (0 if then == "continued" else 130), output + errors
+    assert live_runs().get(of_node) is None
+
+
+@pytest.mark.parametrize("whom", ["worker", "scheduler", "controller"])
+@pytest.mark.parametrize("then", ["continued", "interrupted"])
+def test_a_part_of_a_cluster_that_is_stopped_is_told_once_and_the_run_ends(
+    mawl: Command, cluster: Cluster, whom: str, then: str
+) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER.format(14))
+    process = mawl.start("run", "one.toml", "--cluster", cluster.address, "--node-timeout", "60")
+    [folder] = appeared(mawl)
+    of_node = f"{folder.name}-node1"
+    sleeper_of(of_node)
+    sentence, pid = {
+        "worker": ("node1 did not answer within 5 s", cluster.processes["node1"].pid),
+        "scheduler": ("the scheduler did not answer within 1 s", cluster.processes["scheduler"].pid),
+        "controller": (f"the controller (process {process.pid}) was stopped by a signal", process.pid),
+    }[whom]
+    os.kill(pid, signal.SIGSTOP)
+    assert process.stderr is not None
+    began, said = time.monotonic(), ""
+    try:
+        while sentence not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        noticed_seconds = time.monotonic() - began
+        if then == "interrupted":
+            process.send_signal(signal.SIGTERM)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    output, errors = process.communicate(timeout=120)
+    logging.getLogger(__name__).info("%s: noticed after %.1f s", whom, noticed_seconds)
+    assert (said + errors).count(sentence) == 1 and "Traceback" not in said + errors
     assert process.returncode == (0 if then == "continued" else 130), output + errors
     assert live_runs().get(of_node) is None

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from mawl.cluster import connection
 from mawl.cluster.connection import NO_SCHEDULER, DaskLink, connected, own_scheduler
 from mawl.cluster.link import NoAnswerError
 from mawl.errors import UnsuitableMachineError
@@ -52,6 +53,24 @@ def test_while_the_client_has_no_scheduler_no_node_answers_and_none_is_asked(sta
     link = DaskLink(cast(Any, SimpleNamespace(status=status)), {"node1": "tcp://127.0.0.1:9"})
     with pytest.raises(NoAnswerError, match=NO_SCHEDULER):
         asyncio.run(link.ask("node1", "clock", seconds=5.0))
+
+
+@pytest.mark.parametrize("stopped", ["the scheduler", "node1"])
+def test_a_question_without_an_answer_says_which_of_the_two_is_silent(
+    monkeypatch: pytest.MonkeyPatch, stopped: str
+) -> None:
+    async def run(*_: Any, **__: Any) -> None:
+        await asyncio.sleep(60)
+
+    async def identity(n_workers: int) -> dict[str, Any]:
+        await asyncio.sleep(60 if stopped == "the scheduler" else 0)
+        return {"workers": {}}
+
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.05)
+    client = SimpleNamespace(status="running", run=run, scheduler=SimpleNamespace(identity=identity))
+    link = DaskLink(cast(Any, client), {"node1": "tcp://127.0.0.1:9"})
+    with pytest.raises(NoAnswerError, match=rf"^{stopped} did not answer within .* stopped or very busy$"):
+        asyncio.run(link.ask("node1", "clock", seconds=0.05))
 
 
 class Late:

@@ -124,6 +124,27 @@ def test_a_directory_whose_mark_names_no_role_stays_and_is_named(
     assert not place.exists(), "without content nothing can be lost"
 
 
+def test_a_directory_in_shared_memory_without_a_mark_stays_and_is_named_with_the_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shared = tmp_path / "shared memory"
+    monkeypatch.setattr(clean, "SHARED_MEMORY", shared)
+    place = shared / "mawl-run-one"
+    place.mkdir(parents=True)
+    (place / "a.counters").touch()
+    (shared / "theirs").mkdir()
+    marked, lock = claim_directory(shared, "two", "counters")
+    os.close(lock)
+    (marked / "b.counters").touch()
+    assert main(["clean"]) == 0
+    assert capsys.readouterr().out == (
+        f"kept {place}: it has no mark of mawl, so mawl does not know whose files it holds; "
+        f"if you do not need them, remove it with rm -r '{place}'\n"
+    )
+    assert (place / "a.counters").exists()
+
+
 def test_what_was_killed_before_it_began_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "work").mkdir()

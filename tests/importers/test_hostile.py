@@ -16,7 +16,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.importers.build import Request, import_files
-from mawl.importers.sources import MOST_EXPANDED_RATIO
+from mawl.importers.sources import MOST_EXPANDED_RATIO, Source
 from mawl.store import open_run
 from tests.fakes.hostile_run import ATTACKS
 from tests.importers.layout import BANNER
@@ -167,6 +167,20 @@ def test_a_gz_bomb_is_stopped(tmp_path: Path) -> None:
     made = import_files(Request(paths=[str(tmp_path / "bomb.log.gz")], folder=tmp_path / "run", run_id="run"))
     assert made.blocks == 3
     assert any("times its size" in skipped.reason for skipped in made.skipped)
+
+
+def test_a_file_that_takes_too_much_cpu_time_is_read_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "slow.log"
+    path.write_bytes(bytes(2**20))
+    told: list[str] = []
+    used = iter(range(0, 1000, 12))
+    with Source(path, told.append, lambda: float(next(used))) as source:
+        parts = [source.read(1000) for _ in range(6)]
+    assert [len(part) for part in parts] == [1000, 1000, 1000, 0, 0, 0]
+    assert told == [
+        "reading it takes more than the 33 s of CPU time that mawl allows for a file of this size: "
+        "the rest is not read"
+    ]
 
 
 def test_a_gigabyte_in_one_line_is_passed_over_in_bounded_memory(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, IO_FIELDS, WAIT_FIELDS, RoleIo, Waits
 from mawl.model.usage import FIELDS
 from mawl.store import open_run, rows
+from mawl.store.budget import budget_of
 from mawl.store.columns import PREFIXES, SCHEMAS, to_table
 from mawl.store.rows import in_parts, to_records
 from tests.fakes.many_jobs import write_many_jobs
 from tests.fakes.stored_run import events, jobs, steps
+
+AMPLE = budget_of("jobs", 0)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "design" / "run-folder.md").read_text()
 
@@ -35,8 +38,8 @@ def test_the_page_lists_every_column_with_its_type(name: str) -> None:
 
 
 def test_records_survive_a_table() -> None:
-    assert list(to_records("jobs", [to_table("jobs", jobs())], JobRecord)) == jobs()
-    assert list(to_records("steps", [to_table("steps", steps())], StepRecord)) == steps()
+    assert list(to_records("jobs", [to_table("jobs", jobs())], JobRecord, AMPLE)) == jobs()
+    assert list(to_records("steps", [to_table("steps", steps())], StepRecord, AMPLE)) == steps()
     measured = [
         msgspec.structs.replace(
             job,
@@ -51,8 +54,8 @@ def test_records_survive_a_table() -> None:
         )
         for job in jobs()
     ]
-    assert list(to_records("jobs", [to_table("jobs", measured)], JobRecord)) == measured
-    assert list(to_records("events", [to_table("events", events())], EventRecord)) == events()
+    assert list(to_records("jobs", [to_table("jobs", measured)], JobRecord, AMPLE)) == measured
+    assert list(to_records("events", [to_table("events", events())], EventRecord, AMPLE)) == events()
 
 
 def test_every_field_of_a_record_has_a_column() -> None:
@@ -68,7 +71,7 @@ def test_a_table_in_parts_gives_the_same_records(monkeypatch: pytest.MonkeyPatch
     parts = list(in_parts(table))
     assert [part.num_rows for part in parts[:-1]] == [2] * (len(parts) - 1)
     assert pa.concat_tables(parts).equals(table)
-    assert list(to_records("jobs", parts, JobRecord)) == jobs()
+    assert list(to_records("jobs", parts, JobRecord, AMPLE)) == jobs()
 
 
 def test_records_of_a_run_do_not_keep_its_table(tmp_path: Path) -> None:
@@ -85,14 +88,14 @@ def test_a_bucket_without_calls_is_refused_by_its_row() -> None:
     parts = [table, table.set_column(place, table.schema.field(place), damaged)]
     sentence = f"row {table.num_rows + 1} of jobs: a bucket of read_nanoseconds_histogram has no calls"
     with pytest.raises(ValueError, match=sentence):
-        list(to_records("jobs", parts, JobRecord))
+        list(to_records("jobs", parts, JobRecord, AMPLE))
 
 
 def test_rows_with_equal_parts_share_them() -> None:
     """100,000 jobs that are much alike fit into memory: 0.6 GB for a report in text, which took 1.4 GB."""
     done = next(record for record in jobs() if record.io)
     other = msgspec.structs.replace(done, usage=msgspec.structs.replace(done.usage, page_faults=987_654))
-    first, second, third = to_records("jobs", [to_table("jobs", [done, done, other])], JobRecord)
+    first, second, third = to_records("jobs", [to_table("jobs", [done, done, other])], JobRecord, AMPLE)
     assert [first, second, third] == [done, done, other]
     assert first.usage is second.usage is not third.usage
     assert first.io is not None and third.io is not None

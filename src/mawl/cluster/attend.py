@@ -18,23 +18,31 @@ from mawl.store.folder import RunWriter
 from mawl.store.layout import FACTS, PLAN
 
 ASK_SECONDS = 5.0
-"""How long one question may take; a node that hangs is asked again until its time is up."""
+"""How long one question may take; a node that hangs is asked again until its time is up.  A node that was
+silent for so long is said to be."""
 FEW_EXCHANGES = 8
 FORGET_SECONDS = 15.0
 
 
 class Attendant:
-    """Asks over a link, by the controller's clocks; after ``timeout_seconds`` of silence a node is lost."""
+    """Asks over a link, by the controller's clocks; after ``timeout_seconds`` of silence a node is lost.
+
+    ``notice`` takes a sentence for people as soon as a node is silent.
+    """
 
     def __init__(
         self,
         link: Link,
         timeout_seconds: float,
+        notice: Callable[[str], None],
+        *,
         now: Callable[[], float],
         monotonic: Callable[[], float],
     ) -> None:
         self.link, self.timeout_seconds = link, timeout_seconds
         self.now, self.monotonic = now, monotonic
+        self._notice = notice
+        self._silent: dict[str, str] = {}
 
     async def begin(self, node: RemoteNode) -> None:
         """Start the node's process."""
@@ -55,9 +63,21 @@ class Attendant:
             silent = self.monotonic() - node.answered
             if silent >= self.timeout_seconds:
                 node.lost = f"no answer for {silent:.0f} s ({error})"
+            elif silent >= ASK_SECONDS:
+                self._say_silence(node.name, str(error))
             return
+        self._silent.pop(node.name, None)
         node.answered = self.monotonic()
         node.take(answer, writer)
+
+    def _say_silence(self, name: str, why: str) -> None:
+        """Say once why a node is silent; a scheduler that is stopped silences all nodes, and is said once."""
+        if name not in self._silent and why not in self._silent.values():
+            self._notice(
+                f"{why}; a node stops its jobs after {self.timeout_seconds / 2:g} s of silence and counts as "
+                f"lost after {self.timeout_seconds:g} s"
+            )
+        self._silent[name] = why
 
     async def take_over(self, node: RemoteNode) -> None:
         """The node's process has ended: the rest of its journal, its clock again, its whole folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -27,12 +28,18 @@ from mawl.cluster.ssh import (
     worker_command,
 )
 from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.launch.runner_watch import watched
 from mawl.model.run import RunFacts
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener
 
 START_SECONDS = 60.0
 """For workers over ssh: a Python that starts from a shared file system takes its time."""
+
+_STOPPED = (
+    "the controller (process {}) was stopped by a signal: nodes that hear nothing for half of --node-timeout "
+    "stop their jobs"
+)
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +70,7 @@ async def conduct(
     Raises MawlError where the cluster cannot be reached or has no such node, else as
     :meth:`~mawl.cluster.controller.Controller.conduct`.
     """
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, watched(_STOPPED.format(os.getpid())):
         async with _workers(reach) as (client, known):
             unknown = [name for name in (*chosen, *storage) if name not in known]
             if unknown:

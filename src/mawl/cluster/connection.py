@@ -27,7 +27,9 @@ from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
 CONNECT_SECONDS = 15.0
 PLAIN_SECONDS = 2.0
+LOOK_SECONDS = 1.0
 NO_SCHEDULER = "the connection to the scheduler is lost"
+SILENT_SCHEDULER = f"the scheduler did not answer within {LOOK_SECONDS:g} s: it is stopped or very busy"
 
 TUNED = {
     "distributed.worker.profile.enabled": False,
@@ -87,7 +89,7 @@ class DaskLink(Link):
                 seconds,
             )
         except TimeoutError:
-            raise NoAnswerError(f"{node} did not answer within {seconds:g} s") from None
+            raise NoAnswerError(await self._who_is_silent(node, seconds)) from None
         except OSError as error:
             raise NoAnswerError(NO_SCHEDULER, why=str(error)) from None
         answer = answers.get(address)
@@ -101,6 +103,14 @@ class DaskLink(Link):
         if isinstance(answer, Exception):
             raise MawlError(f"{node}: the agent failed", why=f"{type(answer).__name__}: {answer}")
         return answer
+
+    async def _who_is_silent(self, node: str, seconds: float) -> str:
+        """A question to a node goes through the scheduler, and either of the two may not have answered."""
+        try:
+            await asyncio.wait_for(workers_of(self._client), LOOK_SECONDS)
+        except OSError:  # TimeoutError is one
+            return SILENT_SCHEDULER
+        return f"{node} did not answer within {seconds:g} s: its worker is stopped or very busy"
 
     async def _unreachable(self, node: str, error: OSError) -> MawlError:
         try:

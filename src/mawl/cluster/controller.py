@@ -76,7 +76,9 @@ class Controller:
     ) -> None:
         self.request, self.listener, self.interrupts = request, listener, interrupts
         self.now = now
-        self.attendant = Attendant(link, request.node_timeout_seconds, now, monotonic)
+        self.attendant = Attendant(
+            link, request.node_timeout_seconds, listener.notice, now=now, monotonic=monotonic
+        )
         self.nodes = [RemoteNode(task, listener) for task in request.tasks]
         self.by_name = {node.name: node for node in self.nodes}
         self.storage = [RemoteNode(task, listener) for task in request.storage]

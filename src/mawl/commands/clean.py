@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -21,7 +22,7 @@ from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
 from mawl.model.run import RunFacts
-from mawl.runner.counting import leftover_counters
+from mawl.runner.counting import SHARED_MEMORY, leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.spec.options import ROLES, Role
 from mawl.store.facts import read_facts
@@ -33,6 +34,7 @@ from mawl.volumes import (
     leftovers_under,
     remove_leftover,
     run_of,
+    unmarked_under,
     write_tests_under,
 )
 
@@ -89,14 +91,25 @@ def run(arguments: argparse.Namespace) -> int:
     ids = (abandoned | {facts.run_id for facts in known}) - alive.keys()
     for group in _groups(ids, wait=bool(ended_now) and not arguments.dry_run):
         done.remove(f"control group {group}", partial(_rmdir, group))
+    if not _say_kept(kept) and not done.found:
+        print("nothing to clean")
+    return 1 if done.failed else 0
+
+
+def _say_kept(kept: Sequence[Path]) -> bool:
+    """Say what stays because mawl does not know what it holds; whether there is any."""
+    unmarked = unmarked_under(SHARED_MEMORY)
     for directory in kept:
         print(
             f"kept {directory}: its mark does not say whether it holds results; "
             "remove it yourself if you do not need it"
         )
-    if not done.found and not kept:
-        print("nothing to clean")
-    return 1 if done.failed else 0
+    for directory in unmarked:
+        print(
+            f"kept {directory}: it has no mark of mawl, so mawl does not know whose files it holds; "
+            f"if you do not need them, remove it with rm -r {shlex.quote(str(directory))}"
+        )
+    return bool(kept or unmarked)
 
 
 class Doing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import BinaryIO
 from mawl.errors import UsageError
 from mawl.foreign import open_regular
 from mawl.importers.gzipped import Gzipped
+from mawl.store.budget import reading_seconds
 from mawl.store.layout import KEPT_LOG, OWN_LOG
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -75,9 +77,11 @@ class Source(io.RawIOBase):
     Making one raises OSError where it cannot be opened, or is no regular file.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, tell: Callable[[str], None], clock: Callable[[], float] = time.thread_time
+    ) -> None:
         self._file = open_regular(path)
-        self._tell = tell
+        self._tell, self._clock = tell, clock
         try:
             self.size_bytes = os.fstat(self._file.fileno()).st_size
             self._stream: BinaryIO | Gzipped = self._file
@@ -87,6 +91,8 @@ class Source(io.RawIOBase):
             self._file.close()
             raise
         self._expanded = 0
+        self._most_seconds = reading_seconds(self.size_bytes)
+        self._began = clock()
         self._ended = False
         self._first = b""
 
@@ -118,6 +124,11 @@ class Source(io.RawIOBase):
             self._stop(
                 f"expands to over {MOST_EXPANDED_RATIO} times its size: the rest is not read; unpack it with "
                 "gunzip to have all of it read"
+            )
+        elif self._clock() - self._began > self._most_seconds:
+            self._stop(
+                f"reading it takes more than the {self._most_seconds:.0f} s of CPU time that mawl allows for "
+                "a file of this size: the rest is not read"
             )
         return part
 

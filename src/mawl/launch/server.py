@@ -20,17 +20,20 @@ from mawl.launch.job import Doors
 from mawl.launch.keeper import keep
 from mawl.launch.prepare import prepare
 from mawl.launch.reports import Reporter
+from mawl.launch.runner_watch import LOOK_SECONDS, RunnerWatch
 from mawl.launch.setup import LAUNCHER_VARIABLE, Setup
 from mawl.measure.account import own_usage, usage_of
 from mawl.measure.kernel import die_with_parent
-from mawl.measure.processes import descendants, is_stopped, kill_marked, signal_all
+from mawl.measure.processes import descendants, kill_marked, signal_all
 from mawl.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
 from mawl.model.usage import Usage, total
 
 _KEEPERS_END_SECONDS = 1.0
 _KILL_AGAIN_SECONDS = 0.05
-_LOOK_SECONDS, LOOKS_AT_RUNNER = 2.0, 3
-"""A runner that is found stopped in so many looks in turn is said to be: after 4 to 6 s."""
+_RUNNER_STOPPED = (
+    "the runner (process {}) was stopped by a signal: running jobs go on, nothing is sampled and nothing "
+    "starts"
+)
 _GATE_OPEN = 2**31
 """More jobs than will ever pass one gate: each that passes takes one off."""
 
@@ -50,7 +53,11 @@ class Server:
         self._kept: dict[int, Kept] = {}
         self._gates: dict[str, int] = {}
         self._pending = b""
-        self._looks_stopped = 0
+        self._watch = (
+            None
+            if setup.notices is None
+            else RunnerWatch(setup.runner, setup.notices, _RUNNER_STOPPED.format(setup.runner))
+        )
         self._wakeup, self._wakeup_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def serve(self) -> None:
@@ -61,11 +68,11 @@ class Server:
         poll.register(0, select.POLLIN)
         poll.register(self._wakeup, select.POLLIN)
         listening = True
-        pause = None if self._setup.notices is None else 1000 * _LOOK_SECONDS
+        pause = None if self._watch is None else 1000 * LOOK_SECONDS
         while listening:
             found = poll.poll(pause)
-            if not found:  # a runner that is stopped sends nothing
-                self._look_at_runner()
+            if not found and self._watch is not None:  # a runner that is stopped sends nothing
+                self._watch.look()
             for descriptor, _ in found:
                 if descriptor == self._wakeup:
                     os.read(self._wakeup, 4096)
@@ -73,21 +80,6 @@ class Server:
                 else:
                     listening = self._listen()
         self._end()
-
-    def _look_at_runner(self) -> None:
-        """Say once that the runner is stopped, where people read what it says."""
-        runner, notices = self._setup.runner, self._setup.notices
-        self._looks_stopped = self._looks_stopped + 1 if is_stopped(runner) else 0
-        if notices is None or self._looks_stopped != LOOKS_AT_RUNNER:
-            return
-        sentence = (
-            f"the runner (process {runner}) was stopped by a signal: running jobs go on, nothing is sampled "
-            f"and nothing starts; kill -CONT {runner} lets it go on"
-        )
-        begin = "\r\x1b[K" if os.isatty(notices) else ""
-        with contextlib.suppress(OSError):
-            if select.select([], [notices], [], 0)[1]:  # never wait for who does not read
-                os.write(notices, f"{begin}{sentence}\n".encode())
 
     def _listen(self) -> bool:
         data = os.read(0, 1 << 20)

@@ -49,15 +49,9 @@ TABLES = ("jobs", "steps", "events", "samples")
 LARGEST_FACTS_BYTES = 64 * 2**20
 LARGEST_LINE_BYTES = 2**20
 MOST_ROWS = {"jobs": 10**6, "steps": 10**7, "events": 10**7, "samples": 4 * 10**8}
-LARGEST_TABLE_BYTES = 8 * 2**30
-"""Bounds on what a reader takes from a folder of unknown origin."""
+"""Bounds on what a reader takes from a folder of unknown origin; :mod:`mawl.store.budget` has those that
+depend on the size of a file."""
 
-LEAST_EXPANDED_BYTES = 256 * 2**20
-MOST_EXPANDED_RATIO = 500
-"""A table may need so much memory at any size of its file, and above it so many times that size.
-
-Tables of real runs need 10 to 60 times the size of their files.
-"""
 LARGEST_NUMBER = 1e30
 """The largest number, of either sign, that a figure may have: sums and products of such stay finite."""
 

@@ -18,8 +18,8 @@ from pyarrow import compute
 from mawl.errors import UnreadableRunError
 from mawl.foreign import open_regular
 from mawl.model.periods import periods_of
+from mawl.store.budget import Budget, budget_of
 from mawl.store.columns import SCHEMAS, conform
-from mawl.store.layout import LARGEST_TABLE_BYTES, LEAST_EXPANDED_BYTES, MOST_EXPANDED_RATIO, MOST_ROWS
 from mawl.store.upgrades import Upgrade
 from mawl.units import format_memory
 
@@ -44,12 +44,7 @@ def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _most_bytes(file_bytes: int) -> int:
-    """The memory that the rows of a file of this size may take."""
-    return min(LARGEST_TABLE_BYTES, max(LEAST_EXPANDED_BYTES, file_bytes * MOST_EXPANDED_RATIO))
-
-
-def _check_texts(table: pa.Table, most: int) -> None:
+def _check_texts(table: pa.Table, budget: Budget) -> None:
     """Refuse texts whose copies for each row would be too large; raises ValueError."""
     total = 0
     for column in table.columns:
@@ -57,10 +52,8 @@ def _check_texts(table: pa.Table, most: int) -> None:
             for chunk in column.chunks:
                 lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
                 total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    if total > most:
-        raise ValueError(
-            f"its texts need {format_memory(total)} of memory, over the {format_memory(most)} allowed"
-        )
+    if total > budget.memory_bytes:
+        raise ValueError(f"its texts need {format_memory(total)} of memory; {budget}")
 
 
 def _levels(column: Any) -> tuple[int, int]:
@@ -78,7 +71,7 @@ def _declared(name: str) -> dict[str, tuple[int, int]]:
     return {schema.column(index).path: _levels(schema.column(index)) for index in range(len(schema))}
 
 
-def _check_size(name: str, metadata: Any, most: int) -> None:
+def _check_size(name: str, metadata: Any, budget: Budget) -> None:
     """Refuse a table that memory would not hold, by what its file says of itself; raises ValueError.
 
     Equal values cost a file nothing: 3 million equal rows of 1.3 kB were 2.2 MB of Parquet.
@@ -98,11 +91,8 @@ def _check_size(name: str, metadata: Any, most: int) -> None:
     values = sum(group.column(index).num_values for group in groups for index in maps)
     values += (len(columns) - len(maps)) * sum(group.num_rows for group in groups)
     read = values * _VALUE_BYTES + sum(group.total_byte_size for group in groups)
-    if metadata.num_rows > MOST_ROWS[name] or read > most:
-        raise ValueError(
-            f"its {metadata.num_rows} rows need {format_memory(read)} of memory; mawl reads at most "
-            f"{MOST_ROWS[name]} rows and {format_memory(most)} of memory from a file of this size"
-        )
+    if metadata.num_rows > budget.rows or read > budget.memory_bytes:
+        raise ValueError(f"its {metadata.num_rows} rows need {format_memory(read)} of memory; {budget}")
 
 
 def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
@@ -113,14 +103,14 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
     try:
         with open_regular(path, inside=folder) as opened:
             metadata = parquet.read_metadata(opened)
-            most = _most_bytes(os.fstat(opened.fileno()).st_size)
-            _check_size(name, metadata, most)
+            budget = budget_of(name, os.fstat(opened.fileno()).st_size)
+            _check_size(name, metadata, budget)
             # As dictionaries texts take the memory that they take in the file, whatever their number.
             kinds = metadata.schema.to_arrow_schema()
             wanted = {field.name for field in SCHEMAS[name] if pa.types.is_string(field.type)}
             texts = [one.name for one in kinds if pa.types.is_string(one.type) and one.name in wanted]
             table = parquet.ParquetFile(opened, metadata=metadata, read_dictionary=texts).read()
-        _check_texts(table, most)
+        _check_texts(table, budget)
         for step in steps:
             table = step.table(name, table)
     except FileNotFoundError:
@@ -146,7 +136,7 @@ def elapsed_seconds(folder: Path, *, imported: bool = False) -> float | None:
     try:
         with open_regular(folder / "jobs.parquet", inside=folder) as opened:
             metadata = parquet.read_metadata(opened)
-            _check_size("jobs", metadata, _most_bytes(os.fstat(opened.fileno()).st_size))
+            _check_size("jobs", metadata, budget_of("jobs", os.fstat(opened.fileno()).st_size))
             table = parquet.ParquetFile(opened, metadata=metadata).read(["started_at", "ended_at"])
         both = table.drop_null()
         first, last = (compute.min(both["started_at"]).as_py(), compute.max(both["ended_at"]).as_py())

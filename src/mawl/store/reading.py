@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow import compute
 
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
+from mawl.store.budget import OverBudgetError, budget_of
 from mawl.store.columns import SCHEMAS
 from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
 from mawl.store.facts import read_facts
@@ -96,9 +98,12 @@ class Run:
         # Not from self.jobs: a part's columns are freed once its records are made (100,000 jobs: 0.2 GB).
         return self._records("jobs", in_parts(self._load("jobs")), JobRecord)
 
-    def step_records(self) -> list[StepRecord]:
-        """The rows of ``steps`` as records."""
-        return self._records("steps", [self.steps], StepRecord)
+    def step_records(self, jobs: Sequence[str] | None = None) -> list[StepRecord]:
+        """The rows of ``steps`` as records, all or those of some jobs."""
+        steps = self.steps
+        if jobs is not None:
+            steps = steps.filter(compute.is_in(steps["job"], value_set=pa.array(jobs, pa.string())))
+        return self._records("steps", [steps], StepRecord)
 
     def event_records(self) -> list[EventRecord]:
         """The rows of ``events`` as records."""
@@ -106,11 +111,25 @@ class Run:
 
     def _records(self, name: str, tables: Iterable[pa.Table], kind: type[Record]) -> list[Record]:
         try:
-            return list(to_records(name, tables, kind))
+            return list(to_records(name, tables, kind, budget_of(name, self._file_bytes(name))))
+        except OverBudgetError as error:
+            raise UnreadableRunError(
+                f"holds too many {name}",
+                where=str(self.path),
+                why=str(error),
+                cure="copy it again from where it was made",
+            ) from None
         except (ValueError, RecursionError) as error:
             raise UnreadableRunError(
                 "holds a row that is no record", where=str(self.path), why=str(error)
             ) from None
+
+    def _file_bytes(self, name: str) -> int:
+        """The size of what a table was read from: its file, or that of the journal."""
+        for path in (self.path / f"{name}.parquet", self.path / JOURNAL / f"{name}.jsonl"):
+            with contextlib.suppress(OSError):
+                return path.lstat().st_size
+        return 0
 
 
 def open_run(

@@ -16,6 +16,7 @@ import pyarrow as pa
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, Histogram, RoleIo, Waits
 from mawl.model.usage import FIELDS, Usage
+from mawl.store.budget import Budget, in_time
 from mawl.store.columns import PREFIXES, VOLUME_COLUMNS, Row
 from mawl.store.plain import is_instant
 
@@ -45,22 +46,30 @@ def in_parts(table: pa.Table) -> Iterator[pa.Table]:
         yield parts.pop()
 
 
-def to_records(name: str, tables: Iterable[pa.Table], kind: type[Record]) -> Iterator[Record]:
-    """The rows of a table's parts, in order, as records; ValueError names the row that cannot be one."""
+def to_records(name: str, tables: Iterable[pa.Table], kind: type[Record], budget: Budget) -> Iterator[Record]:
+    """The rows of a table's parts, in order, as records; ValueError names the row that cannot be one.
+
+    OverBudgetError where this takes more CPU time than ``budget`` has.
+    """
     number = 0
     shared = _Parts()
+    for batch in in_time(_batches(tables), budget):
+        instants = [column for column in batch.schema.names if is_instant(column)]
+        for row in batch.to_pylist():
+            number += 1
+            try:
+                yield msgspec.convert(_nested(row, instants, kind, shared), kind)
+            except ValueError as error:
+                raise ValueError(f"row {number} of {name}: {error}") from None
+
+
+def _batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Some rows at a time, their points in time as numbers of microseconds."""
     for table in tables:
-        instants = [column for column in table.schema.names if is_instant(column)]
-        for column in instants:
+        for column in filter(is_instant, table.schema.names):
             index = table.schema.get_field_index(column)
             table = table.set_column(index, column, table.column(index).cast(pa.int64()))
-        for batch in table.to_batches(max_chunksize=1000):
-            for row in batch.to_pylist():
-                number += 1
-                try:
-                    yield msgspec.convert(_nested(row, instants, kind, shared), kind)
-                except ValueError as error:
-                    raise ValueError(f"row {number} of {name}: {error}") from None
+        yield from table.to_batches(max_chunksize=1000)
 
 
 class _Parts:

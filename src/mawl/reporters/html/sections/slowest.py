@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from markupsafe import Markup
-from pyarrow import compute
 
 from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord, StepRecord
@@ -13,7 +12,6 @@ from mawl.model.role_io import FILE_ROLES
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, paragraph, section, table
 from mawl.store import Run
-from mawl.store.rows import to_records
 from mawl.units import format_bytes, format_memory, format_seconds
 
 MOST_JOBS = 10
@@ -47,7 +45,7 @@ def slowest(figures: Figures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
         return section("slowest", title, paragraph("No job with a known real time.", "why"))
     try:
         steps = _steps(run, [job.job for job in longest])
-    except (UnreadableRunError, ValueError) as error:
+    except UnreadableRunError as error:
         return section("slowest", title, paragraph(f"The steps cannot be read: {error}.", "why"))
     head = (
         "step",
@@ -62,8 +60,7 @@ def slowest(figures: Figures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
 def _steps(run: Run, jobs: Sequence[str]) -> dict[str, list[StepRecord]]:
     """The steps of some jobs, without making records of all others."""
     found: dict[str, list[StepRecord]] = {}
-    rows = run.steps.filter(compute.is_in(run.steps["job"], value_set=compute.cast(list(jobs), "string")))
-    for step in to_records("steps", [rows], StepRecord):
+    for step in run.step_records(jobs):
         found.setdefault(step.job, []).append(step)
     return found
 
