@@ -211,7 +211,7 @@ def test_time_between_steps_is_part_of_the_demand(tmp_path: Path) -> None:
     whole = demand_of(simulated, judged(StoredView(simulated)))
     records = [one for one in simulated.step_records() if one.number != 1]
     first = next(one for one in simulated.step_records() if one.number == 1)
-    simulated.step_records = lambda: records  # type: ignore[method-assign]
+    simulated.step_records = lambda jobs=None: records  # type: ignore[method-assign]
     found = demand_of(simulated, judged(StoredView(simulated))).jobs[first.job]
     assert [one.name for one in found.steps][-1] == "between steps"
     assert sum(one.cpu_seconds for one in found.steps) == pytest.approx(
