@@ -8,7 +8,7 @@ file is there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.campaigns.qualify.choice import SMOKE
@@ -61,7 +61,8 @@ class Clock:
 class FakeWork:
     """See :class:`~mawl.campaigns.qualify.work.Work`; slowdown is ``per_session`` times the sessions.
 
-    ``made`` lists every run and other piece of work that was finished, in order.
+    ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
+    says beside how many first attempts of a run other work used 30 % of the processors.
     """
 
     def __init__(
@@ -75,11 +76,13 @@ class FakeWork:
         refuse_above: int | None = None,
         die_after: int | None = None,
         die_late: bool = False,
+        disturbed: Mapping[str, int] | None = None,
     ) -> None:
         self.clock, self.per_session, self.slower = clock, per_session, slower
         self.forecast = int(2.0 / per_session) if forecast is None else forecast
         self.seen = seen or machine()
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
+        self.disturbed = disturbed or {}
         self.made: list[str] = []
         self._calls = 0
 
@@ -105,7 +108,7 @@ class FakeWork:
         )
         seconds = self.slower * seconds + OVERHEAD_SECONDS
         folder.mkdir()
-        content = {"sessions": wish.sessions, "seconds": seconds}
+        content = {"sessions": wish.sessions, "seconds": seconds, "others": self._others(folder)}
         name = "alone" if alone else f"mix-{wish.sessions}"
         self._dying(name, lambda: (folder / "run.json").write_text(json.dumps(content)), seconds)
 
@@ -123,6 +126,7 @@ class FakeWork:
             elapsed_seconds=seconds - OVERHEAD_SECONDS,
             active_seconds=0.9 * seconds,
             slowdown=max(self.per_session * sessions, 1.0) if sessions and alone else None,
+            others_cpu_ratio=plain["others"],
         )
 
     def model(self, calibration: Path, probe: Path) -> Model:
@@ -130,6 +134,12 @@ class FakeWork:
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
         return Fits(sessions=self.forecast, low=self.forecast - 1, high=self.forecast + 1)
+
+    def _others(self, folder: Path) -> float:
+        """The share of other work: of a run such as alone-2, whose second attempt is alone-2-2."""
+        name = "-".join(folder.name.split("-")[:2])
+        before = len([*folder.parent.glob(f"{name}/run.json"), *folder.parent.glob(f"{name}-*/run.json")])
+        return 0.3 if before < self.disturbed.get(name, 0) else 0.01
 
     def _dying(self, name: str, keep: Callable[[], object], seconds: float) -> None:
         """Finish a piece of work, or be interrupted in it: before its result is kept, or just after."""

@@ -28,7 +28,7 @@ PHASES: tuple[PhaseName, ...] = (
 )
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
 RunPurpose = Literal["calibration", "alone", "measured", "search"]
-RunState = Literal["running", "finished", "refused", "interrupted"]
+RunState = Literal["running", "finished", "refused", "interrupted", "disturbed"]
 QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
 CacheMode = Literal["none", "cold"]
 AnswerWord = Literal["carried", "not carried", "not known"]
@@ -113,7 +113,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One run; ``folder`` is below the qualification's, ``position`` counts within its purpose from 1."""
+    """One run; ``folder`` is below the qualification's, ``position`` counts within its purpose from 1.
+
+    A run is ``disturbed`` where other work used too much of the processors and time was left to make it
+    again: its figures count in nothing.
+    """
 
     folder: str
     purpose: RunPurpose
@@ -124,6 +128,7 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
     outcome: RunOutcome | None = None
     seconds: float | None = None
     reason: str | None = None
+    others_cpu_ratio: float | None = None
 
 
 class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):

@@ -60,6 +60,19 @@ def test_a_cache_or_another_load_never_makes_a_yes(evidence: Evidence) -> None:
 
 
 @given(EVIDENCE)
+@settings(max_examples=200)
+def test_disturbed_runs_give_no_number_that_fits_and_no_change(evidence: Evidence) -> None:
+    answer = answer_from(evidence)
+    disturbed = evidence.busy is not None or (evidence.lack or ("", ""))[1] in ("others", "reach")
+    if answer.carried.answer == "not known" and disturbed:
+        assert answer.fits.sessions is None and answer.fits.reason
+        assert not answer.changes and answer.missing["changes"]
+        assert " fit" not in answer.sentence
+    else:
+        assert answer.fits == evidence.fits and answer.changes == evidence.changes
+
+
+@given(EVIDENCE)
 @settings(max_examples=100)
 def test_what_is_not_known_names_one_command_with_more_time_only_where_time_helps(evidence: Evidence) -> None:
     answer = answer_from(evidence)

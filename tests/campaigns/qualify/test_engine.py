@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
@@ -100,6 +101,35 @@ def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
     assert record.phase("search").state == "done"
 
 
+def test_a_disturbed_run_is_made_again_once_and_counts_in_nothing(tmp_path: Path) -> None:
+    work = FakeWork(Clock(), disturbed={"alone-1": 1, "measured-2": 2})
+    engine, said = engine_over(tmp_path, begun(tmp_path, minutes=90.0), work)
+    engine.until_choice()
+    record = engine.to_the_end()
+    states = {run.folder.removeprefix("runs/"): run.state for run in record.runs}
+    assert states["alone-1"] == states["measured-2"] == "disturbed"
+    assert states["alone-1-2"] == "finished"
+    assert states["measured-2-2"] == "finished" and "measured-2-3" not in states, "one more, and no further"
+    assert not {"runs/alone-1", "runs/measured-2"} & {run.folder for run in record.runs_for("measured")}
+    assert sum("30 % of the processors" in line for line in said) == 2
+    assert sum(phase.seconds for phase in record.phases) <= 90 * 60
+
+
+def test_a_disturbed_run_stays_where_there_is_no_time_to_make_it_again(tmp_path: Path) -> None:
+    work = FakeWork(Clock(), slower=6.0, disturbed={"alone-1": 1, "measured-1": 1})
+    record = qualified(tmp_path, work, minutes=30.0)
+    assert not [run for run in record.runs if run.state == "disturbed"]
+    assert max(run.others_cpu_ratio or 0.0 for run in record.runs_for("measured")) == 0.3
+
+
+def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=6.0)
+    assert record.choice is not None and record.choice.runs_alone < 3
+    alone = len(record.runs_for("alone")) + (record.choice.scale == SMOKE)
+    assert alone == 3
+    assert sum(phase.seconds for phase in record.phases) <= 6 * 60
+
+
 def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) -> None:
     record = qualified(tmp_path, FakeWork(Clock(), seen=machine(has_fio=False)))
     assert record.phase("probe").state == "skipped"
@@ -130,17 +160,21 @@ def test_a_full_disk_is_refused_before_anything_is_run(tmp_path: Path, free_byte
     assert work.made == []
 
 
+DISTURBED = {"alone-2": 1, "measured-3": 1}
+ENDED = ("finished", "disturbed")
+
+
 def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualification, list[str]]:
     """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
     clock = Clock()
-    work = FakeWork(clock, per_session=0.19, forecast=12, die_after=after, die_late=late)
+    work = FakeWork(clock, per_session=0.19, forecast=12, die_after=after, die_late=late, disturbed=DISTURBED)
     engine, _ = engine_over(folder, begun(folder), work)
     try:
         engine.until_choice()
         return engine.to_the_end(), work.made
     except KeyboardInterrupt:
         assert read_qualification(folder).outcome == "interrupted"
-    again = FakeWork(clock, per_session=0.19, forecast=12)
+    again = FakeWork(clock, per_session=0.19, forecast=12, disturbed=DISTURBED)
     engine, _ = engine_over(folder, read_qualification(folder), again)
     engine.until_choice()
     return engine.to_the_end(), work.made + again.made
@@ -148,19 +182,21 @@ def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualifi
 
 @pytest.mark.parametrize("late", [False, True])
 def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path, late: bool) -> None:
-    whole = qualified(tmp_path / "whole", FakeWork(Clock(), per_session=0.19, forecast=12))
-    pieces = 3 + len([run for run in whole.runs if run.state == "finished"])
+    whole = qualified(
+        tmp_path / "whole", FakeWork(Clock(), per_session=0.19, forecast=12, disturbed=DISTURBED)
+    )
+    pieces = 3 + len([run for run in whole.runs if run.state in ENDED])
     for after in range(1, pieces):
         record, made = _killed_and_continued(tmp_path / f"{after}-{late}", after, late)
         finished = [
             (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
             for run in record.runs
-            if run.state == "finished"
+            if run.state in ENDED
         ]
         assert finished == [
             (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
             for run in whole.runs
-            if run.state == "finished"
+            if run.state in ENDED
         ]
         assert record.choice == whole.choice
         mixes = Counter(name for name in made if name not in ("probe", "generate"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
-from mawl.model.qualification import Answer, AnswerRule, Figures
+from mawl.model.qualification import Answer, AnswerPart, AnswerRule, Figures, Fits
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
@@ -20,6 +22,7 @@ def answer_from(evidence: Evidence) -> Answer:
     """The whole answer; what is null in it has its reason in ``missing``."""
     compute, storage = compute_part(evidence), storage_part(evidence)
     whole = whole_part(evidence, compute)
+    evidence = _without_what_is_disturbed(evidence, whole)
     preliminary = (
         evidence.runs < FEWEST_RUNS
         or evidence.runs_alone < FEWEST_ALONE
@@ -52,6 +55,24 @@ def answer_from(evidence: Evidence) -> Answer:
         cautions=evidence.cautions,
         rules=rules_of(evidence),
         missing=_missing(evidence),
+    )
+
+
+def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidence:
+    """No number that fits and no change where the answer is not known since the runs were not of this load.
+
+    Other programs took part of the processors or devices, or a cache served part of the bytes.
+    """
+    reason = evidence.busy
+    if reason is None and evidence.lack is not None and evidence.lack[1] in ("others", "reach"):
+        reason = evidence.lack[0]
+    if reason is None or whole.answer != "not known":
+        return evidence
+    return msgspec.structs.replace(
+        evidence,
+        fits=Fits(sessions=None, reason=reason),
+        changes=[],
+        missing={**evidence.missing, "changes": reason},
     )
 
 

@@ -253,7 +253,7 @@ class Chooser:
                 value=str(choice.runs_alone),
                 why="three give the times alone a range"
                 if choice.runs_alone >= 3
-                else "three do not fit, so the answer has a wider range",
+                else "three do not fit, so the answer has a wider range, unless time is left",
             ),
             Decision(what="search", value=str(choice.proofs), why=proofs),
         ]

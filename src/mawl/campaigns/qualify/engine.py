@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from mawl.advice.qualification.answer import FEWEST_ALONE
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, sessions_for
 from mawl.campaigns.qualify.runs import Runs
@@ -54,7 +56,7 @@ class Engine:
         show: Callable[[str], None],
     ) -> None:
         self.folder, self.work = folder, work
-        self.runs = Runs(folder, record, work, clock)
+        self.runs = Runs(folder, record, work, clock, show)
         self._clock, self._now, self._show = clock, now, show
         self._seen: Seen | None = None
         self._model: Model | None = None
@@ -139,11 +141,12 @@ class Engine:
 
     def _alone(self) -> str:
         choice = self._chosen
-        rounds = choice.runs_alone - (choice.scale == SMOKE)
+        rounds = self.runs.rounds_alone
         wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
         for position in range(1, rounds + 1):
             self._show(f"  each program alone: run {position} of {rounds}")
-            self.runs.make("alone", position, wish)
+            left = rounds - position
+            self.runs.make("alone", position, wish, may_repeat=partial(self._spare, left))
         return f"{counted_noun(rounds, 'run')} of each program alone" if rounds else "the calibration is one"
 
     def _runs(self) -> str:
@@ -152,11 +155,28 @@ class Engine:
         position = 1
         while position <= choice.repeats or self._time_for_another(position):
             self._show(f"  run {position}: {choice.sessions} sessions")
-            self.runs.make("measured", position, wish)
+            left = max(choice.repeats - position, 0)
+            self.runs.make("measured", position, wish, may_repeat=partial(self._spare, left))
             position += 1
+            if position > choice.repeats:
+                self._further_alone()
         seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
         return f"{counted_noun(len(seen), 'run')}; median slowdown {', '.join(slowdowns) or 'not known'}"
+
+    def _further_alone(self) -> None:
+        """Runs alone, up to three, as far as time is left: they narrow the range most."""
+        choice, made = self._chosen, self.record.runs_for("alone")
+        if choice.proofs or not made:
+            return
+        seconds = sum(run.seconds or 0.0 for run in made) / len(made)
+        wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
+        most = FEWEST_ALONE - (choice.scale == SMOKE)
+        for position in range(self.runs.rounds_alone + 1, most + 1):
+            if not self.runs.is_over("alone", position) and not self._in_time(seconds):
+                return
+            self._show(f"  each program alone: run {position}")
+            self.runs.make("alone", position, wish)
 
     def _search(self) -> str:
         choice, bound = self._chosen, self.record.asked.most_slowdown
@@ -254,12 +274,24 @@ class Engine:
             return True
         if self._chosen.proofs or position > MOST_MEASURED:
             return False
-        return self.runs.spent() + self._run_seconds() <= self._asked_seconds
+        return self._in_time(self._run_seconds())
+
+    def _in_time(self, seconds: float) -> bool:
+        """Whether work of so many seconds ends in time."""
+        return self.runs.spent() + seconds <= self._asked_seconds
+
+    def _spare(self, left: int, seconds: float) -> bool:
+        """Whether a run of so many seconds may be made again, with ``left`` more of its kind to come.
+
+        The search is given up for it.
+        """
+        runs = self.record.phase("runs")
+        later = (runs.forecast_seconds or 0.0) if runs.state == "waiting" else 0.0
+        return self._in_time(seconds * (1 + left) + later)
 
     def _time_for(self, sessions: int) -> bool:
         """Whether a run of so many sessions is forecast to end in time."""
-        needed = self._run_seconds() * sessions / self._chosen.sessions
-        return self.runs.spent() + needed <= self._asked_seconds
+        return self._in_time(self._run_seconds() * sessions / self._chosen.sessions)
 
     def _run_seconds(self) -> float:
         """What a measured run takes: as those that were made, else as forecast."""

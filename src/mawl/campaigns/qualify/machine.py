@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
+from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
@@ -300,7 +301,8 @@ def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
     if (facts.alone, facts.repeats) != (baseline, repeats):
         write_facts(folder, msgspec.structs.replace(facts, alone=baseline, repeats=repeats))
     stored = open_run(folder)
-    summary = judged(StoredView(stored))
+    view = StoredView(stored)
+    summary = judged(view)
     time_, jobs = summary["time"], summary["jobs"]
     planned = stored.facts.workload.jobs
     bad = max(jobs["total"], planned) - jobs["counted"]
@@ -313,6 +315,7 @@ def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
         active_seconds=time_["active_seconds"],
         slowdown=summary["capacity"]["slowdown"]["median"],
         bad_jobs=bad,
+        others_cpu_ratio=foreign_cpu_ratio(view),
     )
 
 

@@ -5,38 +5,85 @@ The record on disk names the folder of a run before it begins.  The time that co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.work import RunSeen, RunWish, Work
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose
 from mawl.store.qualification import write_qualification
+from mawl.units import format_percent
 
 
 class Runs:
-    """The record and the runs in it; ``clock`` counts seconds."""
+    """The record and the runs in it; ``clock`` counts seconds, ``show`` gets what a person reads."""
 
-    def __init__(self, folder: Path, record: Qualification, work: Work, clock: Callable[[], float]) -> None:
-        self.folder, self.record, self.work, self._clock = folder, record, work, clock
+    def __init__(
+        self,
+        folder: Path,
+        record: Qualification,
+        work: Work,
+        clock: Callable[[], float],
+        show: Callable[[str], None],
+    ) -> None:
+        self.folder, self.record, self.work, self._clock, self._show = folder, record, work, clock, show
 
     def note(self, **changes: object) -> None:
         """Change the record, on disk at once."""
         self.record = msgspec.structs.replace(self.record, **changes)
         write_qualification(self.folder, self.record)
 
-    def make(self, purpose: RunPurpose, position: int, wish: RunWish, *, may_refuse: bool = False) -> None:
-        """Make a run, unless it is finished; one that was cut short is made again in another folder."""
-        own = [run for run in self.record.runs if (run.purpose, run.position) == (purpose, position)]
-        last = own[-1] if own else None
-        if last is not None and last.state in ("finished", "refused"):
-            return
-        if last is not None and self._recovered(last):
-            return
-        attempt = len(own) + 1
+    def make(
+        self,
+        purpose: RunPurpose,
+        position: int,
+        wish: RunWish,
+        *,
+        may_refuse: bool = False,
+        may_repeat: Callable[[float], bool] = lambda _: False,
+    ) -> None:
+        """Make a run, unless it is finished; one that was cut short is made again in another folder.
+
+        So is one, once, beside which other work used too much of the processors, where ``may_repeat`` says
+        that there is time for the seconds that it takes.
+        """
+        while not self._is_made(purpose, position, may_repeat):
+            self._attempt(purpose, position, wish, may_refuse=may_refuse)
+
+    def _attempts(self, purpose: RunPurpose, position: int) -> list[QualifyRun]:
+        return [run for run in self.record.runs if (run.purpose, run.position) == (purpose, position)]
+
+    def _is_made(self, purpose: RunPurpose, position: int, may_repeat: Callable[[float], bool]) -> bool:
+        """Whether a run is over; notes how the last attempt ended where that is not known yet.
+
+        Whether a disturbed run is made again is decided before the next run begins, and never later.
+        """
+        attempts = self._attempts(purpose, position)
+        if not attempts or attempts[-1].state in ("interrupted", "disturbed"):
+            return False
+        last = attempts[-1]
+        if last.state == "running":
+            if not self._finished(last, None):
+                self._replace(last, state="interrupted")
+                return False
+            last = self._attempts(purpose, position)[-1]
+        others = last.others_cpu_ratio
+        if others is None or others <= MOST_FOREIGN_RATIO or self.record.runs[-1] != last:
+            return True
+        if any(run.state == "disturbed" for run in attempts) or not may_repeat(last.seconds or 0.0):
+            return True
+        why = f"other work used {format_percent(others)} of the processors, so the run was made again"
+        self._replace(last, state="disturbed", reason=why)
+        self._show(f"  {why}")
+        return False
+
+    def _attempt(self, purpose: RunPurpose, position: int, wish: RunWish, *, may_refuse: bool) -> None:
+        attempt = len(self._attempts(purpose, position)) + 1
         name = f"{purpose}-{position}" + (f"-{attempt}" if attempt > 1 else "")
         run = QualifyRun(
             folder=f"runs/{name}",
@@ -58,13 +105,6 @@ class Runs:
         if not self._finished(run, self._clock() - began):
             raise InterruptedRunError(f"run {name} was stopped")
 
-    def _recovered(self, run: QualifyRun) -> bool:
-        """Whether a run that was going on when qualify was stopped came to its end all the same."""
-        if self._finished(run, None):
-            return True
-        self._replace(run, state="interrupted")
-        return False
-
     def _finished(self, run: QualifyRun, seconds: float | None) -> bool:
         """Note how a run ended; False where it did not come to its end."""
         place = self.folder / run.folder
@@ -78,6 +118,7 @@ class Runs:
             run_id=seen.run_id,
             outcome=outcome,
             reason=seen.reason,
+            others_cpu_ratio=seen.others_cpu_ratio,
             seconds=seen.seconds if seconds is None else seconds,
         )
         return True
@@ -101,20 +142,31 @@ class Runs:
         return max(len(self.record.runs_for(run.purpose)), 1)
 
     def spent(self) -> float:
-        """Seconds of finished work: of whole phases, and of the finished runs of those that are not whole."""
+        """Seconds of finished work: of whole phases, and of the runs to their end in those that are not."""
         return sum(self.phase_seconds(phase.name) for phase in self.record.phases)
 
     def phase_seconds(self, name: PhaseName) -> float:
-        """Those of a whole phase, or of the finished runs of one that is not whole."""
+        """Those of a whole phase, or of the runs to their end in one that is not whole.
+
+        A run of a program alone that was made with the time left counts in the phase of the runs.
+        """
         phase = self.record.phase(name)
         if phase.state in ("done", "skipped"):
             return phase.seconds
         purpose = {"runs": "measured"}.get(name, name)
+        further = 1 + self.rounds_alone if name == "runs" else math.inf
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
-            if run.purpose == purpose and run.state == "finished"
+            if run.state in ("finished", "disturbed")
+            and (run.purpose == purpose or (run.purpose == "alone" and run.position >= further))
         )
+
+    @property
+    def rounds_alone(self) -> int:
+        """The runs alone that the phase ``alone`` makes; at smoke the calibration is the first of them."""
+        choice = self.record.choice
+        return 0 if choice is None else choice.runs_alone - (choice.scale == SMOKE)
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         """Whether a run was made, or refused by the machine."""

@@ -76,7 +76,10 @@ class RunWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finished run shows; ``slowdown`` is None where no time alone is known."""
+    """What a finished run shows; ``slowdown`` is None where no time alone is known.
+
+    ``others_cpu_ratio`` is the share of all processor time that other work used, None where not known.
+    """
 
     run_id: str
     outcome: RunOutcome
@@ -86,6 +89,7 @@ class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
     active_seconds: float | None
     slowdown: float | None
     bad_jobs: int = 0
+    others_cpu_ratio: float | None = None
 
 
 class Work(Protocol):
