@@ -258,13 +258,13 @@ def _latency(folder: Folder, course: Course, role: str, direction: str, calls: s
         # The lower bound of the call's bucket: the figure lies at most 1/16 above.
         found[f"{path}.{name}"] = values[max(int(numpy.ceil(share * values.size)) - 1, 0)] / 1e9
     names = (f"role.{role}.{direction}_seconds", f"role.{role}.{calls}")
-    gained = [numpy.diff(at) for name in names if (at := folder.counter(name, course.whole)) is not None]
-    if len(gained) < len(names):  # the role's first call came after the last look
+    if any(not folder.sampled(name) for name in names):  # the role's first call came after the last look
         return found
+    # Per second of what each node's samples cover: nodes need not cover the same part of a window.
+    time, number_of_calls = (folder.rate([name], course.whole) for name in names)
     with numpy.errstate(divide="ignore", invalid="ignore"):
-        means = gained[0] / gained[1]
-    covered = folder.covered(names[0], course.whole) >= 0.5 * numpy.diff(course.whole)
-    known = means[numpy.isfinite(means) & covered]
+        means = time / number_of_calls
+    known = means[numpy.isfinite(means)]
     return found | ({f"{path}.peak": known.max()} if known.size else {})
 
 

@@ -142,6 +142,7 @@ def _headroom(folder: Folder, course: Course) -> Figures:
         for device in devices
         if (seconds := _gained(folder, f"device.{device}.busy_seconds", active)) is not None
     ]
-    if busy:
+    # Nodes on one machine: a volume whose device another node counts has none, and its role has no headroom.
+    if busy and all(volume["devices"] for volume in folder.facts["volumes"]):
         found["limit.headroom.storage_ratio"] = 1 - max(busy)
     return found
