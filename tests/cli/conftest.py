@@ -74,3 +74,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def mawl(tmp_path: Path, data: Path) -> Command:
     return Command(tmp_path, data)
+
+
+@pytest.fixture(scope="session")
+def nano_run(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """The folder of a run of nano, to be read or copied: made once."""
+    mawl = Command(tmp_path_factory.mktemp("nano"), data)
+    done = mawl("run", "nano", "--output", "made")
+    assert done.returncode == 0, done.stderr
+    return mawl.directory / "made"

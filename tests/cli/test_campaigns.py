@@ -29,6 +29,23 @@ LONGEST_SECONDS = 6.0
 """About what three runs of one job take here."""
 
 
+COMMAND = """
+name = "one"
+[commands.write]
+command = ["sh", "-c", "head -c 1000000 /dev/zero > {work}/file; sleep 0.3"]
+[[sessions]]
+name = "a"
+stages = [["write"]]
+"""
+"""One job without a program: what a campaign makes of its runs needs none."""
+
+
+@pytest.fixture
+def command(mawl: Command) -> Command:
+    (mawl.directory / "one.toml").write_text(COMMAND)
+    return mawl
+
+
 @pytest.fixture
 def one(mawl: Command) -> Command:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
@@ -48,7 +65,8 @@ def report(mawl: Command, folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_repeats_are_made_and_reported_in_every_format(one: Command) -> None:
+def test_repeats_are_made_and_reported_in_every_format(command: Command) -> None:
+    one = command
     done = one("run", "one.toml", "--repeat", "2", MAWL_HTML="yes")
     assert done.returncode == 0, done.stderr
     assert "run 2 of 2: one.toml" in done.stderr
@@ -179,7 +197,8 @@ def _until_not_conducted(folder: Path) -> str:
     return outcome
 
 
-def test_an_interrupt_ends_with_130_and_how_to_go_on(one: Command) -> None:
+def test_an_interrupt_ends_with_130_and_how_to_go_on(command: Command) -> None:
+    one = command
     process = subprocess.Popen(
         [sys.executable, "-m", "mawl", "run", "one.toml", "--repeat", "3"],
         cwd=one.directory,
@@ -252,7 +271,7 @@ def test_what_does_not_fit_is_refused_before_any_run(sentence: str, one: Command
     (one.directory / "foo.toml").write_text("foo = 3\n")
     (one.directory / "nano.toml").write_text('workload = "nano"\n')
     (one.directory / "named.toml").write_text(
-        ONE_JOB.replace('"segmentation"', '{ program = "segmentation", name = "x" }')
+        ONE_JOB.replace('"stress_projection"', '{ program = "stress_projection", name = "x" }')
     )
     done = one("run", *GARBAGE[sentence])
     assert done.returncode == 2, done.stderr
@@ -260,7 +279,8 @@ def test_what_does_not_fit_is_refused_before_any_run(sentence: str, one: Command
     assert not list((one.directory / "runs").glob("*"))
 
 
-def test_a_campaign_goes_on_only_on_its_machine(one: Command) -> None:
+def test_a_campaign_goes_on_only_on_its_machine(command: Command) -> None:
+    one = command
     assert one("run", "one.toml", "--repeat", "1").returncode == 0
     folder = folder_of(one)
     plain = json.loads((folder / RECORD).read_text())

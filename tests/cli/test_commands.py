@@ -32,11 +32,11 @@ check = ["test", "-s", "{results}/etl.lst"]
 
 [[sessions]]
 name = "nightly"
-stages = [["etl"], ["segmentation"]]
+stages = [["etl"], ["stress_projection"]]
 
 [[sessions]]
 name = "model"
-stages = [["segmentation"]]
+stages = [["stress_projection"]]
 """
 
 
@@ -84,7 +84,7 @@ def test_sas_runs_beside_our_programs_and_its_steps_are_reported(sas: Command) -
     summary = report(sas)
     assert summary["jobs"]["total"] == 3
     assert summary["jobs"]["unverified"] == summary["jobs"]["failed"] == 0
-    assert summary["programs"].keys() == {"etl", "segmentation"}
+    assert summary["programs"].keys() == {"etl", "stress_projection"}
     by_name = {job["job"]: job for job in jobs(sas)}
     etl = by_name["nightly.1.etl"]
     assert (etl["outcome"], etl["exit_code"], etl["verified"], etl["steps"]) == ("finished", 1, True, 4)
@@ -136,7 +136,7 @@ def test_every_report_and_the_plan_know_commands(sas: Command) -> None:
     first, second = (str(folder) for folder in _folders(sas))
     compared = json.loads(sas("compare", first, second, "--anyway", "--format", "json").stdout)
     programs = {change["program"]: change["jobs"] for change in compared["programs"]["changes"]}
-    assert programs == {"etl": 1, "segmentation": 2}
+    assert programs == {"etl": 1, "stress_projection": 2}
     assert "etl" in sas("compare", first, second, "--anyway").stdout
 
 

@@ -11,6 +11,7 @@ import pytest
 from mawl.commands.main import main
 from mawl.spec.options import Role
 from mawl.store import open_run
+from tests.cli.test_run import ONE_JOB
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]
 
@@ -70,7 +71,8 @@ def test_a_run_samples_work_and_util_while_it_has_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "nano", "--compressibility", "yes", "--html", "no", "--output", "run"]) == 0
+    (tmp_path / "sort.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
+    assert main(["run", "sort.toml", "--compressibility", "yes", "--html", "no", "--output", "run"]) == 0
     found = open_run(tmp_path / "run").facts.compressibility
     assert found is not None
     by_role = {role.role: role for role in found.roles}

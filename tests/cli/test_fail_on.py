@@ -6,12 +6,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.cli.conftest import Command
+from tests.cli.test_run import ONE_JOB
 
 
 def test_a_run_without_times_alone_is_not_known(mawl: Command, tmp_path: Path) -> None:
     junit = tmp_path / "mawl.xml"
     asked = ("--fail-on", "not-carried", "--junit", str(junit))
-    assert mawl("run", "nano", *asked).returncode == 4
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    assert mawl("run", "one.toml", *asked).returncode == 4
     (suite,) = ElementTree.parse(junit).getroot()
     assert [case.attrib["name"] for case in suite] == ["completed", "not-carried"]
     assert [[child.tag for child in case] for case in suite] == [["system-out"], ["error"]]

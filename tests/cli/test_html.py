@@ -12,11 +12,13 @@ from mawl.analysis.view import StoredView
 from mawl.commands.html import leave_html
 from mawl.store import open_run
 from tests.cli.conftest import Command
+from tests.cli.test_run import ONE_JOB
 from tests.fakes.stored_run import facts, write_run
 
 
 def test_a_run_leaves_its_report_and_says_where(mawl: Command) -> None:
-    done = mawl("run", "nano", MAWL_HTML="yes")
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    done = mawl("run", "one.toml", MAWL_HTML="yes")
     assert done.returncode == 0, done.stderr
     (page,) = (mawl.directory / "runs").glob("2*/report.html")
     assert done.stdout.splitlines()[-1] == f"report: {page.relative_to(mawl.directory)}"

@@ -13,6 +13,7 @@ import pytest
 from mawl.simulation.system_file import load_system
 from tests import needs
 from tests.cli.conftest import Command
+from tests.cli.test_run import ONE_JOB
 from tests.fakes.probes import stub_fio
 
 SMALL = ("--file-size", "8MiB", "--seconds", "1")
@@ -77,7 +78,8 @@ def test_a_name_that_is_not_utf_8_is_escaped(roles: Command) -> None:
 def test_a_probe_goes_into_a_run_whose_report_shows_it(roles: Command) -> None:
     environment = stubbed(roles)
     assert roles("probe", *SMALL, "--streams", "2", **environment).returncode == 0
-    done = roles("run", "nano", "--probe", "probe.json", "--output", "probed")
+    (roles.directory / "sort.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
+    done = roles("run", "sort.toml", "--probe", "probe.json", "--output", "probed")
     assert done.returncode == 0, done.stderr
     summary = json.loads(roles("report", "probed", "--format", "json").stdout)
     read = summary["storage"]["by_role"]["work"]["read"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from mawl.model.simulation_metrics import SIMULATION_METRICS
@@ -48,8 +50,8 @@ def defined(path: tuple[str, ...]) -> bool:
     return any(named(name, path) for name in NAMES)
 
 
-def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
-    assert mawl("run", "nano", "--output", "measured").returncode == 0
+def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command, nano_run: Path) -> None:
+    shutil.copytree(nano_run, mawl.directory / "measured")
     # Other tests use the disk, too.
     asked = ("simulate", "measured", "--anyway", "--set", "cores=8", "--grow", "2,4", "--against", "measured")
     text = mawl(*asked)
@@ -72,9 +74,9 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command) -> None:
     assert mawl("compare", "measured", "kept", "--anyway").returncode == 0
 
 
-def test_a_run_without_io_by_role_says_what_it_lacks(mawl: Command) -> None:
+def test_a_run_without_io_by_role_says_what_it_lacks(mawl: Command, nano_run: Path) -> None:
     """Logs tell of CPU and real time alone: the forecast has no bytes, not none."""
-    assert mawl("run", "nano", "--output", "measured").returncode == 0
+    shutil.copytree(nano_run, mawl.directory / "measured")
     assert mawl("import", "measured/logs", "--output", "imported").returncode == 0
     (mawl.directory / "own.toml").write_text(OWN)
     found = mawl("simulate", "imported", "--measured-on", "own.toml", "--json")
@@ -85,8 +87,8 @@ def test_a_run_without_io_by_role_says_what_it_lacks(mawl: Command) -> None:
     assert block["validity"]["range"]["low_seconds"] is None
 
 
-def test_wrong_use_is_told_by_name(mawl: Command) -> None:
-    assert mawl("run", "nano", "--output", "measured").returncode == 0
+def test_wrong_use_is_told_by_name(mawl: Command, nano_run: Path) -> None:
+    shutil.copytree(nano_run, mawl.directory / "measured")
     for arguments, said in (
         (("--set", "tape.read=1GB"), "nothing to set is called so"),
         (("--set", "link=0"), "link_bytes_per_second is 0"),

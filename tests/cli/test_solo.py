@@ -28,10 +28,10 @@ def test_times_alone_are_three_runs_that_are_kept_while_nothing_changed(mawl: Co
     slowdown, compute = summary["capacity"]["slowdown"], summary["capacity"]["compute"]
     assert (slowdown["jobs"], list(slowdown["by_job"]), slowdown["runs_alone"]) == (
         1,
-        ["a.1.segmentation"],
+        ["a.1.stress_projection"],
         3,
     )
-    assert summary["programs"]["segmentation"]["slowdown"] == slowdown["median"] > 0
+    assert summary["programs"]["stress_projection"]["slowdown"] == slowdown["median"] > 0
     assert 0 < slowdown["low"] <= slowdown["median"] <= slowdown["high"]
     assert compute["low"] <= compute["median"] <= compute["high"]
     assert summary["capacity"]["storage"]["answer"] == "not known"

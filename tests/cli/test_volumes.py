@@ -16,14 +16,21 @@ import pytest
 from tests import needs
 from tests.cli.conftest import Command
 
+COPIES = """
+name = "four"
+[commands.copy]
+command = ["sh", "-c", "head -c 1000000 /dev/zero > {work}/file; cat {work}/file > /dev/null"]
+""" + "".join(f'[[sessions]]\nname = "{name}"\nstages = [["copy"]]\n' for name in "abcd")
+"""Four commands alike, each with one file in work."""
+
 FOUR = 'name = "four"\nscale = 0.0005\n' + "".join(
     f'[[sessions]]\nname = "{name}"\nstages = [["segmentation"]]\n' for name in "abcd"
 )
-"""Four jobs alike, each with one file in work."""
+"""Four jobs of a program alike, each with one file in work."""
 
 
-def four_volumes(directory: Path) -> list[str]:
-    (directory / "four.toml").write_text(FOUR)
+def four_volumes(directory: Path, workload: str = FOUR) -> list[str]:
+    (directory / "four.toml").write_text(workload)
     return [str(directory / f"v{number}") for number in range(1, 5)]
 
 
@@ -34,7 +41,7 @@ def summary(mawl: Command) -> dict[str, Any]:
 
 @pytest.mark.parametrize("order", ["rotation", "free-space"])
 def test_each_volume_is_reported_and_they_add_up_to_their_role(mawl: Command, order: str) -> None:
-    work = four_volumes(mawl.directory)
+    work = four_volumes(mawl.directory, COPIES)
     done = mawl("run", "four.toml", "--work", *work, "--volume-order", order)
     assert done.returncode == 0, done.stderr
     found = summary(mawl)

@@ -22,7 +22,11 @@ from pathlib import Path
 from typing import NoReturn
 
 STREAMS = ("stdout", "stderr")
-PRELOADED = ("bokeh.embed", "mawl.reporters.html.report", "numpy", "pyarrow.parquet")
+PRELOADED = (
+    *("bokeh.embed", "numpy", "pyarrow.parquet", "mawl.reporters.html.report"),
+    *("mawl.commands.run_here", "mawl.commands.campaign", "mawl.commands.cluster"),
+)
+"""What commands load when they need it, besides the modules of the verbs."""
 _LONGEST_REQUEST = 2**20
 
 
