@@ -21,6 +21,7 @@ ROWS = (
     "generator",
     "launch",
     "programs",
+    "threads",
     "runner",
     "host_sampler",
     "preload",

@@ -15,8 +15,11 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from mawl.errors import RunFailedError, UsageError
+
+Figure = TypeVar("Figure")
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,8 @@ def cpu_seconds(
 
 
 def alternate(
-    ours: Callable[[], float], peer: Callable[[], float], runs: int = 5
-) -> tuple[list[float], list[float]]:
+    ours: Callable[[], Figure], peer: Callable[[], Figure], runs: int = 5
+) -> tuple[list[Figure], list[Figure]]:
     """Figures of ``ours`` and ``peer``, ``runs`` of each, in ABBA order.
 
     One run of each goes before and does not count: it fills caches and compiles modules.
@@ -95,7 +98,7 @@ def alternate(
         raise UsageError(f"a comparison takes at least one run of each side, found {runs}")
     ours()
     peer()
-    figures: tuple[list[float], list[float]] = ([], [])
+    figures: tuple[list[Figure], list[Figure]] = ([], [])
     order = itertools.cycle((0, 1, 1, 0))
     for side in itertools.islice(order, 2 * runs):
         figures[side].append((ours, peer)[side]())

@@ -57,7 +57,7 @@ CHECKS_IN_STEPS: dict[str, tuple[str, ...]] = {
     "segmentation": ("true_cluster", "Agreement.add"),
     "text_topics": ("true_topics", "Agreement.add"),
     "gee_repeated": ("_GeeRepeated._add_truth", "true_correlations"),
-    "tree_ensemble": ("_TreeEnsemble._add_truth",),
+    "tree_ensemble": ("_true_chances",),
     "mixed_model": ("_MixedModel._missed", "true_errors"),
     "forecasting": ("_Forecasting._count_models",),
     "factorial_design": ("_FactorialDesign._active", "EffectTally.add"),

@@ -1,28 +1,23 @@
-"""A job's limits on threads, and one thread for a while."""
+"""Threads of libraries: one, since programs work on blocks side by side."""
 
 from __future__ import annotations
 
-import numpy as np
+import pyarrow
 import pytest
-from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from mawl.programs import limits
-from mawl.programs.limits import one_thread
 
 
-def threads() -> set[int]:
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-
-@pytest.mark.parametrize("limited", [True, False])
-def test_one_thread_for_a_while_and_then_as_before(limited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert np.linalg.inv(np.eye(2)).shape == (2, 2)
-    monkeypatch.setattr(limits, "_found", [ThreadpoolController()] if limited else [])
-    with threadpool_limits(limits=2):
-        before = threads()
-        with one_thread():
-            assert threads() == {1}
-        assert threads() == before
-        with pytest.raises(ValueError, match="ends early"), one_thread():
-            raise ValueError("ends early")
-        assert threads() == before
+def test_libraries_that_wait_by_looking_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ThreadpoolController()
+    given: list[int] = []
+    monkeypatch.setattr(pyarrow, "set_cpu_count", given.append)
+    monkeypatch.setattr(pyarrow, "set_io_thread_count", given.append)
+    try:
+        limits.limit_threads(7)
+        assert {one["num_threads"] for one in ThreadpoolController().info()} == {1}
+        assert given == [7, 7]
+    finally:
+        for library in before.lib_controllers:
+            library.set_num_threads(library.num_threads)

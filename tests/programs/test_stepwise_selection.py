@@ -53,7 +53,7 @@ def _other_defects(split: Any) -> Any:
 
 
 def _without_a_row(add: Any) -> Any:
-    return lambda self, matrix, outcome: add(self, matrix[:, 1:], outcome[1:])
+    return lambda self, products, rows: add(self, products, rows - 1)
 
 
 def _next_rows(pick: Any) -> Any:

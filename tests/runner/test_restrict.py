@@ -9,23 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.runner.restrict import Restriction, leftover_groups, parse_cores
+from mawl.errors import UnsuitableMachineError
+from mawl.runner.restrict import Restriction, leftover_groups
 from tests import needs
-
-USABLE = sorted(os.sched_getaffinity(0))
-
-
-def test_cores_by_count_and_by_list() -> None:
-    assert parse_cores("1") == (USABLE[0],)
-    assert parse_cores(f"{USABLE[-1]},{USABLE[0]}") == tuple(sorted({USABLE[0], USABLE[-1]}))
-    assert parse_cores(f"{USABLE[0]}-{USABLE[0]}") == (USABLE[0],)
-
-
-@pytest.mark.parametrize("bad", ["0", "100000", "a", "1-", "3-1", "-1", "1,,2", "99999-99999", ""])
-def test_bad_cores_are_refused_in_one_sentence(bad: str) -> None:
-    with pytest.raises(UsageError, match="--cores"):
-        parse_cores(bad)
 
 
 def test_a_memory_limit_that_cannot_be_held_is_refused(tmp_path: Path) -> None:

@@ -41,10 +41,10 @@ from mawl.measure.space import space_of
 from mawl.model.records import JobRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
+from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
-from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.spec.answer import Failure
 from mawl.spec.options import ROLES, Role, StartMode
@@ -82,7 +82,8 @@ class Node:
     """One task, step by step, as the controller's words come."""
 
     def __init__(self, task: NodeTask, line: Line) -> None:
-        self.task, self.line = task, line
+        plan = with_threads(task.plan, len(processors_of(task.spec.cores)))
+        self.task, self.line = msgspec.structs.replace(task, plan=plan), line
         self.volumes = Volumes(
             {role: [Path(path) for path in paths] for role, paths in task.spec.directories().items()}
         )

@@ -25,11 +25,11 @@ from mawl.model.run import RunFacts
 from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, with_commands
+from mawl.plan.processors import parse_cores
 from mawl.plan.solo import kinds, solo_plan
 from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.request import RunRequest
-from mawl.runner.restrict import parse_cores
 from mawl.runner.run import carry_out
 from mawl.spec.record import RunSpec
 from mawl.store.files import lies_in

@@ -137,6 +137,22 @@ def shared_bytes() -> int | None:
 
     ``Rss`` less ``Private_Dirty`` of smaps_rollup (proc_pid_smaps(5), since Linux 4.14); about 1 ms.
     """
+    sizes = _own_sizes()
+    return None if sizes is None else sizes[0] - sizes[1]
+
+
+def private_peak_bytes() -> int | None:
+    """The most that the calling process alone held: written pages of its own now, and what it gave back."""
+    sizes = _own_sizes()
+    if sizes is None:
+        return None
+    peak = re.search(rb"VmHWM:\s+(\d+) kB", _text("/proc/self/status"))
+    given_back = 0 if peak is None else max(int(peak[1]) * 1024 - sizes[0], 0)
+    return sizes[1] + given_back
+
+
+def _own_sizes() -> tuple[int, int] | None:
+    """``Rss`` and ``Private_Dirty`` of the calling process."""
     try:
         text = Path("/proc/self/smaps_rollup").read_text()
     except OSError:
@@ -144,7 +160,7 @@ def shared_bytes() -> int | None:
     sizes = dict(re.findall(r"^(Rss|Private_Dirty):\s+(\d+) kB", text, re.MULTILINE))
     if len(sizes) != 2:
         return None
-    return (int(sizes["Rss"]) - int(sizes["Private_Dirty"])) * 1024
+    return int(sizes["Rss"]) * 1024, int(sizes["Private_Dirty"]) * 1024
 
 
 def _io_counts(text: bytes) -> list[int]:

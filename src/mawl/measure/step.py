@@ -62,6 +62,12 @@ class StepRecorder:
         self._direct_before = (0, 0)
         self.current: str | None = None
         """The name of the running step, or of the last one that raised."""
+        self._others_bytes = 0
+        """Memory that other processes of the running step held alone."""
+
+    def add_memory(self, others_bytes: int) -> None:
+        """Count what another process of the running step held alone into the step's peak."""
+        self._others_bytes += others_bytes
 
     def close(self) -> None:
         """Give the kept descriptors back."""
@@ -85,7 +91,7 @@ class StepRecorder:
             raise RuntimeError(f"step {name!r} cannot begin inside step {self.current!r}")
         running = RunningStep(name)
         self._number += 1
-        self.current = name
+        self.current, self._others_bytes = name, 0
         # The mark holds the peak since the last step ended; it must not get lost by the reset.
         self._note_peak(self._snapshots.memory()[0])
         has_reset = reset_peak()
@@ -112,9 +118,10 @@ class StepRecorder:
     ) -> None:
         end = self._snapshots.take()
         threads_end = self._threads_now()
-        self._note_peak(end.peak_bytes)
+        whole = None if end.peak_bytes is None else end.peak_bytes + self._others_bytes
+        self._note_peak(whole)
         # Without the reset the mark is the job's, not the step's: then the step's is not known.
-        peak = end.peak_bytes if has_reset else None
+        peak = whole if has_reset else None
         usage = msgspec.structs.replace(
             usage_between(start, end), os_memory_bytes=peak, memory_bytes=self._beyond_ready(peak)
         )

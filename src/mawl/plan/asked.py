@@ -5,6 +5,7 @@ from __future__ import annotations
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
+from mawl.plan.processors import processors_of, with_threads
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
@@ -18,7 +19,7 @@ def plan_of(spec: RunSpec) -> Plan:
     workload, where = _workload(spec)
     if workload.scale is not None and spec.scale is not None:
         raise UsageError(f"{where} fixes its scale at {workload.scale:g}; leave --scale out")
-    return make_plan(
+    plan = make_plan(
         workload,
         where=where,
         catalogue=CATALOGUE,
@@ -27,6 +28,8 @@ def plan_of(spec: RunSpec) -> Plan:
         seed=spec.seed,
         saving=spec.saving,
     )
+    # Each of several nodes divides its own processors.
+    return plan if spec.nodes else with_threads(plan, len(processors_of(spec.cores)))
 
 
 def with_run_of(workload: str, settings: Layer) -> Layer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,6 +37,11 @@ class JobContext:
         """What passes by the page cache: given to readers that may, it counts their bytes by step."""
         steps.direct = self.direct
         self._turn: dict[Role, int] = {role: assignment.turns.get(role, 0) for role in ("work", "util")}
+
+    @property
+    def threads(self) -> int:
+        """How many threads or processes compute side by side: ``cpucount``, or all processors there are."""
+        return min(self.options.cpucount, len(os.sched_getaffinity(0)))
 
     def table(self, name: str) -> JobTable:
         """An input table, its files present and of the right size.

@@ -63,11 +63,13 @@ def remove_places(assignment: Assignment) -> None:
 
 
 def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
-    limit_threads(assignment.options.cpucount)
+    context = JobContext(assignment, steps)
+    # Who wrote a program of a user knows whether it works side by side by itself.
+    limit_threads(assignment.options.cpucount, blas=1 if assignment.entry is None else context.threads)
     program = (
         importlib.import_module(f"mawl.programs.{assignment.program}")
         if assignment.entry is None
         else load(assignment.entry)()
     )
-    answer: Answer = program.run(JobContext(assignment, steps))
+    answer: Answer = program.run(context)
     return answer

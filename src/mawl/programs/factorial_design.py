@@ -21,10 +21,10 @@ from mawl.programs.context import JobContext, check_equal
 from mawl.programs.factorial import CELL_LEVELS, CELLS, DESIGN, LEVELS, TERMS, Analysis, analyse
 from mawl.programs.factorial_checks import EffectTally, SampledDesign, check_design, check_variance
 from mawl.programs.groups import as_batch, rows_of
-from mawl.programs.limits import one_thread
 from mawl.programs.optimal_design import Candidates, model_terms
 from mawl.programs.panels import blocks
 from mawl.programs.prepared import PreparedTable, WorkTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -86,14 +86,12 @@ class _FactorialDesign:
         done = 0
         with (
             self.context.steps.step("analyse") as step,
-            one_thread(),
             self.effects.writing() as writer,
         ):
-            for block in self._passed("study", "cell", *_RESPONSES):
-                studies = len(block["cell"]) // STUDY_ROWS
-                rows = block["study"][::STUDY_ROWS, None].tolist()
-                for name, tally in self.tallies.items():
-                    analyses = _analyse_studies(block["cell"], block[name])
+            passed = self._passed("study", "cell", *_RESPONSES)
+            for rows, by_response in side_by_side(self.context, _analysed, passed):
+                studies = len(rows)
+                for (name, tally), analyses in zip(self.tallies.items(), by_response, strict=True):
                     tally.add(analyses, self._active(name, done, studies))
                     for row, analysis in zip(rows, analyses, strict=True):
                         row += _results(analysis)
@@ -130,11 +128,11 @@ class _FactorialDesign:
         seed = self.prepared.input.manifest.seed
         terms = 0
         determinants = 0.0
-        with self.context.steps.step("design") as step, one_thread():
-            for study, row in enumerate(self._effect_rows()):
-                check_equal("the study of effects", int(row[0]), study)
-                candidates = _candidates(row)
-                design, value = candidates.search(_NEXT_RUNS, _STARTS, np.random.default_rng([seed, study]))
+        with self.context.steps.step("design") as step:
+            studies = ((seed, study, row) for study, row in enumerate(self._effect_rows()))
+            for study, (candidates, design, value) in enumerate(
+                side_by_side(self.context, _designed, studies)
+            ):
                 count = candidates.terms.shape[1]
                 terms += count
                 determinants += value / count
@@ -205,6 +203,20 @@ def _results(analysis: Analysis) -> list[float]:
         float(1 << np.arange(flags.size) @ flags.ravel()) for flags in (analysis.found, analysis.differing)
     ]
     return [analysis.variance, *bits, *analysis.parameters.tolist()]
+
+
+def _analysed(block: dict[str, Numbers]) -> tuple[list[list[float]], list[list[Analysis]]]:
+    """Studies' numbers, a row each, and for each response their analyses."""
+    rows: list[list[float]] = block["study"][::STUDY_ROWS, None].tolist()
+    return rows, [_analyse_studies(block["cell"], block[name]) for name in _RESPONSES]
+
+
+def _designed(numbered: tuple[int, int, Numbers]) -> tuple[Candidates, NDArray[np.intp], float]:
+    """The runs that may come next in a study, those chosen, and the log determinant."""
+    seed, study, row = numbered
+    check_equal("the study of effects", int(row[0]), study)
+    candidates = _candidates(row)
+    return candidates, *candidates.search(_NEXT_RUNS, _STARTS, np.random.default_rng([seed, study]))
 
 
 def _candidates(row: Numbers) -> Candidates:

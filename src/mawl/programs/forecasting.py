@@ -20,9 +20,9 @@ from mawl.plan.inputs.sales import HELD_OUT, MONTHS, NUMERICS, SERIES, TABLE
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.forecast_checks import SAMPLE_SERIES, check_error, check_models, check_sample
 from mawl.programs.groups import as_batch, rows_of
-from mawl.programs.limits import one_thread
 from mawl.programs.panels import blocks
 from mawl.programs.prepared import PreparedTable, WorkTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.programs.smoothing import MODELS, SEASON, screen, seasonal_naive, select
 from mawl.tables import arrow
 
@@ -88,21 +88,15 @@ class _Forecasting:
         done = searched = failed = 0
         with (
             self.context.steps.step("forecast") as step,
-            one_thread(),
             self.forecasts.writing() as writer,
         ):
-            for numbers, months in self._histories():
-                known = months[:, :_KNOWN]
-                models, ahead = screen(known, HELD_OUT)
-                for place in np.flatnonzero(is_top[done : done + len(known)]):
-                    found = select(known[place], HELD_OUT)
-                    searched += 1
-                    failed += len(MODELS) if found is None else found[2]
-                    # Where no search converges the screen's model stays.
-                    if found is not None:
-                        models[place], ahead[place] = found[0], found[1]
-                self._count_models(models, is_top[done : done + len(known)], done)
-                done += len(known)
+            histories = zip(self._histories(), _in_turn(is_top), strict=False)
+            for numbers, models, ahead, missed in side_by_side(self.context, _forecast, histories):
+                top = is_top[done : done + len(models)]
+                searched += int(top.sum())
+                failed += missed
+                self._count_models(models, top, done)
+                done += len(models)
                 writer.write(as_batch(np.column_stack([numbers, models, ahead]), _FORECASTS))
             step.rows_read, step.rows_written = done * MONTHS, writer.rows
         check_equal("the number of forecasts", writer.rows, self.series)
@@ -174,6 +168,29 @@ class _Forecasting:
             check_sample(self.prepared.input.manifest, sample, is_top)
             check_error("all forecasts", self.squares["forecast"].sum() / HELD_OUT, self.series)
         self.answer["right_model_ratio"] = sum(right) / self.series
+
+
+def _in_turn(is_top: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+    """Which series are top sellers, in the blocks of a pass."""
+    for start in range(0, len(is_top), _BLOCK_SERIES):
+        yield is_top[start : start + _BLOCK_SERIES]
+
+
+def _forecast(
+    block: tuple[tuple[Numbers, Numbers], NDArray[np.bool_]],
+) -> tuple[Numbers, Places, Numbers, int]:
+    """Series' numbers, their models, forecasts, and how many fits of the searched ones did not converge."""
+    (numbers, months), is_top = block
+    known = months[:, :_KNOWN]
+    models, ahead = screen(known, HELD_OUT)
+    failed = 0
+    for place in np.flatnonzero(is_top):
+        found = select(known[place], HELD_OUT)
+        failed += len(MODELS) if found is None else found[2]
+        # Where no search converges the screen's model stays.
+        if found is not None:
+            models[place], ahead[place] = found[0], found[1]
+    return numbers, models, ahead, failed
 
 
 def _largest(revenue: Numbers, count: int) -> NDArray[np.bool_]:

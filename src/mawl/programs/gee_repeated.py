@@ -23,6 +23,7 @@ from mawl.programs.logistic import chances
 from mawl.programs.panels import Block, before, between, blocks, sizes_of, so_far
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.ranking import Ranking, check_foretold
+from mawl.programs.side_by_side import side_by_side
 from mawl.programs.site_model import STRUCTURES, TERMS, SiteModel, design, true_correlations
 from mawl.tables import arrow
 
@@ -90,17 +91,16 @@ class _GeeRepeated:
     def _fit(self) -> None:
         sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("fit") as step:
-            for number, site in enumerate(self._sites()):
-                model = SiteModel()
-                model.fit(site["relapsed"], design(site))
+            sites = ((site, number in sampled) for number, site in enumerate(self._sites()))
+            for number, (visits, model, correlations) in enumerate(side_by_side(self.context, _fit, sites)):
                 self.coefficients[:, number] = model.coefficients
                 self.errors[:, number] = model.errors
                 self.model_errors[:, number] = model.model_errors
                 self.correlations[:, number] = model.correlations
                 self.criteria[:, number], self.penalties[:, number] = model.criteria, model.penalties
-                if number in sampled:
-                    self.expected.append(true_correlations(true_chances(OUTCOME, site) / 65_536.0))
-                step.rows_read = (step.rows_read or 0) + len(site["relapsed"])
+                if correlations is not None:
+                    self.expected.append(correlations)
+                step.rows_read = (step.rows_read or 0) + visits
         for place, name in enumerate(STRUCTURES):
             self.answer |= {
                 f"{name}_criterion": float(self.criteria[place].mean()),
@@ -190,6 +190,15 @@ class _GeeRepeated:
             slack=_CHANCE_SLACK,
             deviations=_CHANCE_DEVIATIONS,
         )
+
+
+def _fit(site: tuple[Block, bool]) -> tuple[int, SiteModel, tuple[float, float] | None]:
+    """The models of a site: its visits, what was found, and the true correlations where they are wanted."""
+    visits, is_sampled = site
+    model = SiteModel()
+    model.fit(visits["relapsed"], design(visits))
+    true = true_correlations(true_chances(OUTCOME, visits) / 65_536.0) if is_sampled else None
+    return len(visits["relapsed"]), model, true
 
 
 def _derive(block: Block) -> list[Numbers]:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
-
 import pyarrow as pa
-from threadpoolctl import ThreadpoolController, threadpool_limits
-
-_found: list[ThreadpoolController] = []
-"""The libraries of this process, from the last :func:`limit_threads`: looking for them reads 190 kB."""
+from threadpoolctl import ThreadpoolController
 
 
-def limit_threads(cpucount: int) -> None:
-    """Let OpenBLAS, OpenMP and Arrow use ``cpucount`` threads, for the rest of this process.
+def limit_threads(cpucount: int, *, blas: int = 1) -> None:
+    """Let Arrow use ``cpucount`` threads, OpenBLAS and OpenMP ``blas``, for the rest of this process.
 
-    OpenBLAS and OpenMP get no more than there are processors for the job: their threads wait for each other
-    by looking, and one that has no processor to run on lets all others look.
+    Programs of the catalogue work on blocks side by side (:mod:`mawl.programs.side_by_side`).  Threads of
+    OpenBLAS and OpenMP would multiply with that, and wait for each other by looking.
     """
-    _found[:] = [ThreadpoolController()]
     # Kept for the life of the process: the object restores the old limits only when asked to.
-    _found[0].limit(limits=min(cpucount, len(os.sched_getaffinity(0))))
+    ThreadpoolController().limit(limits=blas)
     pa.set_cpu_count(cpucount)
     pa.set_io_thread_count(cpucount)
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Let OpenBLAS and OpenMP use one thread for a while: for many small problems, each after the other.
-
-    More than one cost time there: with four on two cores forecasting took thirty times the CPU.
-    """
-    with _found[0].limit(limits=1) if _found else threadpool_limits(limits=1):
-        yield
 
 
 def release_memory() -> None:

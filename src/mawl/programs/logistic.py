@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ def chances(predictor: Numbers) -> Numbers:
     return found
 
 
+class Fitted(NamedTuple):
+    """What a fit of some rows found: coefficients and their covariance."""
+
+    rows: int
+    coefficients: Numbers
+    covariance: Numbers
+
+
 class NewtonProducts:
     """Cross-products for one Newton step (of iteratively reweighted least squares) from given coefficients.
 
@@ -33,16 +42,21 @@ class NewtonProducts:
         self.products = np.zeros((size + 1, size + 1))
         self.rows = 0
 
-    def add(self, design: Numbers, outcome: Numbers) -> None:
-        """Rows of the design matrix, as (terms, rows), and their outcomes, (rows,)."""
+    def add(self, products: Numbers, rows: int) -> None:
+        """Add what :meth:`of` gave for so many rows."""
+        self.products += products
+        self.rows += rows
+
+    def of(self, design: Numbers, outcome: Numbers) -> Numbers:
+        """The products of rows of the design matrix, as (terms, rows), and their outcomes, (rows,)."""
         predictor = self._coefficients @ design[self._terms]
         chance = chances(predictor)
         root = np.sqrt(chance * (1.0 - chance))
         weighted = np.empty((len(design) + 1, len(outcome)))
         np.multiply(design, root, out=weighted[:-1])
         weighted[-1] = predictor * root + (outcome - chance) / root
-        self.products += weighted @ weighted.T
-        self.rows += len(outcome)
+        found: Numbers = weighted @ weighted.T
+        return found
 
 
 class Recombined:
@@ -57,13 +71,12 @@ class Recombined:
         self.rows = 0
         self.blocks = 0
 
-    def add(self, design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> None:
-        """Fit a block: (rows, terms), outcomes (rows,), and weights (rows,) whose mean is near one."""
-        coefficients, covariance = fit(design, outcome, weights)
-        information = np.linalg.inv(covariance)
+    def add(self, block: Fitted) -> None:
+        """Add what :func:`fit` found of a block."""
+        information = np.linalg.inv(block.covariance)
         self.information += information
-        self._weighted += information @ coefficients
-        self.rows += len(outcome)
+        self._weighted += information @ block.coefficients
+        self.rows += block.rows
         self.blocks += 1
 
     @property
@@ -72,11 +85,11 @@ class Recombined:
         return np.linalg.solve(self.information, self._weighted).astype(np.float64, copy=False)
 
 
-def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> tuple[Numbers, Numbers]:
-    """Coefficients of a fit by iteratively reweighted least squares, and their covariance."""
+def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> Fitted:
+    """Iteratively reweighted least squares over (rows, terms), outcomes, and weights of mean one, (rows,)."""
     fitted = GLM(outcome, design, family=Binomial(), var_weights=weights).fit()
     check(bool(fitted.converged), "the fit of a logistic model", found="no convergence", expected="it")
-    found = (fitted.params, fitted.normalized_cov_params)
+    found = Fitted(len(outcome), fitted.params, fitted.normalized_cov_params)
     del fitted
     # A result and its model hold each other, with several copies of the rows: let go of both now.
     gc.collect(1)

@@ -31,6 +31,7 @@ from mawl.programs.line_model import (
 )
 from mawl.programs.panels import Block, before, between, blocks, sizes_of, so_far
 from mawl.programs.prepared import PreparedTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -92,15 +93,14 @@ class _MixedModel:
     def _fit(self) -> None:
         sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("fit") as step:
-            for number, (stores, line) in enumerate(self._lines()):
-                terms = design(line)
-                model = LineModel(line["sales"], terms)
-                if number in sampled:
-                    self.sampled[number] = true_errors(terms)
+            lines = ((*line, number in sampled) for number, line in enumerate(self._lines()))
+            for number, (stores, model, errors) in enumerate(side_by_side(self.context, _fit, lines)):
+                if errors is not None:
+                    self.sampled[number] = errors
                 self.coefficients[number], self.errors[number] = model.coefficients, model.errors
                 self.covariances[number], self.noises[number] = model.covariance, model.noise
                 self.effects[stores] = model.effects
-                step.rows_read = (step.rows_read or 0) + len(line["sales"])
+                step.rows_read = (step.rows_read or 0) + (stores.stop - stores.start) * WEEKS
         covariance = self.covariances.mean(axis=0)
         self.answer |= {
             "price": float(self.coefficients[:, 2].mean()),
@@ -260,6 +260,13 @@ def _near(what: str, found: float, true: float, chance: float) -> None:
     """A figure within chance (a relative standard error) and a little more of what it should be."""
     allowed = true * (_SLACK + _DEVIATIONS * chance)
     check(abs(found - true) <= allowed, what, found=found, expected=f"{true:.4f}, give or take {allowed:.4f}")
+
+
+def _fit(line: tuple[slice, Block, bool]) -> tuple[slice, LineModel, Numbers | None]:
+    """The model of a line: its stores, what was found, and true errors where they are wanted."""
+    stores, weeks, is_sampled = line
+    terms = design(weeks)
+    return stores, LineModel(weeks["sales"], terms), true_errors(terms) if is_sampled else None
 
 
 def _derive(block: Block) -> list[Numbers]:

@@ -84,7 +84,8 @@ class _PensionCube:
             self.context.steps.step("project") as step,
             self.context.writer(self.paths["cube"], _CUBE, checksum=True) as writer,
         ):
-            projector = Projector(room_in(MEMORY_PER_MEMSIZE * self.context.options.memsize_bytes, self.rows))
+            room = room_in(MEMORY_PER_MEMSIZE * self.context.options.memsize_bytes, self.rows)
+            projector = Projector(self.context, room)
             for start in range(0, self.rows, projector.room):
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))
                 of = grid.parameters(cells)

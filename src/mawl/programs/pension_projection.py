@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from mawl.plan.catalogue.pension_cube import CUBE, MONTHS, RESIDENT_SHARE
 from mawl.programs import pension_grid as grid
+from mawl.programs.context import JobContext
+from mawl.programs.side_by_side import shared_array, side_by_side
 
 Numbers = NDArray[np.float64]
 
@@ -24,20 +26,24 @@ def room_in(memory_bytes: float, rows: int) -> int:
 class Projector:
     """Holds the resident block: nominal and real fund of every (month, cell) of as many as fit."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, context: JobContext, room: int) -> None:
+        self._context = context
         self.room = room
-        self._funds = np.empty((MONTHS, room))
-        self._real = np.empty((MONTHS, room))
-        self.paid = np.empty(room)
+        self._funds = shared_array((MONTHS, room))
+        self._real = shared_array((MONTHS, room))
+        self.paid = shared_array((room,))
         """Cents paid in over all months, by cell."""
 
     def project(self, of: dict[str, Numbers]) -> tuple[Numbers, Numbers]:
-        """Fill the block tile by tile; both are (months, cells).  A fund rests after retirement."""
+        """Fill the block, tiles side by side; both are (months, cells).  A fund rests after retirement."""
         rows = len(of["salary"])
-        for start in range(0, rows, _TILE):
-            stop = min(start + _TILE, rows)
-            tile = {name: column[start:stop] for name, column in of.items()}
-            self._project_tile(tile, slice(start, stop))
+
+        def project_tile(start: int) -> None:
+            where = slice(start, min(start + _TILE, rows))
+            self._project_tile({name: column[where] for name, column in of.items()}, where)
+
+        for _ in side_by_side(self._context, project_tile, range(0, rows, _TILE)):
+            pass
         return self._funds[:, :rows], self._real[:, :rows]
 
     def _project_tile(self, tile: dict[str, Numbers], where: slice) -> None:

@@ -22,6 +22,7 @@ from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.panels import Block, blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.selection import CANDIDATES, Selection
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -76,15 +77,8 @@ class _PortfolioOptimization:
     def _select(self) -> None:
         sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("select") as step:
-            for number, mandate in enumerate(self._mandates()):
-                places = np.flatnonzero(mandate["yield_rank"] < CANDIDATES)
-                selection = Selection(
-                    prices=mandate["price"][places].astype(np.int64),
-                    gains=mandate["gain"][places].astype(np.int64),
-                    sectors=mandate["sector"][places].astype(np.int64),
-                    sector_count=SECTORS,
-                )
-                chosen, self.bounds[number] = selection.solve()
+            solved = side_by_side(self.context, _solved, self._mandates())
+            for number, (places, selection, chosen, self.bounds[number]) in enumerate(solved):
                 check(
                     selection.is_feasible(chosen),
                     f"the selection of mandate {number}",
@@ -111,14 +105,16 @@ class _PortfolioOptimization:
         market = market @ np.linalg.cholesky(correlation).T
         all_exposures, all_own = np.zeros(len(FACTORS)), 0.0
         with self.context.steps.step("simulate") as step:
-            for number, mandate in enumerate(self._mandates()):
-                held = np.unpackbits(self.chosen[number]).astype(np.bool_)
-                prices = mandate["price"][held]
-                check_equal(f"what mandate {number} holds", int(prices.sum()), int(self.costs[number]))
-                exposures = np.array([prices @ mandate[name][held] for name in FACTORS]) / 100.0
-                own = float(np.square(prices * mandate["own_risk"][held] / 100.0).sum())
+            held = ((mandate, self.chosen[number], number) for number, mandate in enumerate(self._mandates()))
+
+            def at_risk(one: tuple[Block, NDArray[np.uint8], int]) -> tuple[int, Numbers, float, float]:
+                cost, exposures, own = _holding(*one[:2])
+                return cost, exposures, own, _value_at_risk(market, exposures, own, [seed, one[2] + 1])
+
+            found = side_by_side(self.context, at_risk, held)
+            for number, (cost, exposures, own, self.risks[number]) in enumerate(found):
+                check_equal(f"what mandate {number} holds", cost, int(self.costs[number]))
                 self.deviations[number] = math.sqrt(exposures @ correlation @ exposures + own)
-                self.risks[number] = _value_at_risk(market, exposures, own, [seed, number + 1])
                 all_exposures, all_own = all_exposures + exposures, all_own + own
                 step.rows_read = (number + 1) * MANDATE_ROWS
             self.risk = _value_at_risk(market, all_exposures, all_own, [seed, self.mandates + 1])
@@ -166,6 +162,18 @@ class _PortfolioOptimization:
             check_equal(f"whether the {what} of mandate {number}'s candidates are right", right, True)
 
 
+def _solved(mandate: Block) -> tuple[NDArray[np.intp], Selection, NDArray[np.bool_], float]:
+    """A mandate's candidates, its problem, the best selection and the solver's bound."""
+    places = np.flatnonzero(mandate["yield_rank"] < CANDIDATES)
+    selection = Selection(
+        prices=mandate["price"][places].astype(np.int64),
+        gains=mandate["gain"][places].astype(np.int64),
+        sectors=mandate["sector"][places].astype(np.int64),
+        sector_count=SECTORS,
+    )
+    return places, selection, *selection.solve()
+
+
 def _check_selection(number: int, selection: Selection, chosen: NDArray[np.bool_]) -> None:
     """A value between what is easily reached and what duality allows, near the latter."""
     value, bound, greedy = selection.value(chosen), selection.dual_bound(), selection.greedy()
@@ -188,6 +196,15 @@ def _check_risk(what: str, risks: Numbers, deviations: Numbers) -> None:
         found=f"{farthest:.4f} standard deviations",
         expected=f"{_QUANTILE:.4f}, give or take {_DEVIATIONS * error:.4f}",
     )
+
+
+def _holding(mandate: Block, chosen: NDArray[np.uint8]) -> tuple[int, Numbers, float]:
+    """What a mandate's selection costs, its exposures to the factors and the variance of its own risks."""
+    held = np.unpackbits(chosen).astype(np.bool_)
+    prices = mandate["price"][held]
+    exposures = np.array([prices @ mandate[name][held] for name in FACTORS]) / 100.0
+    own = float(np.square(prices * mandate["own_risk"][held] / 100.0).sum())
+    return int(prices.sum()), exposures, own
 
 
 def _value_at_risk(market: Numbers, exposures: Numbers, own: float, seed: list[int]) -> float:

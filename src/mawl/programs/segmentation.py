@@ -17,10 +17,18 @@ from mawl.plan.catalogue.segmentation import MARKET_ROWS, NUMERICS
 from mawl.plan.inputs.customers import CLUSTER_SHARES, FEATURES, TABLE
 from mawl.programs.cluster_truth import Agreement, ClusterTruth, check_agreement
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.limits import one_thread
-from mawl.programs.market_segments import COMPONENTS, Segments, clusters_of, nearest, standardised, sums_by
+from mawl.programs.market_segments import (
+    COMPONENTS,
+    Market,
+    Segments,
+    clusters_of,
+    nearest,
+    standardised,
+    sums_by,
+)
 from mawl.programs.panels import blocks, sizes_of
 from mawl.programs.prepared import PreparedTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -53,10 +61,8 @@ class _Segmentation:
 
     def run(self) -> Answer:
         self._prepare()
-        with one_thread():
-            # Fits of so few rows are made faster than threads are woken.
-            self._cluster()
-            self._profile()
+        self._cluster()
+        self._profile()
         self._verify()
         return self.answer
 
@@ -76,8 +82,8 @@ class _Segmentation:
         """Every market's clusters, held against the truth, and matched into segments common to all."""
         with self.context.steps.step("cluster") as step:
             done = 0
-            for features in self._markets([_NAMES[place] for place in _FEATURE_PLACES]):
-                found = clusters_of(features, _CLUSTERS)
+            markets = self._markets([_NAMES[place] for place in _FEATURE_PLACES])
+            for features, found in side_by_side(self.context, _clustered, markets):
                 counts = np.bincount(found.clusters, minlength=_CLUSTERS)
                 sums = sums_by(found.clusters, features, _CLUSTERS)
                 self.segments.add(sums, counts)
@@ -161,6 +167,11 @@ class _Segmentation:
             found=farthest,
             expected=f"at most {_STANDARD_ERRORS}",
         )
+
+
+def _clustered(features: Numbers) -> tuple[Numbers, Market]:
+    """A market's clusters."""
+    return features, clusters_of(features, _CLUSTERS)
 
 
 def _derive(batch: pa.RecordBatch) -> Numbers:

@@ -17,11 +17,11 @@ from mawl.plan.columns import LOGIT_UNIT, Linear, Logistic
 from mawl.plan.inputs.measurements import CLASSES, DEFECT_NAMES, DEFECTS, MEASURES, TABLE, YIELD
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
-from mawl.programs.limits import one_thread
-from mawl.programs.logistic import NewtonProducts, Recombined, chances, check_coefficients, fit
+from mawl.programs.logistic import Fitted, NewtonProducts, Recombined, chances, check_coefficients, fit
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.regression import SIGMAS
+from mawl.programs.side_by_side import side_by_side
 from mawl.programs.sweep import ENTER, Stepwise
 from mawl.tables import arrow
 
@@ -50,9 +50,7 @@ _MOST_START_TERMS = 12
 
 def run(context: JobContext) -> Answer:
     """Do all steps; selections are the same and coefficients agree to a relative 1e-6 at any threads."""
-    # Products of a few dozen columns: threads would wait for each other longer than they compute.
-    with one_thread():
-        return _StepwiseSelection(context).run()
+    return _StepwiseSelection(context).run()
 
 
 class _StepwiseSelection:
@@ -85,16 +83,22 @@ class _StepwiseSelection:
         every = max(-(-self.rows // room), 1)
         sample: list[Numbers] = []
         with self.prepared.preparing() as table:
-            for batch in self.prepared.input_batches():
-                responses = [arrow.numbers(batch.column(name)) for name in _RESPONSES]
-                terms = prepare(batch, MEASURES, CLASSES)
-                columns = [arrow.numbers(batch.column("case")), *responses, sum(responses[1:]), *terms]
-                sample.append(np.stack([column[(-table.rows) % every :: every] for column in columns]))
+            for columns, found in side_by_side(self.context, self._derive, self.prepared.input_batches()):
+                sample.append(columns[:, (-table.rows) % every :: every].copy())
                 table.write(columns)
-                for some in _chunks(batch.num_rows):
-                    matrix = np.concatenate((self.design.fill(terms[:, some]), responses[0][None, some]))
-                    products += matrix @ matrix.T
+                products += found
         return products, np.concatenate(sample, axis=1)
+
+    def _derive(self, batch: pa.RecordBatch) -> tuple[Numbers, Numbers]:
+        """Prepared columns of a batch, (columns, rows), and cross-products of all terms and yield."""
+        responses = [arrow.numbers(batch.column(name)) for name in _RESPONSES]
+        terms = prepare(batch, MEASURES, CLASSES)
+        columns = [arrow.numbers(batch.column("case")), *responses, sum(responses[1:]), *terms]
+        products = np.zeros((len(self.design) + 1, len(self.design) + 1))
+        for some in _chunks(batch.num_rows):
+            matrix = np.concatenate((self.design.fill(terms[:, some]), responses[0][None, some]))
+            products += matrix @ matrix.T
+        return np.stack(columns), products
 
     def _select_linear(self, products: Numbers) -> None:
         with self.context.steps.step("select_linear"):
@@ -112,17 +116,28 @@ class _StepwiseSelection:
         with self.context.steps.step("start_logistic") as step:
             step.rows_read = sample.shape[1]
             responses, terms = _split(sample)
-            return [_forward(self.design, terms, outcome) for outcome in responses[1:]]
+
+            def forward(place: int) -> tuple[Places, Numbers]:
+                return _forward(self.design, terms, responses[place])
+
+            return list(side_by_side(self.context, forward, range(1, len(responses))))
 
     def _select_logistic(self, starts: list[tuple[Places, Numbers]]) -> None:
         newtons = [NewtonProducts(found, places, len(self.design)) for places, found in starts]
         with self.context.steps.step("select_logistic") as step:
-            for columns in self._columns():
+
+            def products_of(columns: Numbers) -> tuple[int, list[Numbers]]:
                 responses, terms = _split(columns)
+                found = [np.zeros_like(newton.products) for newton in newtons]
                 for some in _chunks(terms.shape[1]):
                     matrix = self.design.fill(terms[:, some])
-                    for newton, outcome in zip(newtons, responses[1:], strict=True):
-                        newton.add(matrix, outcome[some])
+                    for sums, newton, outcome in zip(found, newtons, responses[1:], strict=True):
+                        sums += newton.of(matrix, outcome[some])
+                return terms.shape[1], found
+
+            for rows, found in side_by_side(self.context, products_of, self._columns()):
+                for newton, products in zip(newtons, found, strict=True):
+                    newton.add(products, rows)
             step.rows_read = newtons[0].rows
             self.logistic = [Stepwise(newton.products) for newton in newtons]
             for selection in self.logistic:
@@ -138,13 +153,20 @@ class _StepwiseSelection:
         linear = np.concatenate(([0], self.linear.chosen))
         self.refitted = [Recombined(len(chosen)) for chosen in places]
         with self.context.steps.step("refit") as step:
-            for columns in even_blocks(self._columns(), self.rows, _BLOCK_ROWS):
+
+            def refit(columns: Numbers) -> tuple[float, list[Fitted]]:
                 responses, terms = _split(columns)
                 found = self.linear.coefficients @ self.design.pick(linear, terms)
-                self.residual_squares += float(np.square(responses[0] - found).sum())
-                self.residual_rows += len(responses[0])
-                for model, chosen, outcome in zip(self.refitted, places, responses[1:], strict=True):
-                    model.add(np.ascontiguousarray(self.design.pick(chosen, terms).T), outcome)
+                designs = (np.ascontiguousarray(self.design.pick(chosen, terms).T) for chosen in places)
+                fitted = [fit(*one) for one in zip(designs, responses[1:], strict=True)]
+                return float(np.square(responses[0] - found).sum()), fitted
+
+            blocks = even_blocks(self._columns(), self.rows, _BLOCK_ROWS)
+            for squares, fitted in side_by_side(self.context, refit, blocks):
+                self.residual_squares += squares
+                self.residual_rows += fitted[0].rows
+                for model, one in zip(self.refitted, fitted, strict=True):
+                    model.add(one)
             step.rows_read = self.residual_rows
 
     def _columns(self) -> Iterator[Numbers]:
@@ -231,7 +253,7 @@ def _forward(design: Design, terms: Numbers, outcome: Numbers) -> tuple[Places, 
     chosen = np.zeros(1, np.intp)
     while True:
         matrix = np.ascontiguousarray(design.pick(chosen, terms).T)
-        coefficients, _ = fit(matrix, outcome)
+        coefficients = fit(matrix, outcome).coefficients
         if len(chosen) > _MOST_START_TERMS:
             return chosen, coefficients
         chance = chances(matrix @ coefficients)

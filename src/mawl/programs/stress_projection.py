@@ -20,6 +20,7 @@ from mawl.programs import projection_basis as basis
 from mawl.programs.checks import TableSum, added_sums
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.panels import blocks
+from mawl.programs.side_by_side import shared_array, side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -32,6 +33,8 @@ _VALUES = tuple(f"value_{shock:02d}" for shock in range(SHOCKS))
 _SCHEMA = pa.schema([(name, pa.float64()) for name in ("policy", *_VALUES)])
 _TILE = 512
 """Policies projected at a time: (shocks, tile) arrays that stay in the processor's cache."""
+_SUMMED = 4 * _TILE
+"""Policies whose cash flows are added up at a time."""
 _SAMPLED = 5
 _BINS = 1024
 _TOLERANCE = 1e-9
@@ -72,12 +75,12 @@ class _StressProjection:
             self.context.writer(self.tables["paying"], _SCHEMA, checksum=True) as paying,
             self.context.writer(self.tables["paid_up"], _SCHEMA, checksum=True) as paid_up,
         ):
-            projector = _Projector(_block_rows(self.context, self.rows))
+            projector = _Projector(self.context, _block_rows(self.context, self.rows))
             policies = self.context.read(self.input.directory, self.input_sum.add)
             for block in blocks(policies, _COLUMNS, itertools.repeat(projector.room)):
-                flows = projector.project(block)
-                self.by_month += projector.by_month(flows)
-                values = projector.present_values(flows)
+                projector.project(block)
+                by_month, values = projector.sums(len(block["policy"]))
+                self.by_month += by_month
                 self._sample(block, values)
                 is_paying = block["paying"] == 1.0
                 for writer, chosen in ((paying, is_paying), (paid_up, ~is_paying)):
@@ -167,22 +170,40 @@ class _StressProjection:
 class _Projector:
     """Holds the resident block: the cash flow of every (month, shock, policy) of as many as fit."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, context: JobContext, room: int) -> None:
+        self._context = context
         self.room = room
-        self._flows = np.empty((MONTHS, SHOCKS, room))
+        self._flows = shared_array((MONTHS, SHOCKS, room))
         self._mortality = basis.mortality_table().reshape(-1)
         self._lapse = basis.lapse_table().reshape(-1)
         self._discount = basis.discount_table()
         self._factors = {name: values[:, None] for name, values in basis.FACTORS.items()}
 
-    def project(self, block: dict[str, Numbers]) -> Numbers:
-        """Fill the block tile by tile; (months, shocks, policies)."""
+    def project(self, block: dict[str, Numbers]) -> None:
+        """Fill the resident block tile by tile, tiles side by side."""
         rows = len(block["policy"])
-        flows = self._flows[:, :, :rows]
-        for start in range(0, rows, _TILE):
-            tile = {name: column[start : start + _TILE] for name, column in block.items()}
-            self._project_tile(tile, flows[:, :, start : start + _TILE])
-        return flows
+
+        def project_tile(start: int) -> None:
+            where = slice(start, min(start + _TILE, rows))
+            tile = {name: column[where] for name, column in block.items()}
+            self._project_tile(tile, self._flows[:, :, where])
+
+        for _ in side_by_side(self._context, project_tile, range(0, rows, _TILE)):
+            pass
+
+    def sums(self, rows: int) -> tuple[Numbers, Numbers]:
+        """Sums over so many policies, (shocks, months), and their present values, (shocks, policies)."""
+
+        def sums_of(start: int) -> tuple[Numbers, Numbers]:
+            flows = self._flows[:, :, start : min(start + _SUMMED, rows)]
+            return self.by_month(flows), self.present_values(flows)
+
+        by_month, values = np.zeros((SHOCKS, MONTHS)), np.empty((SHOCKS, rows))
+        found = side_by_side(self._context, sums_of, range(0, rows, _SUMMED))
+        for number, (sums, some) in enumerate(found):
+            by_month += sums
+            values[:, number * _SUMMED : number * _SUMMED + some.shape[1]] = some
+        return by_month, values
 
     def by_month(self, flows: Numbers) -> Numbers:
         """Sums over policies, as (shocks, months)."""

@@ -18,10 +18,10 @@ from mawl.plan.inputs.respondents import AREAS, CLASSES, CLUSTER_ROWS, PERSONS, 
 from mawl.programs.clusters import ClusterTotals
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
-from mawl.programs.limits import one_thread
-from mawl.programs.logistic import Recombined, chances, check_coefficients
+from mawl.programs.logistic import Fitted, Recombined, chances, check_coefficients, fit
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -43,9 +43,7 @@ _EFFECT_SLACK = {"areas": 0.5, "persons": 0.25}
 
 def run(context: JobContext) -> Answer:
     """Do all steps; coefficients and design effects agree to a relative 1e-6 at any number of threads."""
-    # Products of a few dozen columns: threads would wait for each other longer than they compute.
-    with one_thread():
-        return _SurveyLogistic(context).run()
+    return _SurveyLogistic(context).run()
 
 
 class _SurveyLogistic:
@@ -83,10 +81,14 @@ class _SurveyLogistic:
     def _fit(self) -> None:
         """Fit the model to each block with the weights as they are, but of mean one."""
         with self.context.steps.step("fit") as step:
-            for columns in even_blocks(self._columns(), self.rows, BLOCK_ROWS):
-                matrix = np.ascontiguousarray(self.design.fill(columns[len(_IDS) :]).T)
-                self.fitted.add(matrix, columns[4], columns[3] / self.mean_weight)
+            blocks = even_blocks(self._columns(), self.rows, BLOCK_ROWS)
+            for fitted in side_by_side(self.context, self._fit_block, blocks):
+                self.fitted.add(fitted)
             step.rows_read = self.fitted.rows
+
+    def _fit_block(self, columns: Numbers) -> Fitted:
+        matrix = np.ascontiguousarray(self.design.fill(columns[len(_IDS) :]).T)
+        return fit(matrix, columns[4], columns[3] / self.mean_weight)
 
     def _linearise(self) -> None:
         """One more Newton step, over all rows; the variance of their scores by cluster and stratum."""

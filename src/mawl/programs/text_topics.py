@@ -18,9 +18,11 @@ from mawl.plan.inputs.notes import NUMERICS, PHRASES, TABLE, TEXT_BYTES
 from mawl.programs.agreement import Agreement
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.prepared import PreparedTable
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
+Texts = NDArray[np.generic]
 
 _NAMES = tuple(column.name for column in NUMERICS)
 _WIDTHS = {column.name: column.stored_bytes for column in TABLE.columns}
@@ -83,11 +85,16 @@ class _TextTopics:
         with self.context.steps.step("frequencies") as step:
             self.words = CountVectorizer(encoding="latin-1").fit(sample)
             notes_with = np.zeros(len(self.words.vocabulary_), np.int64)
-            for batch in self.prepared.batches():
-                counts = self.words.transform(arrow.values(batch.column("text")))
-                notes_with += np.bincount(counts.indices, minlength=len(notes_with))
-                words += int(counts.sum())
-                step.rows_read = (step.rows_read or 0) + batch.num_rows
+            texts = (arrow.values(batch.column("text")) for batch in self.prepared.batches())
+
+            def counted(some: Texts) -> tuple[int, int, NDArray[np.int64]]:
+                counts = self.words.transform(some)
+                return len(some), int(counts.sum()), np.bincount(counts.indices, minlength=len(notes_with))
+
+            for notes, found, with_word in side_by_side(self.context, counted, texts):
+                notes_with += with_word
+                words += found
+                step.rows_read = (step.rows_read or 0) + notes
         self.weights = TfidfTransformer(sublinear_tf=True)
         self.weights.idf_ = np.log((1.0 + self.rows) / (1.0 + notes_with)) + 1.0
         self.answer |= {
@@ -110,9 +117,11 @@ class _TextTopics:
         manifest = self.prepared.input.manifest
         done = 0
         with self.context.steps.step("score") as step:
-            for batch in self.prepared.batches():
-                texts = self.words.transform(arrow.values(batch.column("text")))
-                found = (self.topics.transform(self.weights.transform(texts)) * self.sizes).argmax(axis=1)
+            columns = (
+                (arrow.values(batch.column("text")), [arrow.numbers(batch.column(name)) for name in _NAMES])
+                for batch in self.prepared.batches()
+            )
+            for found, sums in side_by_side(self.context, self._topics_of, columns):
                 truth = true_topics(
                     PHRASES,
                     table=TABLE.name,
@@ -123,9 +132,7 @@ class _TextTopics:
                     count=len(found),
                 )
                 self.agreement.add(found, truth)
-                for place, name in enumerate(_NAMES):
-                    numbers = arrow.numbers(batch.column(name))
-                    self.sums[:, place] += np.bincount(found, numbers, minlength=_TOPICS)
+                self.sums += sums
                 done += len(found)
             step.rows_read = done
         sizes = self.agreement.counts.sum(axis=1)
@@ -134,6 +141,14 @@ class _TextTopics:
             "largest_topic_ratio": float(sizes.max() / self.rows),
             "longest_mean_wait_minutes": float(waits.max()),
         }
+
+    def _topics_of(self, batch: tuple[Texts, list[Numbers]]) -> tuple[NDArray[np.intp], Numbers]:
+        """The topic of each note, and sums of the numerics by topic."""
+        texts, numerics = batch
+        weighted = self.weights.transform(self.words.transform(texts))
+        found: NDArray[np.intp] = (self.topics.transform(weighted) * self.sizes).argmax(axis=1)
+        sums = [np.bincount(found, numbers, minlength=_TOPICS) for numbers in numerics]
+        return found, np.stack(sums, axis=1)
 
     def _verify(self) -> None:
         with self.context.steps.step("verify", "verify"):

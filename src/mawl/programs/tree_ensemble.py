@@ -17,10 +17,10 @@ from mawl.model.records import Answer
 from mawl.plan.catalogue.tree_ensemble import BRANCH_ROWS, DERIVED
 from mawl.plan.inputs.applications import OUTCOME, PREDICTORS, TABLE
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.limits import one_thread
 from mawl.programs.panels import blocks, sizes_of
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.ranking import Ranking, check_foretold
+from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -82,41 +82,20 @@ class _TreeEnsemble:
     def _boost(self) -> None:
         """Boosting for each branch, ranked beside the truth on the rows that are held out."""
         with self.context.steps.step("boost") as step:
-            for (predictors, defaulted), (others, happened) in self._branches():
-                model = HistGradientBoostingClassifier(
-                    max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=_RANDOM_STATE
-                )
-                # Histograms of so few rows are made faster than threads are woken.
-                with one_thread():
-                    scores = model.fit(predictors, defaulted).predict_proba(others)[:, 1]
+            for rows, scores, true, happened in side_by_side(self.context, _boosted, self._branches()):
                 self.rankings["boosted"].add(scores, happened)
-                self._add_truth(others, happened)
-                step.rows_read = (step.rows_read or 0) + len(defaulted) + len(happened)
+                self.rankings["truth"].add(true, happened)
+                step.rows_read = (step.rows_read or 0) + rows
         self._keep("boosted")
         self._keep("truth")
-
-    def _add_truth(self, predictors: Numbers, happened: NDArray[np.bool_]) -> None:
-        """Rank applications by their true chances."""
-        columns = {name: predictors[:, place] for name, place in _RULE_PLACES.items()}
-        self.rankings["truth"].add(true_chances(OUTCOME, columns) / 65_536.0, happened)
 
     def _grow_forests(self) -> None:
         """A forest for each branch, ranked on the rows that are held out."""
         with self.context.steps.step("forest") as step:
-            for number, ((predictors, defaulted), (others, happened)) in enumerate(self._branches()):
-                forest = RandomForestClassifier(
-                    n_estimators=_TREES,
-                    max_depth=_TREE_DEPTH,
-                    max_features=0.3,
-                    min_samples_leaf=10,
-                    max_samples=_TREE_SHARE,
-                    n_jobs=self.context.options.cpucount,
-                    random_state=_RANDOM_STATE + number,
-                ).fit(predictors, defaulted)
-                # Threads add up votes in the order in which they end: the last bits would differ.
-                forest.n_jobs = 1
-                self.rankings["forest"].add(forest.predict_proba(others)[:, 1], happened)
-                step.rows_read = (step.rows_read or 0) + len(defaulted) + len(happened)
+            branches = enumerate(self._branches())
+            for rows, scores, happened in side_by_side(self.context, _grown, branches):
+                self.rankings["forest"].add(scores, happened)
+                step.rows_read = (step.rows_read or 0) + rows
         self._keep("forest")
 
     def _keep(self, name: str) -> None:
@@ -163,6 +142,37 @@ class _TreeEnsemble:
                     slack=slack / root,
                     deviations=_DEVIATIONS,
                 )
+
+
+def _boosted(branch: tuple[Branch, Branch]) -> tuple[int, Numbers, Numbers, NDArray[np.bool_]]:
+    """Boosting for a branch: its rows; scores, true chances and outcomes of those held out."""
+    (predictors, defaulted), (others, happened) = branch
+    model = HistGradientBoostingClassifier(
+        max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=_RANDOM_STATE
+    )
+    scores = model.fit(predictors, defaulted).predict_proba(others)[:, 1]
+    return len(defaulted) + len(happened), scores, _true_chances(others), happened
+
+
+def _true_chances(predictors: Numbers) -> Numbers:
+    """The generator's chance of each application's default."""
+    columns = {name: predictors[:, place] for name, place in _RULE_PLACES.items()}
+    return true_chances(OUTCOME, columns) / 65_536.0
+
+
+def _grown(numbered: tuple[int, tuple[Branch, Branch]]) -> tuple[int, Numbers, NDArray[np.bool_]]:
+    """A forest for a branch: its rows; scores and outcomes of those held out."""
+    number, ((predictors, defaulted), (others, happened)) = numbered
+    forest = RandomForestClassifier(
+        n_estimators=_TREES,
+        max_depth=_TREE_DEPTH,
+        max_features=0.3,
+        min_samples_leaf=10,
+        max_samples=_TREE_SHARE,
+        n_jobs=1,
+        random_state=_RANDOM_STATE + number,
+    ).fit(predictors, defaulted)
+    return len(defaulted) + len(happened), forest.predict_proba(others)[:, 1], happened
 
 
 def _check_area(name: str, ranking: Ranking, truth: Ranking, slack: float) -> None:

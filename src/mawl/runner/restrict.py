@@ -7,45 +7,16 @@ Control groups are used where the user may make them (root, or a delegated subtr
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Collection
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import UnsuitableMachineError
 from mawl.model.run import OutsideCpu
 from mawl.units import format_memory
 
 CGROUPS = Path("/sys/fs/cgroup")
 GROUP_PREFIX = "mawl-"
-
-
-def parse_cores(text: str) -> tuple[int, ...]:
-    """Processors from ``4`` (the first four this process may use) or a list (``0,2-5``)."""
-    usable = sorted(os.sched_getaffinity(0))
-    text = text.strip()
-    if text.isdecimal():
-        if not 1 <= int(text) <= len(usable):
-            raise UsageError(
-                f"--cores {text}: expected 1 to {len(usable)}, the processors this process may use"
-            )
-        return tuple(usable[: int(text)])
-    chosen: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not (first.isdecimal() and (last.isdecimal() if dash else not last)) or int(last or first) < int(
-            first
-        ):
-            raise UsageError(f"--cores {text}: expected a count (4) or a list (0,2-5)")
-        # The first that is not usable is enough to refuse a range, however long it is.
-        chosen.update(range(int(first), min(int(last or first), max(int(first), usable[-1] + 1)) + 1))
-    missing = chosen - set(usable)
-    if missing:
-        raise UsageError(
-            f"--cores {text}: processor {min(missing)} is not among those this process may use",
-            cure=f"choose from {usable[0]}-{usable[-1]}",
-        )
-    return tuple(sorted(chosen))
 
 
 class Restriction:

@@ -26,6 +26,8 @@ VolumeOrder = Literal["rotation", "free-space"]
 VOLUME_ORDERS: tuple[VolumeOrder, ...] = ("rotation", "free-space")
 
 MIB = 2**20
+AUTO = 0
+"""``cpucount=auto``, until a plan knows the processors (:func:`mawl.plan.processors.with_threads`)."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +53,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         size("Size of a sequential request.", OPTIONS),
     ] = 256 * 1024
     cpucount: Annotated[
-        int, Meta(description="threads of one job"), count("Threads of one job.", OPTIONS)
+        int,
+        Meta(description="threads of one job; auto: the processors divided by the sessions, at least one"),
+        count("Threads of one job; 0: each node divides its processors by its sessions.", OPTIONS),
     ] = 1
     queue_depth: Annotated[
         int,
@@ -100,6 +104,8 @@ def parse_options(
                 raise UsageError(f"{where}: {name}: {error}") from None
             if size < 4096:
                 raise UsageError(f"{where}: {name}: expected at least 4 KiB, found {value}")
+        elif name == "cpucount" and value == "auto":
+            fields[name] = AUTO
         elif name in _COUNTS and str(value).isdecimal() and 1 <= int(value) <= _COUNTS[name]:
             fields[name] = int(value)
         elif name in ("compress", "fullstimer") and str(value).lower() in _SWITCH:

@@ -13,7 +13,7 @@ from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.spec.check import check
 from mawl.spec.forms import command_words
 from mawl.spec.option import Option, Place, options_of
-from mawl.spec.options import OPTION_FIELDS, Options, parse_options
+from mawl.spec.options import AUTO, OPTION_FIELDS, Options, parse_options
 from mawl.spec.record import NodesSpec, RunSpec
 
 NODE_OPTIONS = options_of(NodesSpec)
@@ -139,6 +139,8 @@ def as_command(spec: RunSpec) -> list[str]:
                 words += command_words(option.flag, option.form, value)
     for name, field in OPTION_FIELDS.items():
         value = getattr(spec.options, field)
-        if value != getattr(Options(), field):
+        if name == "cpucount" and value == AUTO:
+            words += ["--option", "cpucount=auto"]
+        elif value != getattr(Options(), field):
             words += ["--option", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
     return words

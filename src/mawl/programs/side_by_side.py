@@ -1,0 +1,297 @@
+"""Groups side by side: a job's processes work on blocks of rows, results come in the blocks' order.
+
+Fits hold the interpreter's lock, so threads would wait for each other: these are forked copies of the
+job's process, as many as it may have threads, itself among them.  Blocks and results lie in memory that
+all share, and only their places go through sockets: no byte is counted as I/O.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import mmap
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.account import private_peak_bytes
+from mawl.measure.kernel import die_with_parent
+from mawl.measure.snapshot import reset_peak
+from mawl.programs.context import JobContext
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+_PLACE = struct.Struct("=qq")
+"""What sockets carry: a slot and 1 for an error in it, or :data:`_LEAVING` and the bytes of memory held."""
+_LEAVING = -1
+_ALIGNED_BYTES = 64
+_WORTH_SECONDS = 0.3
+"""CPU time that goes by before others are started: a fork and what it copies cost 30 to 100 ms each."""
+_NO_BLOCK: Any = object()
+_SPARE_BYTES = 2**20
+"""Room of a slot beyond twice the first block: the last block may be twice as large as the others."""
+
+
+def side_by_side(
+    context: JobContext, work: Callable[[Block], Result], blocks: Iterable[Block]
+) -> Iterator[Result]:
+    """``work`` of each block, in order; it may change nothing but its block.
+
+    What it gives does not depend on the number of processes.  The others begin when the work has shown to
+    be worth it and end with the last result, in the same step: their CPU time and memory are the step's.
+    """
+    following = iter(blocks)
+    processes = context.threads
+    if processes == 1:
+        yield from map(work, following)
+        return
+    began = time.process_time()
+    while (
+        first := next(following, _NO_BLOCK)
+    ) is not _NO_BLOCK and time.process_time() - began < _WORTH_SECONDS:
+        yield work(first)
+    if first is _NO_BLOCK:
+        return
+    crew = _Crew(context, work, processes - 1, first)
+    try:
+        yield from crew.results(itertools.chain([first], following))
+        crew.leave()
+    finally:
+        crew.close()
+
+
+def shared_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Numbers, at first 0, in memory that processes side by side may fill part by part."""
+    memory = mmap.mmap(-1, max(math.prod(shape), 1) * 8)
+    return np.frombuffer(memory, np.float64, count=math.prod(shape)).reshape(shape)
+
+
+class _Slots:
+    """Shared memory, a slot for each block that is under way or waits for its turn as a result."""
+
+    def __init__(self, count: int, room: int) -> None:
+        self._room = -(-room // mmap.PAGESIZE) * mmap.PAGESIZE
+        self._view = memoryview(mmap.mmap(-1, count * self._room))
+
+    def put(self, slot: int, pieces: list[bytes]) -> bool:
+        """Copy what :func:`_pieces` gave into a slot; False where there is not enough room."""
+        if _size(pieces) > self._room:
+            return False
+        space = self._space(slot)
+        head = struct.pack(f"=q{len(pieces)}q", len(pieces), *map(len, pieces))
+        space[: len(head)] = head
+        at = len(head)
+        for piece in pieces:
+            at = _aligned(at)
+            space[at : at + len(piece)] = piece
+            at += len(piece)
+        return True
+
+    def get(self, slot: int) -> Any:
+        """The value in a slot; its arrays are views of it."""
+        space = self._space(slot)
+        (count,) = struct.unpack_from("=q", space)
+        at, pieces = 8 + 8 * count, []
+        for size in struct.unpack_from(f"={count}q", space, 8):
+            at = _aligned(at)
+            pieces.append(space[at : at + size])
+            at += size
+        return pickle.loads(pieces[0], buffers=pieces[1:])
+
+    def _space(self, slot: int) -> memoryview:
+        return self._view[slot * self._room : (slot + 1) * self._room]
+
+
+def _pieces(value: object) -> list[bytes]:
+    """A value as bytes: first its structure, then its arrays."""
+    arrays: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    return [head, *(bytes(array.raw()) for array in arrays)]
+
+
+def _error_pieces(error: Exception) -> list[bytes]:
+    """An error as bytes; one that cannot be made again as its text."""
+    try:
+        pieces = _pieces(error)
+        pickle.loads(pieces[0], buffers=pieces[1:])
+    except Exception:
+        return _pieces(RuntimeError(f"{type(error).__name__}: {error}"))
+    return pieces
+
+
+def _size(pieces: list[bytes]) -> int:
+    """The room of pieces in a slot, with what aligns them."""
+    return 8 + sum(8 + _ALIGNED_BYTES + len(piece) for piece in pieces)
+
+
+def _aligned(at: int) -> int:
+    return -(-at // _ALIGNED_BYTES) * _ALIGNED_BYTES
+
+
+class _Crew(Generic[Block, Result]):
+    """Other processes that take blocks from a socket that all share, and say on theirs what is done."""
+
+    def __init__(
+        self, context: JobContext, work: Callable[[Block], Result], others: int, first: Block
+    ) -> None:
+        self._context, self._work = context, work
+        count = 2 * (others + 1)
+        self._slots = _Slots(count, 2 * _size(_pieces(first)) + _SPARE_BYTES)
+        self._free = list(range(count))
+        self._numbers: dict[int, int] = {}
+        """The block that each slot under way holds, by its number."""
+        self._done: dict[int, Result] = {}
+        self._giving, self._taking = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._others: dict[int, tuple[int, socket.socket]] = {}
+        """Descriptor of a process's socket to its id and the socket."""
+        self._poll = select.poll()
+        for _ in range(others):
+            self._start()
+
+    def results(self, blocks: Iterator[Block]) -> Iterator[Result]:
+        """What was made of each block, in order."""
+        given, following, ended = 0, 0, False
+        while True:
+            while self._free and not ended:
+                block = next(blocks, _NO_BLOCK)
+                ended = block is _NO_BLOCK
+                if not ended:
+                    self._give(given, block)
+                    given += 1
+            if following in self._done:
+                yield self._done.pop(following)
+                following += 1
+            elif ended and following == given:
+                return
+            # What came in meanwhile goes first: its slots are free for more.
+            elif not (self._collect(0) or self._do_one()):
+                self._collect(None)
+
+    def leave(self) -> None:
+        """Let the others end, and add to the step's memory what they alone held."""
+        self._giving.close()
+        while self._others:
+            self._collect(None)
+
+    def close(self) -> None:
+        """End what is left of the others at once."""
+        for pid, end in self._others.values():
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            end.close()
+        self._others.clear()
+        self._giving.close()
+        self._taking.close()
+
+    def _start(self) -> None:
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        parent = os.getpid()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        with warnings.catch_warnings():
+            # Threads of the libraries: they have handlers of their own for forks, and none works now.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            self._be_another(parent, there)
+        there.close()
+        self._others[here.fileno()] = pid, here
+        self._poll.register(here, select.POLLIN)
+
+    def _be_another(self, parent: int, end: socket.socket) -> NoReturn:
+        """Take blocks until there are no more."""
+        status = 1
+        try:
+            die_with_parent(parent)
+            reset_peak()
+            self._giving.close()
+            while taken := self._taking.recv(_PLACE.size):
+                slot, _ = _PLACE.unpack(taken)
+                end.send(_PLACE.pack(slot, self._do(slot)))
+            end.send(_PLACE.pack(_LEAVING, private_peak_bytes() or 0))
+            status = 0
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(status)
+
+    def _give(self, number: int, block: Block) -> None:
+        slot = self._free.pop()
+        self._numbers[slot] = number
+        if self._slots.put(slot, _pieces(block)):
+            self._giving.send(_PLACE.pack(slot, 0))
+        else:
+            # Much larger than the first one: such a block is worked on here.
+            del self._numbers[slot]
+            self._free.append(slot)
+            self._done[number] = self._work(block)
+
+    def _do(self, slot: int) -> int:
+        """Replace the block in a slot by the result; 1 where it is an error."""
+        try:
+            pieces, is_error = _pieces(self._work(self._slots.get(slot))), 0
+        except Exception as error:
+            traceback.print_exc()
+            pieces, is_error = _error_pieces(error), 1
+        if not self._slots.put(slot, pieces):
+            raise RuntimeError("a result is much larger than its block")
+        return is_error
+
+    def _do_one(self) -> bool:
+        """Work on a block that no other process has taken; False where there is none."""
+        try:
+            slot, _ = _PLACE.unpack(self._taking.recv(_PLACE.size, socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return False
+        self._take(slot, self._do(slot))
+        return True
+
+    def _collect(self, timeout_seconds: float | None) -> bool:
+        """Take what the others have done; False where nothing was."""
+        ready = self._poll.poll(None if timeout_seconds is None else timeout_seconds * 1000.0)
+        for descriptor, _ in ready:
+            pid, end = self._others[descriptor]
+            said = end.recv(_PLACE.size)
+            place, what = _PLACE.unpack(said) if said else (_LEAVING, None)
+            if place != _LEAVING:
+                self._take(place, what)
+                continue
+            self._poll.unregister(descriptor)
+            del self._others[descriptor]
+            end.close()
+            _, status = os.waitpid(pid, 0)
+            if what is None or status != 0:
+                raise UnsuitableMachineError(
+                    "a process of the job ended before its work",
+                    why=_how(status),
+                    cure="see the job's log; where memory ran out, choose a smaller cpucount",
+                )
+            self._context.steps.add_memory(what)
+        return bool(ready)
+
+    def _take(self, slot: int, is_error: int) -> None:
+        # A copy: the slot gets another block at once.
+        result = pickle.loads(pickle.dumps(self._slots.get(slot)))
+        self._free.append(slot)
+        if is_error:
+            raise result
+        self._done[self._numbers.pop(slot)] = result
+
+
+def _how(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
