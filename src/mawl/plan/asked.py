@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
-from mawl.plan.processors import processors_of, with_threads
+from mawl.plan.processors import asks_for_threads, processors_of, with_threads
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
@@ -29,7 +29,9 @@ def plan_of(spec: RunSpec) -> Plan:
         saving=spec.saving,
     )
     # Each of several nodes divides its own processors.
-    return plan if spec.nodes else with_threads(plan, len(processors_of(spec.cores)))
+    if spec.nodes or not asks_for_threads(plan):
+        return plan
+    return with_threads(plan, len(processors_of(spec.cores)))
 
 
 def with_run_of(workload: str, settings: Layer) -> Layer:

@@ -44,6 +44,11 @@ def processors_of(cores: str | None) -> tuple[int, ...]:
     return parse_cores(cores) if cores else tuple(sorted(os.sched_getaffinity(0)))
 
 
+def asks_for_threads(plan: Plan) -> bool:
+    """Whether any job has ``cpucount=auto``."""
+    return any(job.options.cpucount == AUTO for job in plan.jobs())
+
+
 def with_threads(plan: Plan, processors: int) -> Plan:
     """The plan with a number in place of ``cpucount=auto``: processors by sessions, at least one.
 
