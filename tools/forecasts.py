@@ -18,6 +18,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.lab import LabRecord
+from mawl.model.summary.summary import Judged
 from mawl.simulation.against import beside
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
@@ -144,7 +145,7 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
     return rows
 
 
-def _predicted(base: Base, system: System, folder: Path) -> dict[str, Any]:
+def _predicted(base: Base, system: System, folder: Path) -> Judged:
     scenario, outcome = predict(base, Question(system=system))
     write_folder(folder, scenario, outcome, Label(run_id=folder.name, source=base.facts))
     return judged(StoredView(open_run(folder)))

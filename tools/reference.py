@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.model.schema import schema_of
-from mawl.model.summary.summary import Summary
+from mawl.model.summary.summary import Judged
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -321,7 +321,7 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
 
 def summary_schema() -> str:
     """The JSON Schema of ``mawl report --format json``."""
-    found = schema_of(Summary, "summary", FORMAT_VERSION, "What mawl report --format json prints")
+    found = schema_of(Judged, "summary", FORMAT_VERSION, "What mawl report --format json prints")
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -18,6 +18,7 @@ from mawl.advice.qualification.answer import answer_from
 from mawl.analysis.comparison.compare import Comparison, SideFacts
 from mawl.analysis.comparison.programs import Statement, Verdict
 from tests.fakes.answered import COMPUTE_NO, NOT_KNOWN, YES
+from tests.fakes.views import partly
 
 
 def summary(carried: bool | None, met: bool | None, outcome: str = "completed") -> dict[str, Any]:
@@ -43,14 +44,17 @@ def summary(carried: bool | None, met: bool | None, outcome: str = "completed") 
 
 @pytest.mark.parametrize(("kept", "state"), [(True, "not met"), (False, "met"), (None, "not known")])
 def test_a_run_meets_a_condition_or_not_or_it_is_not_known(kept: bool | None, state: State) -> None:
-    found = {one.name: one for one in checks_of_run(summary(kept, kept), ["not-carried", "below-guideline"])}
+    found = {
+        one.name: one
+        for one in checks_of_run(partly(summary(kept, kept)), ["not-carried", "below-guideline"])
+    }
     assert found["not-carried"].state == found["below-guideline"].state == state
     assert "its reason" in found["not-carried"].sentence
     assert ("100 MB/s" if kept is not None else "not probed") in found["below-guideline"].sentence
 
 
 def test_a_run_that_failed_says_so_whatever_is_asked() -> None:
-    (only,) = checks_of_run(summary(True, True, "failed"), ["slower"])
+    (only,) = checks_of_run(partly(summary(True, True, "failed")), ["slower"])
     assert (only.name, only.state) == ("completed", "failed")
 
 

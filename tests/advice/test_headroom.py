@@ -7,18 +7,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.headroom import headroom_block
+from mawl.advice.headroom import headroom_of
 from mawl.analysis.view import RunView
 from mawl.model.ports import Port
+from mawl.model.summary.io import Foreign
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly, plain
 
 GIB = 2**30
 
 
 def left(reading: RunView) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
-    return headroom_block(reading, missing), missing
+    return plain(headroom_of(reading, missing)), missing
 
 
 def run_of(rates: dict[str, Rate], **changes: Any) -> RunView:
@@ -54,7 +56,7 @@ def test_with_a_probe_storage_has_what_demand_leaves_of_capability() -> None:
         "read": one,
         "write": {"sustained_used_ratio": 0.6, "test": "sequential write, 64 KiB"},
     }
-    reading.summary["storage"] = {"by_role": by_role}
+    reading.summary.storage = partly({"storage": {"by_role": by_role}}).storage
     block, _ = left(reading)
     assert block["storage_ratio"] == pytest.approx(0.4)
     assert block["storage_source"] == "the probe: util, sequential write, 64 KiB"
@@ -62,7 +64,9 @@ def test_with_a_probe_storage_has_what_demand_leaves_of_capability() -> None:
 
 def test_with_others_at_the_devices_storage_has_none_and_says_why() -> None:
     reading = run_of({"device.sda.busy_seconds": 0.11})
-    reading.summary["io"]["foreign"] |= {"ratio": 0.5, "total_bytes_per_second": 5e7, "read_bytes": 3e9}
+    reading.summary.io.foreign = Foreign(
+        read_bytes=3e9, written_bytes=0.0, total_bytes_per_second=5e7, ratio=0.5
+    )
     block, missing = left(reading)
     assert block["storage_ratio"] is None
     assert "other programs moved 3.00 GB" in missing["limit.headroom.storage_ratio"]

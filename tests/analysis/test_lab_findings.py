@@ -10,6 +10,7 @@ from mawl.analysis.comparison.sides import ComparedRun, Side
 from mawl.analysis.lab_findings import finding_found
 from mawl.model.lab_series import Direction, FindingSpec
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 
 def arm(name: str, seconds: float, device_bytes: float, cpu: float = 4.0) -> Side:
@@ -26,7 +27,7 @@ def arm(name: str, seconds: float, device_bytes: float, cpu: float = 4.0) -> Sid
             "application": {"read_bytes": 1e9, "written_bytes": 1e9},
         },
     }
-    return Side(label=name, runs=(ComparedRun(facts=facts(), summary=summary, jobs={}),))
+    return Side(label=name, runs=(ComparedRun(facts=facts(), summary=partly(summary), jobs={}),))
 
 
 def spec(direction: Direction) -> FindingSpec:

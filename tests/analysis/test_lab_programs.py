@@ -11,6 +11,7 @@ from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side
 from mawl.analysis.lab_programs import programs_found
 from mawl.model.lab_evidence_metrics import LAB_EVIDENCE_METRICS
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
 
@@ -22,7 +23,7 @@ def arm(name: str, runs: int, **seconds: float) -> Side:
         runs=tuple(
             ComparedRun(
                 facts=facts(),
-                summary={},
+                summary=partly({}),
                 jobs={
                     program: JobTime(program=program, real_time_seconds=real * noise)
                     for program, real in seconds.items()

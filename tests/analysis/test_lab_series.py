@@ -12,6 +12,7 @@ from mawl.analysis.lab_series import series_found
 from mawl.model.lab import ArmRun
 from mawl.model.lab_series import SeriesFound, SeriesSpec
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 ARMS = {"one": 1, "two": 2, "four": 4, "eight": 8}
 SPEC = SeriesSpec(title="volumes", arms=list(ARMS), roles=["work", "util"])
@@ -37,7 +38,7 @@ def step(name: str, rate: float, *, jobs: float = 16.0, uneven: float = 1.0) -> 
             | {"inputs": {"read_bytes": 1e9, "written_bytes": 1e9}}
         },
     }
-    return Side(label=name, runs=(ComparedRun(facts=facts(), summary=summary, jobs={}),))
+    return Side(label=name, runs=(ComparedRun(facts=facts(), summary=partly(summary), jobs={}),))
 
 
 def judged(*sides: Side, own_cpu: float = 0.2) -> SeriesFound:
@@ -94,7 +95,9 @@ def test_what_held_the_step_after_the_knee(figures: dict[str, float], own_cpu: f
 
 def test_a_device_without_figures_gives_no_rate_and_no_knee() -> None:
     side = step("two", 60e6)
-    del side.runs[0].summary["host"]["device"]["loop1"]
+    host = side.runs[0].summary.host
+    assert host is not None and host.device is not None
+    del host.device["loop1"]
     found = judged(step("one", 30e6), side)
     assert found.steps[1].bytes_per_second is None
     assert (found.knee, found.sentence) == (

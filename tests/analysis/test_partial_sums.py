@@ -15,7 +15,7 @@ from mawl.reporters.tables import lacking
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, summary_of, typed
 
 
 def with_one(**changes: object) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def test_a_job_without_real_time_is_counted_out_loud() -> None:
     assert found["time"]["real_time_seconds"] is None
     assert found["missing"]["time.real_time_seconds"] == "1 of the 4 jobs that count has no such figure"
     assert "1 of the 4 jobs" in found["missing"]["cpu_real_ratio.of_sums"]
-    text = " ".join(" ".join(lacking(found)).split())
+    text = " ".join(" ".join(lacking(as_summary(found))).split())
     assert "not of all jobs, real time: 1 of the 4 jobs that count has no such figure" in text
 
 
@@ -54,11 +54,15 @@ def test_the_sum_of_the_jobs_that_have_it_is_given_with_their_number() -> None:
     assert found["time"]["known"]["jobs"]["real_time"] == 3 and found["time"]["known"]["jobs"]["cpu"] == 4
     assert found["cpu_real_ratio"]["of_sums"] is None and found["cpu_real_ratio"]["known"]["jobs"] == 3
     assert found["cpu_real_ratio"]["known"]["of_sums"] == used / real
-    for shown in (screen.render(found), text.render(found), markdown.render(found)):
+    for shown in (
+        screen.render(as_summary(found)),
+        text.render(as_summary(found)),
+        markdown.render(as_summary(found)),
+    ):
         words = " ".join(shown.replace("|", " ").split())
         assert f"{format_seconds(real)} (3 of 4 jobs)" in words
         assert f"{format_ratio(used / real)} (3 of 4 jobs)" in words
-    page = Figures(found)
+    page = Figures(typed(found))
     assert f"{real}</span> (3 of 4 jobs)" in page.show(str, "time", "real_time_seconds")
     assert "(3 of 4 jobs)" in page.show(str, "cpu_real_ratio", "of_sums")
     assert "of 4 jobs" not in page.show(str, "time", "cpu_seconds")
@@ -72,7 +76,7 @@ def test_a_figure_that_no_job_has_stays_null() -> None:
     found = summary_of(facts(kind="imported"), jobs)
     assert found["time"]["known"]["memory_bytes"] is None
     assert found["missing"]["time.known.memory_bytes"] == "no job that counts has this figure"
-    assert "memory -" in " ".join(screen.render(found).split())
+    assert "memory -" in " ".join(screen.render(as_summary(found)).split())
 
 
 def waiting(*found: Waits) -> dict[str, Any]:
@@ -102,7 +106,7 @@ def test_waits_of_some_jobs_are_given_with_how_many_they_are() -> None:
         "run_queue_seconds": 3.0,
         "blocked_seconds": {"data": 30.0, "work": 6.0, "util": 0.0, "other": 6.0},
     }
-    line = " ".join(" ".join(waits(found)).split())
+    line = " ".join(" ".join(waits(as_summary(found))).split())
     assert (
         line.startswith("waits of 3 of 4 jobs: on CPU 15.0 s (25%)")
         and "blocked in data 30.0 s (50%)" in line
@@ -114,7 +118,7 @@ def test_waits_of_all_jobs_need_no_such_words() -> None:
     assert found["wait"]["known"] == {"jobs": 4} | {
         name: found["wait"][name] for name in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds")
     }
-    assert not any("jobs:" in line for line in waits(found))
+    assert not any("jobs:" in line for line in waits(as_summary(found)))
 
 
 def test_waits_longer_than_their_job_are_no_waits_of_jobs() -> None:

@@ -11,7 +11,7 @@ from mawl.reporters.roles import roles, waits
 from tests.fakes.host_run import apart_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, job, jobs
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, summary_of
 
 REASON = {"io.by_role": "not measured: no C compiler"}
 
@@ -35,7 +35,10 @@ def test_bytes_shares_and_latencies_are_of_the_jobs_that_count() -> None:
     assert data["volumes"] == ["data"]
     assert data["read_request_bytes"]["mean"] == data["read_bytes"] / data["reads"]
     assert set(data["write_request_bytes"].values()) == {None}
-    assert any(line.startswith("median request: data read ") for line in roles(summary_of(facts(), jobs())))
+    assert any(
+        line.startswith("median request: data read ")
+        for line in roles(as_summary(summary_of(facts(), jobs())))
+    )
     assert io["coverage_ratio"] == 1.0
 
 
@@ -49,7 +52,7 @@ def test_a_job_that_could_not_be_counted_lowers_the_coverage() -> None:
     assert summary["io"]["coverage_ratio"] == pytest.approx(0.8)
     assert summary["io"]["unseen"] == [remark]
     assert summary["io"]["by_role"]["data"]["read_bytes"] == 4 * 400_000_000
-    lines = roles(summary)
+    lines = roles(as_summary(summary))
     assert "counted: 80 % of the bytes that the kernel saw; no program of the job" in lines[-1]
 
 
@@ -66,7 +69,7 @@ def test_where_no_job_could_be_counted_the_jobs_say_why() -> None:
     more = summary["jobs"]["counted"] - 1
     reason = f"not measured: every program is static (and in {more} more jobs)"
     assert summary["missing"]["io.by_role"] == summary["missing"]["io.coverage_ratio"] == reason
-    assert roles(summary)[0].startswith(f"I/O by role: {reason}")
+    assert roles(as_summary(summary))[0].startswith(f"I/O by role: {reason}")
 
 
 def test_remarks_of_one_kind_are_said_once() -> None:
@@ -82,7 +85,9 @@ def test_without_a_compiler_the_run_says_so() -> None:
     summary = summary_of(facts(missing={"io.by_role": reason}, volumes=[]), without(jobs(), io=None))
     assert summary["io"]["by_role"] is None
     assert summary["missing"]["io.by_role"] == reason
-    assert roles(summary) == [f"I/O by role: {reason}; nor can devices split it: no device of data is known"]
+    assert roles(as_summary(summary)) == [
+        f"I/O by role: {reason}; nor can devices split it: no device of data is known"
+    ]
 
 
 def test_devices_split_what_the_calls_cannot_where_each_role_has_its_own() -> None:
@@ -95,12 +100,12 @@ def test_devices_split_what_the_calls_cannot_where_each_role_has_its_own() -> No
     devices = summary["io"]["devices_by_role"]
     assert devices["data"] == pytest.approx({"read_bytes": 3e6 * 60.5, "written_bytes": 0.0})
     assert devices["util"]["written_bytes"] == pytest.approx(60.5e6)
-    lines = roles(summary)
+    lines = roles(as_summary(summary))
     assert lines[0] == "I/O by role: not measured: no C compiler"
     assert lines[2].split() == ["data", "182", "MB", "0", "B"]
     shared = summary_of(apart_facts(["util"], missing=REASON), some, samples=samples(61, IDLE | rates))
     assert shared["io"]["devices_by_role"] is None
-    assert "work shares a device with util" in roles(shared)[-1]
+    assert "work shares a device with util" in roles(as_summary(shared))[-1]
 
 
 def test_waits_are_sums_and_their_shares_are_shown() -> None:
@@ -124,7 +129,7 @@ def test_waits_are_sums_and_their_shares_are_shown() -> None:
     }
     assert summary["wait"] == {"blocked_at_most_seconds": 11.0, **sums, "known": {"jobs": 2, **sums}}
     assert summary["cpu_real_ratio"]["without_run_queue"] == pytest.approx(15.0 / (30.0 - 4.0))
-    text = " ".join(waits(summary))
+    text = " ".join(waits(as_summary(summary)))
     assert "waiting for a CPU 4.00 s (20%), blocked in data 6.00 s (30%)" in text
 
 
@@ -142,4 +147,4 @@ def test_a_run_of_an_older_mawl_has_neither() -> None:
     assert summary["wait"] is None
     assert "format 1.0" in summary["missing"]["wait"]
     assert "format 1.0" in summary["missing"]["io.by_role"]
-    assert waits(summary) == []
+    assert waits(as_summary(summary)) == []

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.advice.judge import judged
 from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
 from mawl.analysis.view import StoredView
 from mawl.model.cluster import StorageRun
@@ -19,7 +18,7 @@ from mawl.model.usage import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, judged, plain, summary_of
 
 SERVER = StorageRun(node="server", run_id="server", outcome="completed")
 
@@ -150,21 +149,21 @@ def test_left_out_and_counted_are_all_jobs() -> None:
 
 def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
-    assert StoredView(open_run(tmp_path / "run")).summary["recorded"] == {
+    assert plain(StoredView(open_run(tmp_path / "run")).summary)["recorded"] == {
         "jobs": 6,
         "steps": 12,
         "samples": 6,
         "events": 13,
     }
     (tmp_path / "run" / "samples.parquet").write_bytes(b"torn")
-    summary = StoredView(open_run(tmp_path / "run")).summary
+    summary = plain(StoredView(open_run(tmp_path / "run")).summary)
     assert summary["recorded"]["samples"] is None
     assert "samples.parquet" in summary["missing"]["recorded.samples"]
     assert [remark for remark in summary["remarks"] if "samples are damaged" in remark]
     judgement = judged(StoredView(open_run(tmp_path / "run")))
     sentences = [one["sentence"] for one in judgement["validity"]["findings"] if one["rule"] == "sampling"]
     assert "samples are damaged" in sentences[0] and "samples.parquet" in sentences[0]
-    said = screen.render(judgement), text.render(judgement)
+    said = screen.render(as_summary(judgement)), text.render(as_summary(judgement))
     assert all("remark: samples are damaged, and no figure here is of them" in one for one in said)
 
 

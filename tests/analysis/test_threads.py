@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.series import Samples
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.analysis.view import StoredView
@@ -23,7 +22,7 @@ from mawl.store.columns import to_table
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, job
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, judged, summary_of, typed
 from tests.importers.test_import import EIGHT, log
 
 SECONDS = 60
@@ -118,13 +117,14 @@ def test_the_papers_example_180_s_with_eight_threads_are_321_s() -> None:
     missing: dict[str, str] = {}
     found = adjusted_cpu_block(facts(kind="imported", nodes=[aix()]), [cpu_job(180.0)], missing)
     assert found is not None
-    assert round(found["low"]) == round(found["high"]) == 321
+    assert round(found.low) == round(found.high) == 321
 
 
 def test_a_factor_that_is_a_range_makes_a_range() -> None:
     held = facts(kind="imported", nodes=[aix(4)])
     found = adjusted_cpu_block(held, [cpu_job(63.0), cpu_job(59.0)], {})
-    assert found == {"low": pytest.approx(122 / 0.63), "high": pytest.approx(122 / 0.59)}
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((122 / 0.63, 122 / 0.59))
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     adjusted = summary["time"]["adjusted_cpu_seconds"]
     assert adjusted == {"low": pytest.approx(300 / 0.63), "high": pytest.approx(300 / 0.59)}
     assert summary["smt"]["nodes"]["aix1"]["threads_per_core"] == 4
-    assert "adjusted for AIX's scaled accounting: " in text.render(summary)
-    assert "CPU adjusted for AIX's scaled accounting" in markdown.render(summary)
-    page = report.render(StoredView(run), summary)
+    assert "adjusted for AIX's scaled accounting: " in text.render(as_summary(summary))
+    assert "CPU adjusted for AIX's scaled accounting" in markdown.render(as_summary(summary))
+    page = report.render(StoredView(run), typed(summary))
     assert "Hardware threads, in the active phase" in page and "SMT-4" in page
     assert "CPU time adjusted for AIX&#39;s scaled accounting: " in page
 

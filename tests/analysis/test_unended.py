@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.unended import line_of
 from mawl.analysis.view import StoredView
@@ -19,7 +18,7 @@ from mawl.store.tail import Tail
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import START, events, facts, job, jobs
 from tests.fakes.stored_run import samples as second_of_samples
-from tests.fakes.views import summary_of
+from tests.fakes.views import judged, summary_of
 
 KILLED = facts(outcome="interrupted", ended_at=None)
 ENDED = jobs()[2:3]

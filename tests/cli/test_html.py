@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mawl.advice import judge
 from mawl.analysis.view import StoredView
 from mawl.commands.html import leave_html
 from mawl.store import open_run
@@ -30,7 +31,7 @@ def test_a_page_that_cannot_be_written_does_not_spoil_the_run(tmp_path: Path, ca
     write_run(tmp_path / "run").finish(facts())
     run = open_run(tmp_path / "run")
     (tmp_path / "run" / "report.html").mkdir()
-    assert leave_html(StoredView(run), {}) is None
+    assert leave_html(StoredView(run), judge.judged(StoredView(run))) is None
     said = capsys.readouterr()  # type: ignore[attr-defined]
     assert said.out == "" and said.err.startswith("warning: the HTML report was not written: ")
 

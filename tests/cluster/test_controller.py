@@ -16,7 +16,6 @@ import pytest
 from pyarrow import compute
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.cluster import agent
 from mawl.cluster.controller import ClusterRequest, Controller
@@ -36,6 +35,7 @@ from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover
 from tests.fakes.local_nodes import LocalLink, Watcher
 from tests.fakes.second_comparison import compare
+from tests.fakes.views import judged
 
 RUN = f"c{os.getpid()}"
 """Of this process alone: a test that ends its run does not end one of another worker."""

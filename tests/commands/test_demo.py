@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from mawl.commands.demo import first_screen, qualify_command
+from mawl.model.summary.summary import Judged
 from mawl.spec.options import Role
 from tests.fakes.qualifications import choice
+from tests.fakes.views import partly
 
 ROLES: dict[Role, list[str]] = {"data": ["/a b"], "work": ["/w"], "util": ["/u"]}
 
 
-def summary(verdict: str | None = "cpu") -> dict[str, Any]:
-    return {
-        "workload": {"sessions": 20},
-        "jobs": {"total": 71, "counted": 70},
-        "time": {"elapsed_seconds": 61.0},
-        "io": {
-            "application": {"read_bytes": 4_000_000_000, "written_bytes": 2_000_000_000},
-            "reach": {"read_ratio": 0.97, "write_ratio": 1.04},
-        },
-        "limit": {"verdict": verdict, "shares": {"cpu": 0.9}},
-    }
+def summary(verdict: str | None = "cpu") -> Judged:
+    return partly(
+        {
+            "workload": {"sessions": 20},
+            "jobs": {"total": 71, "counted": 70},
+            "time": {"elapsed_seconds": 61.0},
+            "io": {
+                "application": {"read_bytes": 4_000_000_000, "written_bytes": 2_000_000_000},
+                "reach": {"read_ratio": 0.97, "write_ratio": 1.04},
+            },
+            "limit": verdict and {"verdict": verdict, "shares": {"cpu": 0.9}},
+        }
+    )
 
 
 def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() -> None:

@@ -12,7 +12,7 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import RunFacts, WorkloadFacts
 from tests.fakes.stored_run import MOVED, NAMES, START, facts, job, planned
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import judge, summary_of, typed
 
 NOISE = 0.15
 """Standard deviation of the mean over jobs of log real time, from run to run of the workload nano.
@@ -82,7 +82,7 @@ def compared(
         )
         for record in records
     }
-    return ComparedRun(facts=some, summary=summary, jobs=times)
+    return ComparedRun(facts=some, summary=typed(summary), jobs=times)
 
 
 def side(label: str, factors: Iterable[float], *, first: int = 0, step: int = 2, **changes: Any) -> Side:

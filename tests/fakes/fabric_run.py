@@ -17,7 +17,7 @@ from mawl.store.columns import to_table
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, Rate, sample_rows
 from tests.fakes.stored_run import facts, job
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import judge, summary_of, typed
 
 SECONDS = 60
 LINK = 10e6
@@ -96,4 +96,4 @@ def fabric_compared(
     summary = fabric_summary(rates, **changes)
     half = summary["time"]["real_time_seconds"] / 2.0
     summary["wait"]["blocked_seconds"] = {"data": slower * half, "work": 0.0, "util": 0.0, "other": 0.0}
-    return ComparedRun(facts=fabric_facts(**changes), summary=summary, jobs={})
+    return ComparedRun(facts=fabric_facts(**changes), summary=typed(summary), jobs={})

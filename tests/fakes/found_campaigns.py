@@ -46,11 +46,10 @@ def search_for_sessions() -> CampaignFound:
     runs = {}
     for slot in record.slots:
         run = compared(slot.position)
-        capacity = run.summary["capacity"]
-        slowdown = capacity["slowdown"] | {"median": slowdowns[order[slot.position - 1]], "most": 2.0}
-        guideline = capacity["guideline"] | {"bytes_per_second_per_core": 2e8}
-        summary = run.summary | {"capacity": capacity | {"slowdown": slowdown, "guideline": guideline}}
-        runs[slot.position] = msgspec.structs.replace(run, summary=summary)
+        capacity = run.summary.capacity
+        capacity.slowdown.median, capacity.slowdown.most = slowdowns[order[slot.position - 1]], 2.0
+        capacity.guideline.bytes_per_second_per_core = 2e8
+        runs[slot.position] = run
     return found(record, runs)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from mawl.analysis.comparison.sides import ComparedRun, Side
 from mawl.model.run import RunFacts
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 
 def arm_side(name: str, seconds: float, verdict: str | None = None, *, work: float = 5.0) -> Side:
@@ -19,4 +20,4 @@ def arm_side(name: str, seconds: float, verdict: str | None = None, *, work: flo
         "signature": {"work_util_ratio": {"value": 0.9}},
     }
     run: RunFacts = facts()
-    return Side(label=name, runs=(ComparedRun(facts=run, summary=summary, jobs={}),))
+    return Side(label=name, runs=(ComparedRun(facts=run, summary=partly(summary), jobs={}),))

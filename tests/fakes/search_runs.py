@@ -17,12 +17,14 @@ from mawl.campaigns.search.found import Proposals, as_found
 from mawl.campaigns.series import begin, held, resume
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
+from mawl.model.summary.summary import Judged
 from mawl.reporters.search import stated
 from mawl.spec.record import RunSpec
 from mawl.store.campaign import RECORD
 from mawl.store.search import read_search, write_search
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
+from tests.fakes.views import partly
 
 EFFECTS = {"cpucount=2": log(0.8), "sortsize=64MiB": log(0.97), "sortsize=16MiB": log(1.3)}
 NOISE = 0.03
@@ -52,7 +54,7 @@ class SearchRuns:
         self._now += Random(f"time of run {folder.name[:3]}").randint(2, 6) / 4  # exact in any sum
         writer.finish(facts(run_id=run_id, started_at=began, **{**COMPLETED, "ended_at": self._now}))
 
-    def summary_of(self, folder: Path) -> dict[str, Any]:
+    def summary_of(self, folder: Path) -> Judged:
         """The figures of the objectives, and no other."""
         position = folder.name[:3]
         words = (folder / "words").read_text().split()
@@ -65,7 +67,7 @@ class SearchRuns:
             for one in blocks:
                 block = block.setdefault(one, {})
             block[name] = 100.0 / seconds if objective.more_is_better else seconds
-        return summary
+        return partly(summary)
 
 
 def asked(**changes: Any) -> SearchRecord:

@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 from markupsafe import escape
 
-from mawl.analysis.blocks import Block
+from mawl.advice import judge as judging
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 from mawl.reporters.html.page import page
 from mawl.server.application import create_app
 from mawl.server.connections import Server, server_of
@@ -30,40 +31,33 @@ class Made:
         self.asked: list[str] = []
         self.failures: list[Exception] = []
 
-    def report(self, view: StoredView, summary: Block) -> str:
+    def report(self, view: StoredView, summary: Judged) -> str:
         self.asked.append(f"report {view.run.path.name}")
-        return page("Report", str(escape(f"report of {summary['run_id']}: {summary['outcome']}")))
+        return page("Report", str(escape(f"report of {summary.run_id}: {summary.outcome}")))
 
-    def following(self, view: StoredView, summary: Block) -> str:
+    def following(self, view: StoredView, summary: Judged) -> str:
         self.asked.append(f"following {view.run.path.name}")
-        return page("Live", str(escape(f"{summary['run_id']}")), ["follow()"], connect="'self'")
+        return page("Live", str(escape(f"{summary.run_id}")), ["follow()"], connect="'self'")
 
-    def sources(self, view: StoredView, summary: Block) -> Mapping[str, Mapping[str, Any]]:
+    def sources(self, view: StoredView, summary: Judged) -> Mapping[str, Mapping[str, Any]]:
         samples = view.run.samples
         return {
             "samples": {"value": samples["value"].to_numpy() * float("nan")},
             "constant": {"one": [1.0, None], "name": ["<a>", "b"]},
         }
 
-    def metrics(self, summaries: Sequence[Block]) -> str:
-        return "".join(f"mawl_jobs {one['run_id']}\n" for one in summaries) + "# EOF\n"
+    def metrics(self, summaries: Sequence[Judged]) -> str:
+        return "".join(f"mawl_jobs {one.run_id}\n" for one in summaries) + "# EOF\n"
 
     def comparison(self, sides: Sequence[Sequence[StoredView]]) -> str:
         self.asked.append("comparison")
         names = (" and ".join(view.facts.run_id for view in side) for side in sides)
         return page("Comparison", str(escape(" against ".join(names))))
 
-    def judged(self, view: StoredView) -> Block:
+    def judged(self, view: StoredView) -> Judged:
         """A summary of what the stand-ins read."""
         self.asked.append(f"judged {view.run.path.name}")
-        found = view.facts
-        return {
-            "run_id": found.run_id,
-            "outcome": found.outcome,
-            "jobs": {"total": len(view.jobs)},
-            "limit": {"verdict": "cpu"},
-            "validity": {"status": "preliminary"},
-        }
+        return judging.judged(view)
 
     def renderers(self) -> Renderers:
         return Renderers(

@@ -1,18 +1,59 @@
-"""Views and summaries of runs that are in no folder, from their parts."""
+"""Views and summaries of runs that are in no folder, from their parts; summaries as they are printed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from mawl.advice import judge as judging
 from mawl.advice.capacity.bounds import Bounds
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import Samples
 from mawl.analysis.view import RunView
+from mawl.model.fields import Place, place
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged, Summary
+
+
+def plain(record: object) -> dict[str, Any]:
+    """A record of a summary by the names of its JSON."""
+    found: dict[str, Any] = msgspec.to_builtins(record)
+    return found
+
+
+def as_summary(of: Mapping[str, Any]) -> Summary:
+    """What was printed as a record, without a judgement where it has none."""
+    return msgspec.convert(of, Judged if of.get("validity") else Summary)
+
+
+def typed(of: Mapping[str, Any]) -> Judged:
+    """What was printed as a judged summary."""
+    return msgspec.convert(of, Judged)
+
+
+def partly(of: Mapping[str, Any]) -> Judged:
+    """A summary of which only these figures are known; all others are None."""
+    found: Judged = _made(place(Judged), of)
+    return found
+
+
+def _made(here: Place, value: Any) -> Any:
+    if value is None:
+        return None
+    if here.many:
+        (member,) = here.inside()
+        if isinstance(value, list):
+            return [_made(member, one) for one in value]
+        return {name: _made(member, one) for name, one in value.items()}
+    fields = {one.path[-1]: one for one in here.inside()}
+    if not fields:
+        return value
+    assert value.keys() <= fields.keys(), value.keys() - fields.keys()
+    return here.kind(**{name: _made(one, value.get(name)) for name, one in fields.items()})
 
 
 def summary_of(
@@ -25,19 +66,24 @@ def summary_of(
     moved: DeviceBytes | None = None,
 ) -> dict[str, Any]:
     """The summary of a run of these parts, not judged."""
-    return RunView(facts, jobs, samples, events=events, rows=rows, probe=probe, moved=moved).summary
+    return plain(RunView(facts, jobs, samples, events=events, rows=rows, probe=probe, moved=moved).summary)
+
+
+def judged(view: RunView, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The judged summary of a run."""
+    return plain(judging.judged(view, bounds))
 
 
 def judge(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
-    summary: dict[str, Any],
+    of: Mapping[str, Any],
     samples: Samples | None = None,
     bounds: Bounds | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | None = None,
 ) -> dict[str, Any]:
-    """``summary``, which may have been changed, with its judgement."""
+    """The summary ``of``, which may have been changed, with its judgement."""
     view = RunView(facts, jobs, samples, events=events, probe=probe)
-    view.summary = summary
-    return judging.judged(view, bounds)
+    view.summary = msgspec.convert(of, Summary)
+    return judged(view, bounds)

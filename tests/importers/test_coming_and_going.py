@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.view import StoredView
+from tests.fakes.views import plain
 from tests.importers.recordings import Read
 from tests.importers.test_import import imported
 
@@ -31,7 +32,7 @@ def throughput(tmp_path: Path, text: str) -> tuple[float | None, float | None]:
     path = tmp_path / "node1.iostat"
     path.write_text(text)
     _, run = imported(tmp_path, path)
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["host"]["device"]["sda"]["known_seconds"] > 0
     device = summary["io"]["device"]
     return device["run_mean"]["read_bytes_per_second"], device["active_mean"]["read_bytes_per_second"]

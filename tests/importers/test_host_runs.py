@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.errors import UsageError
 from mawl.importers.device_roles import volumes_by_pattern
 from tests.fakes.recorded_host import BEGAN, aix_recording
+from tests.fakes.views import judged, plain, typed
 from tests.importers.recordings import recorded
 from tests.importers.test_import import imported
 
@@ -33,7 +33,7 @@ def roles(**patterns: str) -> dict[str, list[re.Pattern[str]]]:
 def test_a_recording_alone_has_its_time_and_the_throughput_of_all_its_devices(tmp_path: Path) -> None:
     made, run = imported(tmp_path, aix(tmp_path))
     assert (made.jobs, made.steps, made.blocks) == (0, 0, 0)
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["time"]["elapsed_seconds"] == SECONDS
     device = summary["io"]["device"]
     kilobytes = sum(range(12))
@@ -58,13 +58,13 @@ def test_whether_a_recording_alone_carried_its_load_is_not_known(tmp_path: Path)
     summary = judged(StoredView(run))
     assert summary["capacity"]["carried"] is None
     assert "no job was imported" in summary["capacity"]["reasons"][0]
-    assert "hdisk11" in render_html(StoredView(run), summary)
+    assert "hdisk11" in render_html(StoredView(run), typed(summary))
 
 
 def test_devices_of_roles_by_pattern(tmp_path: Path) -> None:
     patterns = roles(data="hdisk[0-5]", work="hdisk1[0-9]", util="hdisk[6-9]")
     _, run = imported(tmp_path, aix(tmp_path), roles=patterns)
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["host"]["device"]["hdisk10"]["roles"] == ["work"]
     by_role = summary["io"]["devices_by_role"]
     assert by_role["work"]["read_bytes"] == pytest.approx((10 + 11) * 1024 * SECONDS)
@@ -98,12 +98,13 @@ def test_two_days_of_one_node_are_one_course_with_a_gap(tmp_path: Path) -> None:
         folder = tmp_path / paths[0].stem
         folder.mkdir()
         _, run = imported(folder, *paths)
-        device = StoredView(run).summary["io"]["device"]
+        device = plain(StoredView(run).summary)["io"]["device"]
         for figure in ("peak", "sustained", "active_mean"):
             rate = device[figure]["read_bytes_per_second"]
             assert rate == pytest.approx(sum(range(12)) * 1024, rel=1e-6), (paths, figure)
         assert any(
-            window["device_read_bytes_per_second"] is None for window in StoredView(run).summary["windows"]
+            window["device_read_bytes_per_second"] is None
+            for window in plain(StoredView(run).summary)["windows"]
         )
 
 
@@ -113,14 +114,14 @@ def test_what_two_files_tell_of_the_same_time_counts_once(tmp_path: Path) -> Non
     other = tmp_path / "iostat.txt"
     other.write_bytes(recorded("iostat.txt"))
     made, run = imported(tmp_path, path, other)
-    device = StoredView(run).summary["host"]["device"]["vda"]
+    device = plain(StoredView(run).summary)["host"]["device"]["vda"]
     assert device["written_bytes"] == pytest.approx(306184 * 1024)
     assert any("another file has for the same time" in skipped.reason for skipped in made.skipped)
 
 
 def test_nodes_of_several_files_stand_side_by_side(tmp_path: Path) -> None:
     _, run = imported(tmp_path, aix(tmp_path), aix(tmp_path, "two.nmon", host="aix2", began=BEGAN + 60))
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert [node["name"] for node in summary["nodes"]] == ["aix1", "aix2"]
     assert summary["host"]["device"].keys() >= {"aix1:hdisk3", "aix2:hdisk3"}
     assert summary["time"]["elapsed_seconds"] == SECONDS + 60
@@ -143,4 +144,4 @@ def test_names_that_mean_harm_are_names(tmp_path: Path) -> None:
     _, run = imported(tmp_path, path)
     summary = judged(StoredView(run))
     assert attack in summary["host"]["device"]
-    assert attack not in render_html(StoredView(run), summary)
+    assert attack not in render_html(StoredView(run), typed(summary))

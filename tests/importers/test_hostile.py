@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.importers.build import Request, import_files
 from mawl.importers.sources import MOST_EXPANDED_RATIO, Source
 from mawl.store import open_run
 from tests.fakes.hostile_run import ATTACKS
+from tests.fakes.views import judged, typed
 from tests.importers.layout import BANNER
 from tests.importers.layouts import LAYOUTS
 from tests.importers.test_import import EIGHT, imported, log, write
@@ -143,7 +143,7 @@ def test_script_in_every_text_is_text_in_reports(tmp_path: Path) -> None:
     made, run = imported(tmp_path, logs)
     assert made.jobs == 1
     assert run.facts.nodes[0].kernel == attack
-    assert attack not in render_html(StoredView(run), judged(StoredView(run)))
+    assert attack not in render_html(StoredView(run), typed(judged(StoredView(run))))
 
 
 def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mawl.importers.build import Imported, Request, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.sas_jobs import program_of
 from mawl.store import Run, open_run
+from tests.fakes.views import plain
 from tests.importers.layout import BANNER
 from tests.importers.layouts import LAYOUTS
 
@@ -82,7 +83,7 @@ def test_every_layout_becomes_a_run_with_as_many_blocks_as_notes(tmp_path: Path,
     assert [skipped.line for skipped in made.skipped] == layout.skipped
     kinds = {"initialization": "startup"}
     assert [step.kind for step in run.step_records()] == [kinds.get(note.kind, note.kind) for note in steps]
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["kind"] == "imported"
     assert summary["jobs"]["total"] == layout.jobs
 
@@ -114,7 +115,7 @@ def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(t
     assert [(jobs[name].session, jobs[name].stage) for name in "abcde"] == [
         ("s1", 1), ("s2", 1), ("s1", 2), ("s3", 1), ("s2", 2),
     ]  # fmt: skip
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["time"]["elapsed_seconds"] == 310.0
     assert summary["time"]["real_time_seconds"] == 500.0
     assert summary["jobs"]["peak_concurrent"] == 3
@@ -133,7 +134,7 @@ def test_logs_without_timestamps_have_figures_and_no_place_in_time(tmp_path: Pat
     text = LAYOUTS["stimer"].text
     undated = "\n".join(text.split("\n")[1:])
     made, run = imported(tmp_path, write(tmp_path / "logs", x=undated, y=undated))
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["time"]["elapsed_seconds"] is None
     assert summary["missing"]["time.elapsed_seconds"]
     assert summary["time"]["real_time_seconds"] == 2 * 218914.65
@@ -181,7 +182,7 @@ def test_an_error_fails_a_job_and_a_cut_log_loses_it(tmp_path: Path) -> None:
         "the log has an ERROR: File WORK.X.DATA does not exist."
     )
     assert run.facts.outcome == "failed"
-    assert StoredView(run).summary["jobs"]["counted"] == 1
+    assert plain(StoredView(run).summary)["jobs"]["counted"] == 1
 
 
 def test_banner_and_header_give_release_platform_and_node(tmp_path: Path) -> None:
@@ -276,7 +277,7 @@ def test_no_start_is_told_from_a_real_time_beyond_sense(tmp_path: Path, real: st
     made, run = imported(tmp_path, write(tmp_path / "logs", one=text))
     assert [step.started_at for step in run.step_records()] == [None, EIGHT.timestamp() + 5.0]
     assert run.job_records()[0].started_at == EIGHT.timestamp()
-    assert StoredView(run).summary["time"]["elapsed_seconds"] == 10.0
+    assert plain(StoredView(run).summary)["time"]["elapsed_seconds"] == 10.0
     assert [skipped.reason.split(":")[0] for skipped in made.skipped] == [
         "a real time of more than a year is doubtful"
     ]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
 from tests.fakes.recorded_host import BEGAN, aix_recording
+from tests.fakes.views import judged, plain
 from tests.importers.test_import import KINDS, imported, log, write
 
 MINUTES = 30
@@ -32,7 +32,7 @@ def files(folder: Path, *, hours: float = 0.0) -> tuple[Path, Path]:
 def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
     roles = {"work": [re.compile("hdisk[2-3]")], "data": [re.compile("hdisk1")]}
     made, run = imported(tmp_path, *files(tmp_path), roles=roles)
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert (made.jobs, made.blocks, made.files) == (2, 6, 3)
     assert {job.node for job in run.job_records()} == {"aix1"}
     assert summary["time"]["elapsed_seconds"] == 1200.0

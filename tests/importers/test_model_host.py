@@ -15,6 +15,7 @@ from mawl.analysis.series import Samples
 from mawl.analysis.view import StoredView
 from mawl.formats.sysstat import Untimed
 from tests.fakes.model_host import BEGAN, FORMATS, STEP, Cpu, ModelHost, Rates
+from tests.fakes.views import plain
 from tests.importers.test_import import imported
 
 RATE = st.integers(0, 300_000)
@@ -148,7 +149,7 @@ def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], Course]:
         untimed = Untimed(BEGAN, 0.0, STEP) if own.untimed else None
         _, run = imported(Path(folder), path, untimed=untimed)
         span = (BEGAN + STEP, BEGAN + len(host.moved) * STEP)
-        return StoredView(run).summary, course(run.facts, Samples(run.samples), span)
+        return plain(StoredView(run).summary), course(run.facts, Samples(run.samples), span)
 
 
 def check(host: ModelHost, form: str) -> None:

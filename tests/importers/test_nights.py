@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.outline import outline
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
@@ -17,6 +16,7 @@ from mawl.reporters import markdown, screen, text
 from mawl.store import Run
 from mawl.store.parquet import elapsed_seconds
 from tests.fakes.recorded_host import zzzz
+from tests.fakes.views import as_summary, judged, typed
 from tests.importers.test_import import imported, log, write
 
 TEN = datetime(2026, 11, 20, 22, 0, 0, tzinfo=UTC)
@@ -53,7 +53,7 @@ def nights(folder: Path, *starts: datetime, recorded: datetime | None = None, mi
 
 
 def first_screen(run: Run, summary: dict[str, Any]) -> str:
-    return " ".join(screen.render(summary, outline(StoredView(run))).split())
+    return " ".join(screen.render(as_summary(summary), outline(StoredView(run))).split())
 
 
 def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) -> None:
@@ -71,9 +71,13 @@ def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) ->
     assert (
         summary["missing"]["time.periods.*.cpu_busy_ratio"] == "no recording of the host covers this period"
     )
-    for shown in (first_screen(run, summary), text.render(summary), markdown.render(summary)):
+    for shown in (
+        first_screen(run, summary),
+        text.render(as_summary(summary)),
+        markdown.render(as_summary(summary)),
+    ):
         assert why in shown and "2026-11-21 22:00" in shown
-    assert "Periods of the imported files" in render_html(StoredView(run), summary)
+    assert "Periods of the imported files" in render_html(StoredView(run), typed(summary))
     assert elapsed_seconds(tmp_path / "run", imported=True) is None
 
 
@@ -98,7 +102,7 @@ def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) ->
     assert busy == [None, pytest.approx(0.9), None]
     assert any("are of period 2 of 3 alone, from 2026-11-21 22:00" in one for one in summary["remarks"])
     assert "90 % busy" in first_screen(run, summary)
-    assert "90 %" in render_html(StoredView(run), summary)
+    assert "90 %" in render_html(StoredView(run), typed(summary))
 
 
 def test_a_recording_of_a_part_gives_the_figures_of_that_part(tmp_path: Path) -> None:
@@ -146,4 +150,4 @@ def test_a_recording_of_the_tail_alone_gives_the_host_and_no_limit(tmp_path: Pat
     assert {one["phase"] for one in summary["windows"]} == {"tail"}
     assert summary["io"]["device"]["sustained"]["total_bytes_per_second"] is None
     assert "cover none of the active phase" in summary["missing"]["limit"]
-    assert "tail" in render_html(StoredView(run), summary)
+    assert "tail" in render_html(StoredView(run), typed(summary))

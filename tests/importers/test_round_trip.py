@@ -11,6 +11,7 @@ from mawl.importers.build import Request, import_files
 from mawl.reporters import saslog
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, write_run
+from tests.fakes.views import plain
 
 HUNDREDTHS = 0.006
 KILOBYTE_HUNDREDTHS = 6.0
@@ -37,7 +38,7 @@ def test_the_run_of_our_own_logs_is_the_run(tmp_path: Path, one_file: bool) -> N
     again = open_run(tmp_path / "again")
     assert (made.jobs, made.steps, made.blocks) == (6, 12, 18)
     assert made.skipped == []
-    before, after = StoredView(run).summary, StoredView(again).summary
+    before, after = plain(StoredView(run).summary), plain(StoredView(again).summary)
     for path in (*("elapsed", "active", "tail", "real_time", "user_cpu", "system_cpu", "cpu"),):
         one, other = at(before, f"time.{path}_seconds"), at(after, f"time.{path}_seconds")
         assert other == pytest.approx(one, abs=5 * HUNDREDTHS), path

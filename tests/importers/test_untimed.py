@@ -9,6 +9,7 @@ import pytest
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.importers.clock import parse_untimed
+from tests.fakes.views import plain
 from tests.importers.recordings import Read
 from tests.importers.test_import import EIGHT, imported
 
@@ -45,7 +46,7 @@ def test_iostat_without_times_begins_at_the_start_that_is_given(
     ):
         imported(tmp_path, path)
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20T09:00:00+01:00", "10"))
-    summary = StoredView(run).summary
+    summary = plain(StoredView(run).summary)
     assert summary["started_at"] == "2026-11-20T08:00:00.000000Z"
     assert summary["time"]["elapsed_seconds"] == 30.0
     # The first report is of the time since the machine started.
@@ -56,7 +57,7 @@ def test_vmstat_without_times_begins_at_the_start_that_is_given(tmp_path: Path) 
     path = tmp_path / "vmstat.txt"
     path.write_text(vmstat())
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20 08:00:00", "5"))
-    assert StoredView(run).summary["time"]["elapsed_seconds"] == 15.0
+    assert plain(StoredView(run).summary)["time"]["elapsed_seconds"] == 15.0
 
 
 def test_json_of_iostat_without_times_begins_at_the_start_that_is_given(tmp_path: Path) -> None:
@@ -69,7 +70,9 @@ def test_json_of_iostat_without_times_begins_at_the_start_that_is_given(tmp_path
         f'"machine": "x86_64", "number-of-cpus": 2, "date": "2026-11-20", "statistics": [{rows}]}}]}}}}'
     )
     _, run = imported(tmp_path, path, untimed=parse_untimed("2026-11-20T08:00:00Z", "10"))
-    assert StoredView(run).summary["io"]["device"]["read_bytes"] == pytest.approx((10 + 20 + 30) * 10 * 1024)
+    assert plain(StoredView(run).summary)["io"]["device"]["read_bytes"] == pytest.approx(
+        (10 + 20 + 30) * 10 * 1024
+    )
 
 
 def test_a_heading_that_was_lost_costs_its_report_and_moves_no_other() -> None:

@@ -18,6 +18,7 @@ from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.model.volume_metrics import VOLUME_SERIES
 from mawl.runner.sampling import Sampling
+from tests.advice.test_smt import judged
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.compressed_run import sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
@@ -83,10 +84,11 @@ def test_no_entry_is_about_nothing() -> None:
     several = summary_of(*on_nodes())
     first, *others = jobs()
     earlier = msgspec.structs.replace(first, started_at=1e9, ended_at=1e9 + 60)
+    busy = judged({}, smt="off")
     nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, unseen, apart, several, nights)
+        for summary in (whole, few, nothing, unseen, apart, several, nights, busy)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

@@ -10,10 +10,10 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from mawl.model.schema import schema_of
-from mawl.model.summary.summary import Summary
+from mawl.model.summary.summary import Judged
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.json"
-SCHEMA = schema_of(Summary, "summary", "1.0", "A summary")
+SCHEMA = schema_of(Judged, "summary", "1.0", "A summary")
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.reporters.csv import FORMULA, TABLES, Table, cell, render, series_unit, unit_of, written
 from mawl.store import Run, open_run
 from mawl.store.columns import VOLUME_COLUMNS
 from tests.fakes.stored_run import facts, write_run
+from tests.fakes.views import as_summary, judged
 
 EVIL = '=HYPERLINK("http://x","y")'
 
@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Run:
 
 def rows(run: Run, table: str) -> list[dict[str, str]]:
     """A table as a reader sees it."""
-    return list(standard.DictReader(io.StringIO(render(run, judged(StoredView(run)), table))))
+    return list(standard.DictReader(io.StringIO(render(run, as_summary(judged(StoredView(run))), table))))
 
 
 def test_jobs_are_the_table_of_the_run_folder_without_histograms(run: Run) -> None:

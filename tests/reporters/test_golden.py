@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.report import screen_of
 from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import events, facts, jobs, write_run
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import as_summary, judge, judged, summary_of, typed
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -48,28 +47,28 @@ def render(name: str, run: Run) -> str:
     """One of the golden reports."""
     match name:
         case "report.txt":
-            return text.render(judged(StoredView(run)))
+            return text.render(as_summary(judged(StoredView(run))))
         case "report.json":
             return json.render(judged(StoredView(run)))
         case "report.saslog":
             return saslog.render(run, ["s1-1", "s3-1"])
         case "report.md":
-            return markdown.render(judged(StoredView(run)))
+            return markdown.render(as_summary(judged(StoredView(run))))
         case "disclosure.md":
-            return disclosure.render(StoredView(run), judged(StoredView(run)))
+            return disclosure.render(StoredView(run), typed(judged(StoredView(run))))
         case "logparse.csv":
             return logparse.render(run)
         case "programs.csv":
-            return csv.render(run, judged(StoredView(run)), "programs")
+            return csv.render(run, as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":
             # The line that names the run names its folder, which is another one each time.
-            return screen_of(StoredView(run), judged(StoredView(run), Bounds())).replace(
+            return screen_of(StoredView(run), typed(judged(StoredView(run), Bounds()))).replace(
                 str(run.path), run.facts.run_id
             )
         case "interrupted-screen.txt":
-            return screen.render(interrupted())
+            return screen.render(as_summary(interrupted()))
         case _:
-            return text.render(interrupted())
+            return text.render(as_summary(interrupted()))
 
 
 NAMES = (

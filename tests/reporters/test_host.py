@@ -8,14 +8,14 @@ from mawl.model.run import VolumeFacts
 from mawl.reporters.host import MOST_DEVICES, host
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, summary_of
 
 
 def lines(rates: dict[str, Rate], **changes: object) -> list[str]:
     summary: dict[str, Any] = summary_of(
         host_facts(**changes), four_jobs(60), samples=samples(60, IDLE | rates)
     )
-    return host(summary)
+    return host(as_summary(summary))
 
 
 def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:

@@ -12,7 +12,7 @@ from mawl.model.run import NodeFacts
 from mawl.reporters.iotest import render
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import as_summary, judge, summary_of
 
 
 def report(nodes: list[NodeFacts], *, sampled: bool = True) -> str:
@@ -20,7 +20,7 @@ def report(nodes: list[NodeFacts], *, sampled: bool = True) -> str:
     of, records = facts(outcome="completed", workload=WORKLOAD, nodes=nodes), four_jobs(60.0)
     some = samples(60, IDLE) if sampled else None
     summary: dict[str, Any] = judge(of, records, summary_of(of, records, samples=some), some)
-    return render(RunView(of, records, some), summary)
+    return render(RunView(of, records, some), as_summary(summary))
 
 
 def grepped(text: str, direction: str) -> str:

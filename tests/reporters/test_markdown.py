@@ -16,7 +16,7 @@ from mawl.reporters.markup import code, escaped
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import job
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import as_summary, judge, summary_of, typed
 
 EVIL = "<script>alert(1)</script> | [x](http://evil) @team `code` **bold** ![i](y) www.evil.org\n# forged"
 
@@ -30,7 +30,7 @@ def judged(**changes: object) -> tuple[RunFacts, dict[str, Any]]:
 
 def page(of: RunFacts, summary: dict[str, Any]) -> str:
     """The disclosure."""
-    return disclosure.render(RunView(of, []), summary)
+    return disclosure.render(RunView(of, []), typed(summary))
 
 
 @given(st.text())
@@ -56,7 +56,12 @@ def test_what_a_run_is_called_stays_words() -> None:
     of, summary = judged(run_id=EVIL, outcome_reason=EVIL)
     bad = job("s1-1", 0.0, 1.0, program=EVIL, job=EVIL, outcome="failed", reason=EVIL)
     other = judge(of, [bad], summary_of(of, [bad]))
-    for text in (markdown.render(summary), markdown.render(other), page(of, summary), page(of, other)):
+    for text in (
+        markdown.render(as_summary(summary)),
+        markdown.render(as_summary(other)),
+        page(of, summary),
+        page(of, other),
+    ):
         outside = re.sub(r"(`+) ?.*?\1", "", text)
         assert "<script" not in outside and "@team" not in outside and "http://" not in outside
         assert not any(line.startswith("# forged") for line in text.splitlines())
@@ -64,7 +69,7 @@ def test_what_a_run_is_called_stays_words() -> None:
 
 def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
     of, summary = judged(run_id=EVIL)
-    for text in (markdown.render(summary), page(of, summary)):
+    for text in (markdown.render(as_summary(summary)), page(of, summary)):
         cells = 0
         for line in text.splitlines():
             if not line.startswith("|"):
@@ -77,7 +82,7 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
 
 def test_markdown_has_the_figures() -> None:
     _, summary = judged()
-    lines = markdown.render(summary).splitlines()
+    lines = markdown.render(as_summary(summary)).splitlines()
     assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
     assert any(line.startswith("- **validity**: preliminary") for line in lines)
     assert any(line.startswith("| `wide_sort` | 4 |") for line in lines)

@@ -14,7 +14,7 @@ from mawl.reporters.openmetrics import families, render
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import as_summary, judge, summary_of
 
 parse: Callable[[str], Iterable[Metric]] = parser.text_string_to_metric_families
 
@@ -40,7 +40,7 @@ def read(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 
 def test_the_official_parser_reads_it_and_the_figures_are_those_of_the_summary() -> None:
     whole = summary()
-    found = read(render(whole))
+    found = read(render(as_summary(whole)))
     assert found["mawl_time_real_time_seconds", ()] == whole["time"]["real_time_seconds"]
     peak = whole["io"]["device"]["peak"]["total_bytes_per_second"]
     assert found["mawl_io_device_peak_total_bytes_per_second", ()] == pytest.approx(peak)
@@ -59,7 +59,7 @@ def test_the_official_parser_reads_it_and_the_figures_are_those_of_the_summary()
 
 
 def test_families_have_types_units_and_help() -> None:
-    by_name = {family.name: family for family in parse(render(summary()))}
+    by_name = {family.name: family for family in parse(render(as_summary(summary())))}
     elapsed = by_name["mawl_time_elapsed_seconds"]
     assert (elapsed.type, elapsed.unit) == ("gauge", "seconds")
     assert elapsed.documentation == "First start of a job to last end (or record, without one)."
@@ -70,7 +70,7 @@ def test_families_have_types_units_and_help() -> None:
 
 
 def test_what_is_text_stands_in_the_labels_of_one_sample() -> None:
-    ((_, labels),) = [key for key in read(render(summary())) if key[0] == "mawl_run_info"]
+    ((_, labels),) = [key for key in read(render(as_summary(summary()))) if key[0] == "mawl_run_info"]
     held = dict(labels)
     assert (held["outcome"], held["validity"], held["limit"]) == ("completed", "preliminary", "none")
     assert (held["kind"], held["scale"]) == ("measured", "standard")
@@ -78,7 +78,7 @@ def test_what_is_text_stands_in_the_labels_of_one_sample() -> None:
 
 def test_a_null_is_absent_and_never_zero() -> None:
     whole = judge(facts(), jobs(), summary_of(facts(), jobs()))
-    found = read(render(whole))
+    found = read(render(as_summary(whole)))
     assert whole["io"]["device"]["peak"]["total_bytes_per_second"] is None
     names = {name for name, _ in found}
     assert "mawl_io_device_peak_total_bytes_per_second" not in names
@@ -89,14 +89,16 @@ def test_a_null_is_absent_and_never_zero() -> None:
 
 def test_a_run_that_goes_on_shows_its_newest_window_and_a_finished_one_does_not() -> None:
     whole = summary()
-    assert not any(name.startswith("mawl_window_") for name, _ in read(render(whole)))
-    found = read(render(whole | {"outcome": "running"}))
+    assert not any(name.startswith("mawl_window_") for name, _ in read(render(as_summary(whole))))
+    found = read(render(as_summary(whole | {"outcome": "running"})))
     assert found["mawl_window_device_read_bytes_per_second", ()] == pytest.approx(80e6)
     assert found["mawl_window_jobs_running", ()] == pytest.approx(4)
 
 
 def test_several_runs_share_families_and_are_told_apart() -> None:
-    text = render(summary(run_id="a"), summary(run_id="b"), summary(run_id="b"))
+    text = render(
+        as_summary(summary(run_id="a")), as_summary(summary(run_id="b")), as_summary(summary(run_id="b"))
+    )
     (family,) = [one for one in parse(text) if one.name == "mawl_time_elapsed_seconds"]
     assert [sample.labels["run_id"] for sample in family.samples] == ["a", "b"]
     assert text.count("# TYPE mawl_time_elapsed_seconds ") == 1
@@ -105,7 +107,7 @@ def test_several_runs_share_families_and_are_told_apart() -> None:
 
 def test_labels_cannot_break_out() -> None:
     whole = summary(run_id='x"} 1\n# EOF\nforged 1\\')
-    (family,) = [one for one in parse(render(whole)) if one.name == "mawl_time_elapsed_seconds"]
+    (family,) = [one for one in parse(render(as_summary(whole))) if one.name == "mawl_time_elapsed_seconds"]
     assert family.samples[0].labels["run_id"] == 'x"} 1 # EOF forged 1\\'
 
 

@@ -10,7 +10,7 @@ from mawl.analysis.series import Change
 from mawl.model.usage import Usage
 from mawl.reporters.tables import _cached, cpu_account, io, programs
 from tests.fakes.stored_run import MOVED, facts, job, jobs
-from tests.fakes.views import summary_of
+from tests.fakes.views import as_summary, summary_of
 
 
 def note(read: float, written: float, *, wrote: int = 1000) -> str:
@@ -24,7 +24,7 @@ def note(read: float, written: float, *, wrote: int = 1000) -> str:
     )
     moved = DeviceBytes("block device sda", Change(1000 * read, 1.0), Change(wrote * written, 1.0))
     found = summary_of(facts(), [job("s1-1", 0.0, 1.0, usage=usage)], moved=moved)
-    return " ".join(_cached(found["io"]))
+    return " ".join(_cached(as_summary(found).io))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_run_that_the_page_cache_served_says_so(text: str, says: str) -> None:
 
 
 def test_the_mean_over_the_run_stands_beside_the_bytes() -> None:
-    head, application, device, _ = io(summary_of(facts(), jobs(), moved=MOVED))[:4]
+    head, application, device, _ = io(as_summary(summary_of(facts(), jobs(), moved=MOVED)))[:4]
     assert "mean over the run: read" in head
     assert application.split()[-6:] == ["66.1", "MB/s", "16.5", "MB/s", "82.6", "MB/s"]
     assert device.split()[-2:] == ["49.6", "MB/s"]
@@ -61,16 +61,19 @@ def test_the_mean_over_the_run_stands_beside_the_bytes() -> None:
 
 def test_a_run_without_figures_has_dashes_and_no_note() -> None:
     empty = [msgspec.structs.replace(record, usage=Usage()) for record in jobs()]
-    lines = io(summary_of(facts(), empty))
-    assert not _cached(summary_of(facts(), empty)["io"])
+    lines = io(as_summary(summary_of(facts(), empty)))
+    assert not _cached(as_summary(summary_of(facts(), empty)).io)
     assert lines[1].split() == ["application", *["-"] * 6]
 
 
 def test_the_programs_table_says_which_figures_are_sums() -> None:
-    assert programs(summary_of(facts(), jobs()))[-1].endswith(
+    assert programs(as_summary(summary_of(facts(), jobs())))[-1].endswith(
         "real time of one job, sum of CPU, largest memory"
     )
 
 
 def test_the_launcher_is_said_to_be_part_of_mawl_itself() -> None:
-    assert "2.50 s of CPU (the launcher above is part of it)" in cpu_account(summary_of(facts(), jobs()))[-1]
+    assert (
+        "2.50 s of CPU (the launcher above is part of it)"
+        in cpu_account(as_summary(summary_of(facts(), jobs())))[-1]
+    )

@@ -16,9 +16,11 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
+from mawl.advice import judge
 from mawl.advice.capacity.bounds import Bounds
 from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
+from mawl.model.summary.summary import Judged
 from mawl.server import application, growing
 from mawl.server.application import create_app
 from mawl.server.growing import (
@@ -48,10 +50,10 @@ class Times:
         self.cost_seconds = 0.5
         self.made = 0
 
-    def judged(self, view: StoredView) -> dict[str, Any]:
+    def judged(self, view: StoredView) -> Judged:
         self.cpu_seconds += self.cost_seconds
         self.made += 1
-        return {"run_id": view.facts.run_id, "rows": view.run.samples.num_rows}
+        return judge.judged(view)
 
     def growing(self, folder: Path, renderers: Renderers) -> Growing:
         renderers = msgspec.structs.replace(renderers, judged=self.judged)
@@ -71,7 +73,7 @@ def test_new_figures_wait_until_the_share_allows_them(tmp_path: Path, made: Made
     writer = write_run(tmp_path / "one", seconds=1)
     times = Times()
     followed = times.growing(tmp_path / "one", made.renderers())
-    assert followed.picture().summary["rows"] == 2
+    assert followed.picture().view.run.samples.num_rows == 2
     spent, began = times.cpu_seconds, times.now
     for second in range(1, 60):
         writer.samples(samples(second))

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.judge import judged
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
@@ -27,6 +26,7 @@ from mawl.store.thinning import Thinned
 from tests.fakes.measured_run import IDLE, sample_rows
 from tests.fakes.served_runs import Made
 from tests.fakes.stored_run import NAMES, PLAN, START, facts, write_run
+from tests.fakes.views import judged, plain
 
 PIECE_SECONDS = 1800
 MOST_ROWS = 20_000
@@ -69,7 +69,7 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
 
 def _same_figures(picture: Picture, folder: Path) -> None:
     """Rates, windows and findings are those of a reader of all samples, but for the remark that says so."""
-    found, whole = picture.summary, judged(StoredView(open_run(folder, compacting=False)))
+    found, whole = plain(picture.summary), judged(StoredView(open_run(folder, compacting=False)))
     assert picture.view.run.stride == 16
     assert found["recorded"]["samples"] == whole["recorded"]["samples"] == 4 * PIECE_SECONDS * len(RATES)
     for side in ("application", "device"):

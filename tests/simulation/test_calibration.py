@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
+from mawl.model.summary.summary import Summary
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import at_devices
 from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
 from mawl.spec.options import Role
+from tests.fakes.views import partly
 from tests.simulation.scenes import MB, demands, device, flow, scenario, side_by_side, step, system
 
 DISK = system(device(spinning_streams=2.0))
@@ -65,12 +66,14 @@ def _reads(shown_megabytes: float, faults: Mapping[str, int]) -> list[float]:
     return [found[name].steps[0].flows[0].device_bytes / MB for name in jobs]
 
 
-def _shown(megabytes: float) -> Mapping[str, Any]:
+def _shown(megabytes: float) -> Summary:
     """A summary in which the devices of all roles together read that many."""
-    return {
-        "io": {"devices_by_role": None},
-        "host": {"role_devices": {"read_bytes": megabytes * MB, "written_bytes": None}},
-    }
+    return partly(
+        {
+            "io": {"devices_by_role": None},
+            "host": {"role_devices": {"read_bytes": megabytes * MB, "written_bytes": None}},
+        }
+    )
 
 
 def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_faulted() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.run import NodeFacts
@@ -26,6 +25,7 @@ from mawl.spec.options import ROLES
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts
+from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
 
 CLOSE_RATIO = 0.05
@@ -87,7 +87,7 @@ def test_every_node_has_its_own_rows(tmp_path: Path) -> None:
 def test_reports_are_made_of_it(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene())
     summary = judged(StoredView(simulated))
-    assert "simulated" in markdown.render(summary, None)
+    assert "simulated" in markdown.render(as_summary(summary), None)
 
 
 def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:
@@ -100,14 +100,17 @@ def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
 
 def base(folder: Path) -> Base:
     simulated, _ = stored(folder, scene())
-    return base_of(StoredView(simulated), judged(StoredView(simulated)), system(device(), cores=2))
+    return base_of(
+        StoredView(simulated), as_summary(judged(StoredView(simulated))), system(device(), cores=2)
+    )
 
 
 def test_a_run_simulated_on_its_own_system_takes_as_long_as_it_did(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
-    measured = found.summary["wait"]["blocked_seconds"]
-    waited = sum(measured[role] for role in ROLES)
+    assert found.summary.wait is not None
+    measured = found.summary.wait.blocked_seconds
+    waited = sum(getattr(measured, role) for role in ROLES)
     assert blocked_in_roles(found.outcome) == pytest.approx(waited, rel=CLOSE_RATIO)
 
 
@@ -115,7 +118,7 @@ def test_waits_that_come_from_no_sharing_are_found_to_be_those_of_steps_alone(tm
     """The folder is made with all of the blocked time alone, on a disk that nobody waits for."""
     fast = system(device(rate=1e6), cores=8)
     simulated, _ = stored(tmp_path / "run", replace(scene(), system=fast))
-    found = base_of(StoredView(simulated), judged(StoredView(simulated)), fast)
+    found = base_of(StoredView(simulated), as_summary(judged(StoredView(simulated))), fast)
     assert found.calibration.alone_ratio == pytest.approx(1.0, abs=0.01)
     assert found.own == fast
 
@@ -126,7 +129,9 @@ def test_the_answer_ranks_what_twice_of_each_resource_would_gain(tmp_path: Path)
     simulated = predict(found, question)
     folder = tmp_path / "again"
     write_folder(folder, *simulated, Label(run_id="again", source=found.facts))
-    block = answer(found, question, simulated, judged(StoredView(open_run(folder))), grow=[2, 4, 8])
+    block = answer(
+        found, question, simulated, as_summary(judged(StoredView(open_run(folder)))), grow=[2, 4, 8]
+    )
     gains = [row["gain_ratio"] for row in block["sensitivity"]]
     assert gains == sorted(gains, reverse=True)
     assert block["sensitivity"][0]["resource"] == "disk"
@@ -142,7 +147,9 @@ def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
     simulated = predict(found, question)
     folder = tmp_path / "four"
     write_folder(folder, *simulated, Label(run_id="four", source=found.facts))
-    validity = answer(found, question, simulated, judged(StoredView(open_run(folder))))["validity"]
+    validity = answer(found, question, simulated, as_summary(judged(StoredView(open_run(folder)))))[
+        "validity"
+    ]
     assert validity["range"] == {"low_seconds": None, "high_seconds": None}
     assert any("nodes is 4 times" in reason for reason in validity["reasons"])
 
@@ -172,7 +179,7 @@ def test_every_node_keeps_its_own_plan(tmp_path: Path) -> None:
     three = replace(of, system=system(device(), count=3, cores=2), plans=(first, second), jobs=jobs)
     simulated, outcome = stored(tmp_path / "run", three)
     assert [group.count for group in outcome.resources.groups] == [2, 1]
-    found = plans_of(simulated, demand_of(simulated, judged(StoredView(simulated))))
+    found = plans_of(simulated, demand_of(simulated, as_summary(judged(StoredView(simulated)))))
     assert [len(list(one.jobs())) for one in found] == [12, 12, 2]
     own = [without_node(one, ["node1", "node2", "node3"]) for one in found]
     assert [stages_of(one) for one in own] == [stages_of(one) for one in (first, first, second)]
@@ -185,7 +192,9 @@ def test_every_node_keeps_its_own_plan(tmp_path: Path) -> None:
 def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
     of = scene(count=3)
     simulated, _ = stored(tmp_path / "run", of)
-    found = base_of(StoredView(simulated), judged(StoredView(simulated)), system(device(), cores=2))
+    found = base_of(
+        StoredView(simulated), as_summary(judged(StoredView(simulated))), system(device(), cores=2)
+    )
     assert [len(list(one.jobs())) for one in found.plans] == [12, 12, 12]
     assert found.own.node_count == 3
     assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)
@@ -199,7 +208,7 @@ def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
 
 def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene(count=2))
-    demand = demand_of(simulated, judged(StoredView(simulated)))
+    demand = demand_of(simulated, as_summary(judged(StoredView(simulated))))
     (tmp_path / "plan.toml").write_text(plan_toml(plan([[["s1-1"]]])))
     (tmp_path / "run" / PLAN).write_text(nodes_toml(dict.fromkeys(("node1", "node2"), "../plan.toml")))
     assert [len(list(one.jobs())) for one in plans_of(simulated, demand)] == [12, 12]
@@ -208,11 +217,11 @@ def test_a_plan_outside_of_the_run_is_not_read(tmp_path: Path) -> None:
 def test_time_between_steps_is_part_of_the_demand(tmp_path: Path) -> None:
     """A step is taken out of every job's steps, and stays in what is known of the whole job."""
     simulated, _ = stored(tmp_path / "run", scene())
-    whole = demand_of(simulated, judged(StoredView(simulated)))
+    whole = demand_of(simulated, as_summary(judged(StoredView(simulated))))
     records = [one for one in simulated.step_records() if one.number != 1]
     first = next(one for one in simulated.step_records() if one.number == 1)
     simulated.step_records = lambda jobs=None: records  # type: ignore[method-assign]
-    found = demand_of(simulated, judged(StoredView(simulated))).jobs[first.job]
+    found = demand_of(simulated, as_summary(judged(StoredView(simulated)))).jobs[first.job]
     assert [one.name for one in found.steps][-1] == "between steps"
     assert sum(one.cpu_seconds for one in found.steps) == pytest.approx(
         sum(one.cpu_seconds for one in whole.jobs[first.job].steps)

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.model.run import NodeFacts
 from mawl.plan.spec import WorkloadSpec
@@ -28,6 +27,7 @@ from mawl.spec import toml
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts
+from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 
 OWN = system(device(), cores=2)
@@ -52,7 +52,7 @@ def stored(folder: Path, of: Scenario) -> Run:
 
 def base(folder: Path, own: System | None = OWN, of: Scenario | None = None) -> Base:
     made = stored(folder, of or scene())
-    return base_of(StoredView(made), judged(StoredView(made)), own)
+    return base_of(StoredView(made), as_summary(judged(StoredView(made))), own)
 
 
 def elapsed(found: Base, question: Question) -> float:
@@ -175,7 +175,7 @@ def test_what_nobody_measured_of_a_step_is_null_and_not_zero(tmp_path: Path) -> 
         usage = record.usage
         assert (usage.cpu_seconds, usage.user_cpu_seconds, usage.system_cpu_seconds) == (None, None, None)
         assert (usage.memory_bytes, usage.os_memory_bytes) == (None, None)
-    found = base_of(StoredView(made), judged(StoredView(made)), OWN)
+    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
     assert NO_CPU in found.demand.lacks
     assert {job.memory_bytes for job in found.demand.jobs.values()} == {None}
     assert validity(found, Question())["range"]["low_seconds"] is None
@@ -186,7 +186,7 @@ def test_cpu_seconds_whose_split_is_not_known_stay_a_sum(tmp_path: Path) -> None
     for record in made.job_records():
         assert (record.usage.user_cpu_seconds, record.usage.system_cpu_seconds) == (None, None)
         assert record.usage.cpu_seconds == pytest.approx(0.5)
-    found = base_of(StoredView(made), judged(StoredView(made)), OWN)
+    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
     assert {part.user_ratio for job in found.demand.jobs.values() for part in job.steps} == {None}
 
 
@@ -197,7 +197,9 @@ def test_memory_that_the_run_does_not_tell_stays_unknown(tmp_path: Path) -> None
     written = write_folder(tmp_path / "again", *made, Label(run_id="again", source=found.facts))
     assert [node.memory_bytes for node in written.nodes] == [None]
     again = open_run(tmp_path / "again")
-    assert base_of(StoredView(again), judged(StoredView(again))).own.sources[MEMORY_PATH] == UNTOLD
+    assert (
+        base_of(StoredView(again), as_summary(judged(StoredView(again)))).own.sources[MEMORY_PATH] == UNTOLD
+    )
     block = validity(found, asked("memory=1GiB"))
     assert block["factors"]["memory"] is None
     assert block["range"]["low_seconds"] is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.model.cluster import NodeRun
 from mawl.model.run import NodeFacts
@@ -18,6 +17,7 @@ from mawl.simulation.plans import of_node, without_node
 from mawl.simulation.scenario import Scenario, run
 from mawl.store import open_run
 from tests.fakes.stored_run import facts
+from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, flow, plan, step, system
 
 NODES = ("node1", "node2")
@@ -52,7 +52,7 @@ def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
     folder = tmp_path_factory.mktemp("mixed20") / "run"
     write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
     made = open_run(folder)
-    return base_of(StoredView(made), judged(StoredView(made)), OWN)
+    return base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
 
 
 def test_the_measured_number_of_sessions_changes_nothing(mixed20: Base) -> None:

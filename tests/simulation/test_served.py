@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.cluster import StorageRun
@@ -29,6 +28,7 @@ from mawl.simulation.system_file import loads_system, system_toml
 from mawl.simulation.validity import validity_of
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts
+from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, side_by_side, step, system
 
 NODES = ["node1", "node2", "node3", "node4"]
@@ -156,7 +156,7 @@ def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
     started = made.facts.started_at
     edges = [started + outcome.elapsed_seconds * part / 7 for part in range(8)]
-    before = demand_of(made, judged(StoredView(made)))
+    before = demand_of(made, as_summary(judged(StoredView(made))))
     after = sums(as_served(before, made.facts, StoredView(made).samples, edges))
     for direction, asked in (("read", 12 * 60 * MB), ("write", 12 * 50 * MB)):
         assert after[direction, "application"] == pytest.approx(asked)
@@ -176,7 +176,7 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
     made, outcome = stored(tmp_path / "run", Scenario(system=pool(link=21.0), plans=plans, jobs=jobs))
     turn, end = (max(job.steps[number].ended for job in outcome.jobs) for number in (0, 1))
     assert turn == pytest.approx(3.0)
-    charged = at_the_node(demand_of(made, judged(StoredView(made))))
+    charged = at_the_node(demand_of(made, as_summary(judged(StoredView(made)))))
     for inner, crossed, reached in (
         ([], [1.225, 1.225], [0.55, 0.55]),
         ([turn], [1.05, 1.4], [0.2, 0.9]),
@@ -194,7 +194,7 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
 def test_what_moves_while_nobody_asks_is_kept(tmp_path: Path) -> None:
     """All steps lie in a window of which samples tell nothing: they have the bytes of the others."""
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    demand = demand_of(made, judged(StoredView(made)))
+    demand = demand_of(made, as_summary(judged(StoredView(made))))
     late = made.facts.started_at + outcome.elapsed_seconds
     asking = as_served(demand, made.facts, StoredView(made).samples, [made.facts.started_at, late])
     edges = [made.facts.started_at, late, late + 0.001]
@@ -242,7 +242,7 @@ def test_what_the_servers_memory_answers_is_waited_for_at_the_link(
 
 def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    demand = demand_of(made, judged(StoredView(made)))
+    demand = demand_of(made, as_summary(judged(StoredView(made))))
     span = (made.facts.started_at, made.facts.started_at + outcome.elapsed_seconds)
     for samples, edges in ((None, span), (StoredView(made).samples, None)):
         found = as_served(demand, made.facts, samples, edges)
@@ -251,10 +251,10 @@ def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
 
 def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    own = base_of(StoredView(made), judged(StoredView(made)), pool())
+    own = base_of(StoredView(made), as_summary(judged(StoredView(made))), pool())
     assert own.error_ratio == pytest.approx(0.0, abs=0.05)
     assert [one.workload for one in plans_of(made, own.demand)] == ["scene"] * 4
-    seen = base_of(StoredView(made), judged(StoredView(made))).seen
+    seen = base_of(StoredView(made), as_summary(judged(StoredView(made)))).seen
     assert [one.name for one in seen.devices] == ["server"]
     assert seen.nodes[0].link_bytes_per_second == 20 * MB and seen.node_count == 4
     ranges = {}
@@ -281,7 +281,7 @@ def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:
     host = [samples.series(node, "host.cpu_user_seconds") for node in NODES]
     assert host[0] is not None and host[0].values[-1] == pytest.approx(12 * 4.0)
     assert host[1:] == [None, None, None]
-    seen = base_of(StoredView(made), judged(StoredView(made))).own
+    seen = base_of(StoredView(made), as_summary(judged(StoredView(made)))).own
     assert seen.one_machine and seen.node_count == 4
 
 
@@ -302,7 +302,7 @@ def test_a_description_of_other_nodes_than_the_runs_is_refused(tmp_path: Path) -
     made, _ = stored(tmp_path / "run", unlike(pool()))
     three = replace(pool(), nodes=(replace(pool().nodes[0], count=3),))
     with pytest.raises(UsageError, match="4 nodes of the run have a plan, and the system has 3"):
-        base_of(StoredView(made), judged(StoredView(made)), three)
+        base_of(StoredView(made), as_summary(judged(StoredView(made))), three)
 
 
 def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -> None:
@@ -317,10 +317,10 @@ def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -
     source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])
     write_folder(tmp_path / "run", of, outcome, Label(run_id="first", source=source))
     made = open_run(tmp_path / "run")
-    found = base_of(StoredView(made), judged(StoredView(made)))
+    found = base_of(StoredView(made), as_summary(judged(StoredView(made))))
     assert [kind.cores for kind in found.seen.nodes] == [8.0, 1.0]
     assert [one.name for one in found.seen.devices] == ["node1-fast", "node2-slow"]
-    described = base_of(StoredView(made), judged(StoredView(made)), both)
+    described = base_of(StoredView(made), as_summary(judged(StoredView(made))), both)
     assert described.error_ratio == pytest.approx(0.0, abs=0.05)
     quick = predict(
         found, Question(changes=[parse_change("node2-slow.shared=400MB"), parse_change("cores=8")])

@@ -19,6 +19,7 @@ from mawl.store import open_run
 from mawl.store.layout import FORMAT_VERSION, MOST_ROWS, major
 from mawl.store.upgrades import UPGRADES, Plain, Upgrade
 from tests.fakes.stored_run import facts, jobs, write_run
+from tests.fakes.views import plain
 
 
 @pytest.fixture
@@ -315,14 +316,14 @@ def as_format_1(folder: Path) -> None:
 
 
 def test_a_folder_of_format_1_says_which_figures_it_cannot_tell(finished: Path) -> None:
-    before = StoredView(open_run(finished)).summary
+    before = plain(StoredView(open_run(finished)).summary)
     assert (
         before["missing"]["io.own.written_bytes"] == "what the devices of the roles were given is not known"
     )
     as_format_1(finished)
     run = open_run(finished)
     assert run.job_records() == jobs(), "what was charged is read under its new name"
-    found = StoredView(run).summary
+    found = plain(StoredView(run).summary)
     assert found["io"]["own"]["written_bytes"] is None and found["io"]["foreign"] is None
     for path in ("io.own.written_bytes", "io.foreign", "io.reach.write_ratio", "io.dirtied.at_gate_bytes"):
         assert found["missing"][path].startswith("format 1.4 does not record"), path

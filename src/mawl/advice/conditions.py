@@ -9,6 +9,8 @@ import msgspec
 
 from mawl.analysis.comparison.compare import Comparison
 from mawl.model.qualification import Answer
+from mawl.model.summary.judgement import Capacity
+from mawl.model.summary.summary import Judged
 from mawl.units import format_change, format_rate, format_ratio
 
 Condition = Literal["not-carried", "below-guideline", "slower"]
@@ -27,15 +29,15 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def checks_of_run(summary: Mapping[str, Any], conditions: Sequence[Condition]) -> list[Check]:
+def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[Check]:
     """Whether a run completed, and the conditions that a single run can meet, of its judged summary."""
-    subject, outcome = summary["run_id"], summary["outcome"]
-    jobs = summary["jobs"]
+    subject, outcome = summary.run_id, summary.outcome
+    jobs = summary.jobs
     state: State = "not met" if outcome == COMPLETED else "failed"
-    ended = f"the run {outcome}: {jobs['finished']} of {jobs['total']} jobs finished"
+    ended = f"the run {outcome}: {jobs.finished} of {jobs.total} jobs finished"
     found = [Check(name="completed", subject=subject, state=state, sentence=ended)]
     if "not-carried" in conditions:
-        found.append(_carried(subject, summary["capacity"]))
+        found.append(_carried(subject, summary.capacity))
     if "below-guideline" in conditions:
         found.append(_guideline(subject, summary))
     return found
@@ -93,18 +95,19 @@ def check_of_comparison(subject: str, comparison: Comparison | None, reason: str
     return Check(name="slower", subject=subject, state="met" if slower else "not met", sentence=sentence)
 
 
-def _carried(subject: str, capacity: Mapping[str, Any]) -> Check:
-    sentence = "; ".join([capacity["answer"], *capacity["reasons"]])
-    return Check(name="not-carried", subject=subject, state=_state(capacity["carried"]), sentence=sentence)
+def _carried(subject: str, capacity: Capacity) -> Check:
+    sentence = "; ".join([capacity.answer, *capacity.reasons])
+    return Check(name="not-carried", subject=subject, state=_state(capacity.carried), sentence=sentence)
 
 
-def _guideline(subject: str, summary: Mapping[str, Any]) -> Check:
-    block = summary["capacity"]["guideline"]
-    if block["met"] is None:
-        sentence = summary["missing"]["capacity.guideline.met"]
+def _guideline(subject: str, summary: Judged) -> Check:
+    block = summary.capacity.guideline
+    rate = block.bytes_per_second_per_core
+    if block.met is None or rate is None:
+        sentence = summary.missing["capacity.guideline.met"]
     else:
-        sentence = _rate_sentence(block["bytes_per_second_per_core"], block["warn_bytes_per_second_per_core"])
-    return Check(name="below-guideline", subject=subject, state=_state(block["met"]), sentence=sentence)
+        sentence = _rate_sentence(rate, block.warn_bytes_per_second_per_core)
+    return Check(name="below-guideline", subject=subject, state=_state(block.met), sentence=sentence)
 
 
 def _state(kept: bool | None) -> State:

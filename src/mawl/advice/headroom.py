@@ -12,6 +12,7 @@ from mawl.analysis.ports import used_by_port
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges, rates
+from mawl.model.summary.judgement import Headroom
 from mawl.spec.options import ROLES
 from mawl.units import format_memory
 
@@ -19,7 +20,7 @@ PATH = "limit.headroom"
 NOT_MEASURED = "its figures were not measured"
 
 
-def headroom_block(reading: RunView, missing: Missing) -> dict[str, Any]:
+def headroom_of(reading: RunView, missing: Missing) -> Headroom:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
     Each source says what the figure is of.  A share below 0 means that more was asked than the probe found.
@@ -35,7 +36,7 @@ def headroom_block(reading: RunView, missing: Missing) -> dict[str, Any]:
         block |= {f"{name}_ratio": share, f"{name}_source": None if share is None else words}
         if share is None and words:
             missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
-    return block
+    return Headroom(**block)
 
 
 def _processors(reading: RunView) -> float | None:
@@ -60,15 +61,15 @@ def _storage(reading: RunView) -> tuple[float | None, str]:
 
 def _probed(reading: RunView) -> tuple[float, str] | None:
     """1 less the highest of demand over capability, of any role and direction."""
-    block = reading.summary["storage"]
+    block = reading.summary.storage
     if block is None:
         return None
     used = [
-        (ratio, f"{role}, {found['test']}")
+        (ratio, f"{role}, {found.test}")
         for role in ROLES
         for direction in ("read", "write")
-        if (found := block["by_role"][role][direction]) is not None
-        and (ratio := found["sustained_used_ratio"]) is not None
+        if (found := getattr(block.by_role[role], direction)) is not None
+        and (ratio := found.sustained_used_ratio) is not None
     ]
     if not used:
         return None

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from mawl.advice.evidence import Finding
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.missing import NOT_MEASURED
 from mawl.analysis.threads import is_aix, power_model, threads_per_core
 from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts
+from mawl.model.summary.judgement import Finding, Smt, ThreadMode
 from mawl.model.thresholds import value_of
 from mawl.units import counted_noun, format_percent, format_ratio
 
@@ -28,17 +26,17 @@ MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
 Block = dict[str, Any]
 
 
-def smt_block(reading: RunView, missing: dict[str, str]) -> Block | None:
+def smt_of(reading: RunView, missing: dict[str, str]) -> Smt | None:
     """``smt`` of the summary; None where the run names no node."""
     nodes = {node.name: _node(reading, node) for node in reading.facts.machines()}
     if not nodes:
         missing["smt"] = NOT_MEASURED
         return None
     found = [one for node in reading.facts.machines() if (one := _finding(reading, node, nodes[node.name]))]
-    return {"nodes": nodes, "findings": [msgspec.to_builtins(one) for one in found]}
+    return Smt(nodes=nodes, findings=found)
 
 
-def _node(reading: RunView, node: NodeFacts) -> Block:
+def _node(reading: RunView, node: NodeFacts) -> ThreadMode:
     """The mode, and how busy the node was in the active phase with how many runnable threads."""
     busy = runnable = None
     if reading.samples is not None and reading.windows is not None:
@@ -50,25 +48,25 @@ def _node(reading: RunView, node: NodeFacts) -> Block:
         }
         busy = busy_ratio({kind: change and change.per_second for kind, change in changes.items()})
         runnable = reading.samples.means(node.name, "host.runnable", span)[0]
-    return {
-        "threads_per_core": threads_per_core(reading.facts, node),
-        "hardware_threads": node.logical_cpus,
-        "mode": node.smt,
-        "busy_ratio": busy,
-        "runnable": runnable,
-    }
+    return ThreadMode(
+        threads_per_core=threads_per_core(reading.facts, node),
+        hardware_threads=node.logical_cpus,
+        mode=node.smt,
+        busy_ratio=busy,
+        runnable=runnable,
+    )
 
 
-def _finding(reading: RunView, node: NodeFacts, block: Block) -> Finding | None:
+def _finding(reading: RunView, node: NodeFacts, block: ThreadMode) -> Finding | None:
     """The next mode, where the processors are busy and more threads could run than there are places."""
-    busy, runnable, places = block["busy_ratio"], block["runnable"], block["hardware_threads"]
+    busy, runnable, places = block.busy_ratio, block.runnable, block.hardware_threads
     if busy is None or runnable is None or not places or busy <= LEAST_BUSY_RATIO or runnable <= places:
         return None
     following = _aix_next(node, block) if is_aix(reading.facts, node) else _linux_next(node)
     if following is None:
         return None
     mode, command = following
-    have = counted_noun(block["threads_per_core"], "thread") if block["threads_per_core"] else "threads"
+    have = counted_noun(block.threads_per_core, "thread") if block.threads_per_core else "threads"
     return Finding(
         rule=NAME,
         severity="remark",
@@ -78,8 +76,8 @@ def _finding(reading: RunView, node: NodeFacts, block: Block) -> Finding | None:
     )
 
 
-def _aix_next(node: NodeFacts, block: Block) -> tuple[str, str] | None:
-    threads = block["threads_per_core"]
+def _aix_next(node: NodeFacts, block: ThreadMode) -> tuple[str, str] | None:
+    threads = block.threads_per_core
     most = MOST_THREADS.get(power_model(node) or "", 8)
     if threads is None or threads >= most:
         return None

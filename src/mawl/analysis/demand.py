@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import figures_of, nearest, words_of
 from mawl.analysis.series import Samples
-from mawl.analysis.throughput import Counters, side_in_time
+from mawl.analysis.throughput import Counters, SideInTime, side_in_time
 from mawl.analysis.windows import Windows
 from mawl.model.probe import Pattern, Probe, ProbeTarget, ProbeTest
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.io import RoleFigures
+from mawl.model.summary.storage import RoleDemand, RoleStorage, Storage
 from mawl.spec.options import ROLES, Role
 from mawl.units import format_instant
 
@@ -22,13 +24,13 @@ FIGURES = ("peak", "sustained")
 
 def storage_block(
     facts: RunFacts,
-    by_role: Block | None,
+    by_role: Mapping[str, RoleFigures] | None,
     jobs: Sequence[JobRecord],
     windows: Windows | None,
     samples: Samples | None,
     probe: Probe | str | None,
     missing: Missing,
-) -> Block | None:
+) -> Storage | None:
     """``storage`` of a summary; None without a probe.  ``probe`` may be why it cannot be read.
 
     Demand is what moved at the devices of a role, whoever asked: what the page cache served is no
@@ -37,76 +39,85 @@ def storage_block(
     if probe is None or isinstance(probe, str):
         missing["storage"] = probe or "the run folder holds no probe (mawl probe --run RUN)"
         return None
-    return {
-        "tool": probe.tool,
-        "probed_at": format_instant(probe.created_at),
-        "by_role": {
+    return Storage(
+        tool=probe.tool,
+        probed_at=format_instant(probe.created_at),
+        by_role={
             role: _role(role, facts, (by_role or {}).get(role), jobs, windows, samples, probe, missing)
             for role in ROLES
         },
-    }
+    )
 
 
 def _role(
     role: Role,
     facts: RunFacts,
-    calls: Block | None,
+    calls: RoleFigures | None,
     jobs: Sequence[JobRecord],
     windows: Windows | None,
     samples: Samples | None,
     probe: Probe,
     missing: Missing,
-) -> Block:
+) -> RoleStorage:
     path = f"storage.by_role.{role}"
     volumes = [volume for volume in facts.volumes if volume.role == role]
     devices = sorted({device for volume in volumes for device in volume.devices})
     targets = _targets(role, volumes, probe)
-    demand: Block | None = None
+    demand: SideInTime | None = None
     if devices and all(volume.devices for volume in volumes):
         names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
         counters = Counters(f"block devices {', '.join(devices)}", *names)
         demand = side_in_time(path, counters, facts, jobs, windows, samples, {})
     pattern: Pattern = "sequential"
-    if (
-        calls
-        and calls["sequential_ratio"] is not None
-        and calls["sequential_ratio"] < MOSTLY_SEQUENTIAL_RATIO
-    ):
+    sequential = calls.sequential_ratio if calls else None
+    if sequential is not None and sequential < MOSTLY_SEQUENTIAL_RATIO:
         pattern = "random"
-    block: Block = {
-        "devices": devices,
-        "shared_with": sorted({other for volume in volumes for other in volume.shared_with}),
-        "targets": [] if isinstance(targets, str) else [target.name for target in targets],
-        "pattern": pattern,
-    }
-    for direction in ("read", "write"):
-        asked = calls[f"{direction}_request_bytes"]["p50"] if calls else None
-        own = f"{path}.{direction}"
-        missing[f"{own}.request_bytes"] = (
-            "no such calls of the role were counted; compared with the nearest to 256 KiB"
-        )
-        tests = _tests(targets, direction, pattern, asked)
-        block[direction] = {
-            "request_bytes": asked,
-            **_rates(demand, direction, own, missing),
-            **_capability(tests, direction, own, missing),
-        }
-        _used(block[direction], own, missing)
-    return block
+    read = (demand.peak.read_bytes_per_second, demand.sustained.read_bytes_per_second) if demand else None
+    write = (demand.peak.write_bytes_per_second, demand.sustained.write_bytes_per_second) if demand else None
+    read_size, write_size = (
+        (calls.read_request_bytes.p50, calls.write_request_bytes.p50) if calls else (None, None)
+    )
+    reading = _tests(targets, "read", pattern, read_size)
+    writing = _tests(targets, "write", pattern, write_size)
+    return RoleStorage(
+        devices=devices,
+        shared_with=sorted({other for volume in volumes for other in volume.shared_with}),
+        targets=[] if isinstance(targets, str) else [target.name for target in targets],
+        pattern=pattern,
+        read=_demand(read_size, read, reading, "read", f"{path}.read", missing),
+        write=_demand(write_size, write, writing, "write", f"{path}.write", missing),
+    )
 
 
-def _rates(demand: Block | None, direction: str, path: str, missing: Missing) -> Block:
-    """Peak and sustained rate at the devices."""
-    rates: Block = {}
+def _demand(
+    request_bytes: int | None,
+    rates: tuple[float | None, float | None] | None,
+    tests: list[ProbeTest] | str,
+    direction: str,
+    path: str,
+    missing: Missing,
+) -> RoleDemand:
+    """One direction; ``rates`` are peak and sustained at the devices, None where no device is known."""
+    missing[f"{path}.request_bytes"] = (
+        "no such calls of the role were counted; compared with the nearest to 256 KiB"
+    )
     for figure in FIGURES:
-        name = f"{figure}_bytes_per_second"
-        rates[name] = demand[figure][f"{direction}_bytes_per_second"] if demand else None
-        missing[f"{path}.{name}"] = (
+        missing[f"{path}.{figure}_bytes_per_second"] = (
             "no samples of the devices cover a window of the run"
-            if demand
+            if rates
             else "no block device of the role is known"
         )
-    return rates
+    peak, sustained = rates or (None, None)
+    able, test = _capability(tests, direction, path, missing)
+    return RoleDemand(
+        request_bytes=request_bytes,
+        peak_bytes_per_second=peak,
+        sustained_bytes_per_second=sustained,
+        capability_bytes_per_second=able,
+        test=test,
+        peak_used_ratio=_used("peak", peak, able, path, missing),
+        sustained_used_ratio=_used("sustained", sustained, able, path, missing),
+    )
 
 
 def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[ProbeTarget] | str:
@@ -151,20 +162,20 @@ def _tests(
     return tests
 
 
-def _capability(tests: list[ProbeTest] | str, direction: str, path: str, missing: Missing) -> Block:
+def _capability(
+    tests: list[ProbeTest] | str, direction: str, path: str, missing: Missing
+) -> tuple[float | None, str | None]:
     """The rate of the nearest test; of several volumes the sum, though they were probed one at a time."""
     if isinstance(tests, str):
         missing |= {f"{path}.capability_bytes_per_second": tests, f"{path}.test": tests}
-        return {"capability_bytes_per_second": None, "test": None}
+        return None, None
     rates = [figures.bytes_per_second for test in tests if (figures := figures_of(test, direction))]
     each = "" if len(tests) == 1 else f", the sum of {len(tests)} volumes probed one at a time"
-    return {"capability_bytes_per_second": sum(rates), "test": words_of(tests[0]) + each}
+    return sum(rates), words_of(tests[0]) + each
 
 
-def _used(block: Block, path: str, missing: Missing) -> None:
+def _used(figure: str, asked: float | None, able: float | None, path: str, missing: Missing) -> float | None:
     """Demand over capability."""
-    for figure in FIGURES:
-        asked, able = block[f"{figure}_bytes_per_second"], block["capability_bytes_per_second"]
-        lacking = "capability_bytes_per_second" if able is None else f"{figure}_bytes_per_second"
-        missing[f"{path}.{figure}_used_ratio"] = missing.get(f"{path}.{lacking}", "the capability is zero")
-        block[f"{figure}_used_ratio"] = None if asked is None or not able else asked / able
+    lacking = "capability_bytes_per_second" if able is None else f"{figure}_bytes_per_second"
+    missing[f"{path}.{figure}_used_ratio"] = missing.get(f"{path}.{lacking}", "the capability is zero")
+    return None if asked is None or not able else asked / able

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing, counted, ratio, total
+from mawl.analysis.blocks import Missing, counted, ratio, total
 from mawl.analysis.periods import why_not_one
 from mawl.analysis.threads import adjusted_cpu_block
 from mawl.analysis.timeline import Timeline
@@ -13,6 +13,19 @@ from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS
 from mawl.model.run import RunFacts
+from mawl.model.summary.jobs import Jobs, LeftOut
+from mawl.model.summary.programs import ProgramFigures, ProgramWaits, RealTimes
+from mawl.model.summary.time import (
+    CpuAccount,
+    CpuReal,
+    CpuTimes,
+    KnownCpuReal,
+    KnownJobs,
+    KnownTimes,
+    Observed,
+    Period,
+    Time,
+)
 from mawl.model.usage import Usage
 
 CPU_FIELDS = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
@@ -23,7 +36,7 @@ NO_TIMES = "no job has both a start and an end"
 NONE_HAS_IT = "no job that counts has this figure"
 
 
-def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
+def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Jobs:
     """Counts by outcome, and how many ran at once."""
     outcomes = [job.outcome for job in jobs]
     why = line.at_once_unknown if line else NO_TIMES
@@ -33,34 +46,38 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         )
     if line is not None and (apart := why_not_one(line)) is not None:
         missing["jobs.mean_concurrent"] = apart
-    return {
-        "total": len(jobs),
-        "finished": outcomes.count("finished"),
-        "failed": outcomes.count("failed") + outcomes.count("timed_out"),
-        "timed_out": outcomes.count("timed_out"),
-        "stopped": outcomes.count("stopped"),
-        "lost": outcomes.count("lost"),
-        "not_started": outcomes.count("not_started"),
-        "unverified": sum(job.outcome == "finished" and job.verified is not True for job in jobs),
-        "counted": len(counted(jobs)),
-        "left_out": _left_out(jobs),
-        "planned_peak_concurrent": facts.workload.planned_peak_concurrent,
-        "peak_concurrent": line.peak_concurrent if line else None,
-        "seconds_near_peak": line.seconds_near_peak if line else None,
-        "mean_concurrent": line.mean_concurrent if line else None,
-    }
+    return Jobs(
+        total=len(jobs),
+        finished=outcomes.count("finished"),
+        failed=outcomes.count("failed") + outcomes.count("timed_out"),
+        timed_out=outcomes.count("timed_out"),
+        stopped=outcomes.count("stopped"),
+        lost=outcomes.count("lost"),
+        not_started=outcomes.count("not_started"),
+        unverified=sum(job.outcome == "finished" and job.verified is not True for job in jobs),
+        counted=len(counted(jobs)),
+        left_out=_left_out(jobs),
+        planned_peak_concurrent=facts.workload.planned_peak_concurrent,
+        peak_concurrent=line.peak_concurrent if line else None,
+        seconds_near_peak=line.seconds_near_peak if line else None,
+        mean_concurrent=line.mean_concurrent if line else None,
+    )
 
 
-def _left_out(jobs: Sequence[JobRecord]) -> Block:
+def _left_out(jobs: Sequence[JobRecord]) -> LeftOut:
     """The jobs that do not count, each under one reason: total less counted is their sum."""
     reasons = ["wrong_answer" if job.verified is False else job.outcome for job in jobs]
-    return {
-        name: reasons.count(name)
-        for name in ("wrong_answer", "failed", "timed_out", "stopped", "lost", "not_started")
-    }
+    return LeftOut(**{name: reasons.count(name) for name in LeftOut.__struct_fields__})
 
 
-def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Block:
+def time_block(
+    facts: RunFacts,
+    jobs: Sequence[JobRecord],
+    line: Timeline | None,
+    observed: Observed | None,
+    periods: list[Period],
+    missing: Missing,
+) -> Time:
     """Phases of the run, and the papers' sums over the jobs that count (memory is summed, too)."""
     if line is None:
         missing.update(
@@ -73,31 +90,32 @@ def time_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         missing["time.elapsed_seconds"] = apart
     elapsed_known = line is not None and apart is None
     tail_known = line is not None and apart is None and line.tail_unknown is None
-    sums = {field: total(jobs, field, f"time.{field}", missing) for field in SUMMED}
-    return {
-        "elapsed_seconds": line.elapsed_seconds if line and elapsed_known else None,
-        "active_seconds": line.active_seconds if line and tail_known else None,
-        "tail_seconds": line.tail_seconds if line and tail_known else None,
-        "startup_seconds": facts.phases.startup_seconds,
-        **sums,
-        "known": _known_sums(jobs, missing),
-        "adjusted_cpu_seconds": adjusted_cpu_block(facts, jobs, missing),
-    }
+    return Time(
+        elapsed_seconds=line.elapsed_seconds if line and elapsed_known else None,
+        active_seconds=line.active_seconds if line and tail_known else None,
+        tail_seconds=line.tail_seconds if line and tail_known else None,
+        startup_seconds=facts.phases.startup_seconds,
+        **{field: total(jobs, field, f"time.{field}", missing) for field in SUMMED},
+        known=_known_sums(jobs, missing),
+        adjusted_cpu_seconds=adjusted_cpu_block(facts, jobs, missing),
+        observed=observed,
+        periods=periods,
+    )
 
 
-def _known_sums(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+def _known_sums(jobs: Sequence[JobRecord], missing: Missing) -> KnownTimes:
     """Of each figure the sum over the jobs that have it, and by its name in ``jobs`` how many these are."""
     columns = {
         field: [value for job in jobs if (value := getattr(job.usage, field)) is not None] for field in SUMMED
     }
     missing |= {f"time.known.{field}": NONE_HAS_IT for field, values in columns.items() if not values}
-    return {
+    return KnownTimes(
         **{field: sum(values) if values else None for field, values in columns.items()},
-        "jobs": {field.rpartition("_")[0]: len(values) for field, values in columns.items()},
-    }
+        jobs=KnownJobs(**{field.rpartition("_")[0]: len(values) for field, values in columns.items()}),
+    )
 
 
-def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> Block:
+def cpu_real_block(time: Time, jobs: Sequence[JobRecord], missing: Missing) -> CpuReal:
     """CPU over real time: of the sums, and mean, sample standard deviation and range of the jobs'."""
     times = [
         (job.usage.cpu_seconds, job.usage.real_time_seconds)
@@ -111,7 +129,7 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
         }
     if len(ratios) < 2:
         missing["cpu_real_ratio.stddev"] = "fewer than two jobs have both times"
-    of_sums = ratio(time["cpu_seconds"], time["real_time_seconds"], "cpu_real_ratio.of_sums", missing)
+    of_sums = ratio(time.cpu_seconds, time.real_time_seconds, "cpu_real_ratio.of_sums", missing)
     parts = ("time.cpu_seconds", "time.real_time_seconds")
     why = next((missing[part] for part in parts if part in missing), None)
     if of_sums is None and why is not None:
@@ -119,28 +137,24 @@ def cpu_real_block(time: Block, jobs: Sequence[JobRecord], missing: Missing) -> 
     lack = f"{len(jobs) - len(ratios)} of the {len(jobs)} jobs that count lack one of the times"
     if jobs and len(ratios) < len(jobs) and "cpu_real_ratio.of_sums" in missing and ratios:
         missing["cpu_real_ratio.of_sums"] += f"; {lack}, and mean, deviation and range are of the others"
-    return {
-        "of_sums": of_sums,
-        "known": {
-            "of_sums": sum(used for used, _ in times) / sum(lasted for _, lasted in times)
-            if ratios
-            else None,
-            "jobs": len(times),
-        },
-        "mean": statistics.fmean(ratios) if ratios else None,
-        "stddev": statistics.stdev(ratios) if len(ratios) > 1 else None,
-        "range": max(ratios) - min(ratios) if ratios else None,
-        "without_run_queue": without_run_queue(jobs, missing),
-    }
+    known = sum(used for used, _ in times) / sum(lasted for _, lasted in times) if ratios else None
+    return CpuReal(
+        of_sums=of_sums,
+        known=KnownCpuReal(of_sums=known, jobs=len(times)),
+        mean=statistics.fmean(ratios) if ratios else None,
+        stddev=statistics.stdev(ratios) if len(ratios) > 1 else None,
+        range=max(ratios) - min(ratios) if ratios else None,
+        without_run_queue=without_run_queue(jobs, missing),
+    )
 
 
-def programs_block(jobs: Sequence[JobRecord]) -> Block:
+def programs_block(jobs: Sequence[JobRecord]) -> dict[str, ProgramFigures]:
     """Per program: its jobs, and the figures of those that count.
 
     ``memory_bytes`` is the largest of a job, the others are sums; real time also as median,
     smallest and largest.
     """
-    programs: Block = {}
+    programs: dict[str, ProgramFigures] = {}
     for name in sorted({job.program for job in jobs}):
         own = [job for job in jobs if job.program == name]
         good = counted(own)
@@ -156,30 +170,32 @@ def programs_block(jobs: Sequence[JobRecord]) -> Block:
                 "application_written_bytes",
             )
         }
-        programs[name] = {
-            "jobs": len(own),
-            "counted": len(good),
-            "real_time_seconds": {
-                "median": statistics.median(real) if real else None,
-                "min": min(real, default=None),
-                "max": max(real, default=None),
-                "sum": total(good, "real_time_seconds", "programs.*.real_time_seconds.sum", {}),
-            },
+        programs[name] = ProgramFigures(
+            jobs=len(own),
+            counted=len(good),
+            real_time_seconds=RealTimes(
+                median=statistics.median(real) if real else None,
+                min=min(real, default=None),
+                max=max(real, default=None),
+                sum=total(good, "real_time_seconds", "programs.*.real_time_seconds.sum", {}),
+            ),
             **sums,
-            "memory_bytes": max(memory, default=None),
-            "slowdown": None,
-            "wait": _waits(good),
-        }
+            memory_bytes=max(memory, default=None),
+            slowdown=None,
+            wait=_waits(good),
+        )
     return programs
 
 
-def _waits(jobs: Sequence[JobRecord]) -> Block:
+def _waits(jobs: Sequence[JobRecord]) -> ProgramWaits:
     """Where the time of these jobs went, in sums; null where one of them lacks the figure."""
     columns = {field: [getattr(job.waits, field) for job in jobs] for field in WAIT_FIELDS}
-    return {field: None if not jobs or None in column else sum(column) for field, column in columns.items()}
+    return ProgramWaits(
+        **{field: None if not jobs or None in column else sum(column) for field, column in columns.items()}
+    )
 
 
-def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block:
+def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> CpuAccount:
     """User and system CPU seconds of every job, whatever its end: what an outside account sees.
 
     ``jobs`` is the jobs' own, ``total`` the kernel's figure for their process trees plus the
@@ -203,17 +219,17 @@ def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missi
             missing[f"cpu_account.jobs.{field}"] = (
                 f"{unsplit} of the {len(whole)} jobs with CPU time {verb} no split into user and system"
             )
-    return {
-        "jobs": _cpu([job.usage for job in jobs]),
-        "startup": _cpu([job.startup for job in jobs]),
-        "verify": _cpu([job.verify for job in jobs]),
-        "launcher": _cpu([facts.launcher]),
-        "total": _cpu([] if gone else [*(job.total for job in jobs), facts.launcher]),
-    }
+    return CpuAccount(
+        jobs=_cpu([job.usage for job in jobs]),
+        startup=_cpu([job.startup for job in jobs]),
+        verify=_cpu([job.verify for job in jobs]),
+        launcher=_cpu([facts.launcher]),
+        total=_cpu([] if gone else [*(job.total for job in jobs), facts.launcher]),
+    )
 
 
-def _cpu(usages: Sequence[Usage]) -> Block:
-    return {field: _known_sum(usages, field) for field in CPU_FIELDS}
+def _cpu(usages: Sequence[Usage]) -> CpuTimes:
+    return CpuTimes(**{field: _known_sum(usages, field) for field in CPU_FIELDS})
 
 
 def _known_sum(usages: Sequence[Usage], field: str) -> float | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from mawl.analysis.series import Change, Samples
 from mawl.model.run import RunFacts
+from mawl.model.summary.host import Host
 from mawl.units import format_seconds
 
 Span = tuple[float, float]
@@ -46,7 +47,7 @@ def fewest_seconds(changes: Iterable[Change | None]) -> float | None:
     return min((change.seconds for change in changes if change is not None), default=None)
 
 
-def partial_remark(host: dict[str, object] | None, seconds: float) -> list[str]:
+def partial_remark(host: Host | None, seconds: float) -> list[str]:
     """A sentence that names what samples cover only in part, each with its known seconds."""
     parts = [] if host is None else sorted(_parts(host), key=lambda part: part[1])
     partial = [(name, known) for name, known in parts if known < WHOLE_RATIO * seconds]
@@ -61,13 +62,11 @@ def partial_remark(host: dict[str, object] | None, seconds: float) -> list[str]:
     ]
 
 
-def _parts(host: dict[str, object]) -> Iterator[tuple[str, float]]:
+def _parts(host: Host) -> Iterator[tuple[str, float]]:
     """The known seconds of the processors and of every device, interface, port and mount."""
-    known = host["known_seconds"]
-    if isinstance(known, float):
-        yield "processors", known
-    for kind in ("device", "network", "fabric", "mount"):
-        block = host[kind]
-        for name, figures in block.items() if isinstance(block, dict) else ():
-            if isinstance(figures["known_seconds"], float):
-                yield name, figures["known_seconds"]
+    if host.known_seconds is not None:
+        yield "processors", host.known_seconds
+    for kind in (host.device, host.network, host.fabric, host.mount):
+        for name, figures in (kind or {}).items():
+            if figures.known_seconds is not None:
+                yield name, figures.known_seconds

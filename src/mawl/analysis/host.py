@@ -7,21 +7,22 @@ window (docs/design/host.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from mawl.analysis.blocks import Block, Missing
+import msgspec
+
+from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
 from mawl.analysis.gains import amount, fewest_seconds, gain
-from mawl.analysis.host_parts import PARTS, part_blocks
+from mawl.analysis.host_parts import PARTS, devices, interfaces, mounts, ports
 from mawl.analysis.series import Samples
-from mawl.analysis.threads import core_busy_block
+from mawl.analysis.threads import core_busy
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
+from mawl.model.summary.host import Group, Host, HostPressure, RoleDevices, Runnable
 
+Amount = TypeVar("Amount", int, float)
 PRESSURE = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
-COUNTERS = (
-    *("context_switches", "major_faults", "swap_read_bytes", "swap_written_bytes"),
-    *("cache_evicted_bytes", "cache_reread_bytes"),
-)
 
 SECONDS_AROUND = 1.0
 """A run may be over between two looks: those just outside stand for it."""
@@ -31,73 +32,85 @@ NO_SAMPLES = "the run holds no samples of the host (mawl 0.1 before format 1.1, 
 
 def host_block(
     facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
-) -> Block | None:
+) -> Host | None:
     """The block, over windows bounded by ``edges``; None, with the reason, for runs without host samples."""
     if samples is None or edges is None or not _nodes(samples):
         missing["host"] = NO_SAMPLES
         return None
     whole = (edges[0], edges[-1])
-    cpu = _cpu(facts, samples, whole) | core_busy_block(facts, samples, whole, missing)
-    return {
-        **cpu,
-        "core_basis": _one(node.core_basis for node in facts.nodes),
-        "cores": _total(node.cores for node in facts.machines()),
-        "memory_bytes": _total(node.memory_bytes for node in facts.machines()),
-        "runnable": {
-            "mean": _gauge(samples, "host.runnable", whole),
-            "peak": max(_known(_gauges(samples, "host.runnable", edges)), default=None),
-        },
-        "blocked_processes": _gauge(samples, "host.blocked_processes", whole),
-        "least_memory_available_bytes": _extreme(samples, "host.memory_available_bytes", whole, least=True),
-        "most_memory_dirty_bytes": _extreme(samples, "host.memory_dirty_bytes", whole, least=False),
-        **{name: _gain(facts, samples, f"host.{name}", whole) for name in COUNTERS},
-        "frequency_hertz": _frequency(samples, whole),
-        "pressure": {f"{name}_ratio": _pressure(facts, samples, name, whole) for name in PRESSURE},
-        "group": {
-            "most_memory_bytes": _extreme(samples, "group.memory_bytes", whole, least=False),
-            "memory_limit_hits": _gain(facts, samples, "group.memory_limit_hits", whole),
-            "cpu_throttled_seconds": _gain(facts, samples, "group.cpu_throttled_seconds", whole),
-        },
-        **{part: _part(part, facts, samples, edges) for part in PARTS},
-        "role_devices": role_devices(facts, samples, whole),
-    }
+
+    def gained(name: str) -> float | None:
+        return _gain(facts, samples, f"host.{name}", whole)
+
+    seconds = {kind: gained(f"cpu_{kind}_seconds") for kind in CPU_KINDS}
+    spent = whole_seconds(seconds)
+    unread = {part for part in PARTS if f"host.{part}" in facts.missing}
+    return Host(
+        known_seconds=_known_seconds(facts, samples, whole),
+        cpu_busy_ratio=busy_ratio(seconds),
+        cpu_user_ratio=_share(seconds["user"], spent),
+        cpu_system_ratio=_share(seconds["system"], spent),
+        cpu_interrupt_ratio=_share(seconds["interrupt"], spent),
+        cpu_iowait_ratio=_share(seconds["iowait"], spent),
+        cpu_steal_ratio=_share(seconds["steal"], spent),
+        cpu_busy_seconds=busy_seconds(seconds),
+        physical_cpu_seconds=gained("physical_cpu_seconds"),
+        **msgspec.structs.asdict(core_busy(facts, samples, whole, missing)),
+        core_basis=_one(node.core_basis for node in facts.nodes),
+        cores=_total(node.cores for node in facts.machines()),
+        memory_bytes=_total(node.memory_bytes for node in facts.machines()),
+        runnable=Runnable(
+            mean=_gauge(samples, "host.runnable", whole),
+            peak=max(_known(_gauges(samples, "host.runnable", edges)), default=None),
+        ),
+        blocked_processes=_gauge(samples, "host.blocked_processes", whole),
+        least_memory_available_bytes=_extreme(samples, "host.memory_available_bytes", whole, least=True),
+        most_memory_dirty_bytes=_extreme(samples, "host.memory_dirty_bytes", whole, least=False),
+        context_switches=gained("context_switches"),
+        major_faults=gained("major_faults"),
+        swap_read_bytes=gained("swap_read_bytes"),
+        swap_written_bytes=gained("swap_written_bytes"),
+        cache_evicted_bytes=gained("cache_evicted_bytes"),
+        cache_reread_bytes=gained("cache_reread_bytes"),
+        frequency_hertz=_frequency(samples, whole),
+        pressure=HostPressure(
+            **{f"{name}_ratio": _pressure(facts, samples, name, whole) for name in PRESSURE}
+        ),
+        group=Group(
+            most_memory_bytes=_extreme(samples, "group.memory_bytes", whole, least=False),
+            memory_limit_hits=_gain(facts, samples, "group.memory_limit_hits", whole),
+            cpu_throttled_seconds=_gain(facts, samples, "group.cpu_throttled_seconds", whole),
+        ),
+        device=devices(facts, samples, edges) or (None if "device" in unread else {}),
+        network=interfaces(facts, samples, edges) or (None if "network" in unread else {}),
+        fabric=ports(facts, samples, edges) or (None if "fabric" in unread else {}),
+        mount=mounts(facts, samples, edges) or (None if "mount" in unread else {}),
+        role_devices=role_devices(facts, samples, whole),
+    )
 
 
-def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
+def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> RoleDevices:
     """Bytes that moved at the devices under the roles, whoever asked for them, each byte once.
 
     The devices are those of the windows of ``io.device``.
     """
     places = role_places(facts)
-    moved: Block = {}
-    for figure in ("read_bytes", "written_bytes"):
-        gains = [
+    read, written = (
+        _total(
             amount(facts, samples, node, f"device.{device}.{figure}", span) for node, device in sorted(places)
-        ]
-        moved[figure] = _total(gains)
-    return moved
+        )
+        for figure in ("read_bytes", "written_bytes")
+    )
+    return RoleDevices(read_bytes=read, written_bytes=written)
 
 
-def _part(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) -> Block | None:
-    """The parts of a kind; none at all is None where the collector could not read them."""
-    return part_blocks(kind, facts, samples, edges) or (None if f"host.{kind}" in facts.missing else {})
-
-
-def _cpu(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> Block:
-    """Shares of the time of all processors (raw, nothing adjusted)."""
-    seconds = {kind: _gain(facts, samples, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS}
-    whole = whole_seconds(seconds)
-    changes = {
-        node: [gain(facts, samples, node, f"host.cpu_{kind}_seconds", span) for kind in CPU_KINDS]
+def _known_seconds(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> float | None:
+    """How much of the time samples of the processors cover, of the least known node."""
+    return fewest_seconds(
+        gain(facts, samples, node, f"host.cpu_{kind}_seconds", span)
         for node in _nodes(samples)
-    }
-    return {
-        "known_seconds": fewest_seconds(change for own in changes.values() for change in own),
-        "cpu_busy_ratio": busy_ratio(seconds),
-        **{f"cpu_{kind}_ratio": _share(seconds[kind], whole) for kind in CPU_KINDS if kind != "idle"},
-        "cpu_busy_seconds": busy_seconds(seconds),
-        "physical_cpu_seconds": _gain(facts, samples, "host.physical_cpu_seconds", span),
-    }
+        for kind in CPU_KINDS
+    )
 
 
 def _nodes(samples: Samples) -> list[str]:
@@ -152,11 +165,11 @@ def _share(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
+def _known(values: Iterable[Amount | None]) -> list[Amount]:
     return [value for value in values if value is not None]
 
 
-def _total(values: Iterable[float | None]) -> float | None:
+def _total(values: Iterable[Amount | None]) -> Amount | None:
     """The sum; None where one is missing, and of nothing."""
     found = list(values)
     known = _known(found)

@@ -2,57 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.gains import fewest_seconds, gain
 from mawl.analysis.series import Change, Samples, quotients
 from mawl.model.run import RunFacts
+from mawl.model.summary.host import (
+    Device,
+    FabricPort,
+    Interface,
+    MeanAndPeakRate,
+    MeanAndPeakTime,
+    Mount,
+)
 
-AWAITS = (("read", "reads", "read_seconds"), ("write", "writes", "write_seconds"))
-FIGURES = {
-    "device": ("reads", "writes", "read_bytes", "written_bytes", "flushes"),
-    "network": (
-        "received_bytes",
-        "sent_bytes",
-        "received_errors",
-        "sent_errors",
-        "received_drops",
-        "sent_drops",
-    ),
-    "fabric": ("received_bytes", "sent_bytes", "link_failures"),
-    "mount": (
-        "application_read_bytes",
-        "application_written_bytes",
-        "read_bytes",
-        "written_bytes",
-        "retransmissions",
-    ),
-}
-"""Counters of each kind of part whose gain is reported."""
-
-PARTS = tuple(FIGURES)
-WITH_AWAIT = ("device", "mount")
-WITH_RATES = ("network", "fabric")
+NETWORK_WAYS = ("received", "sent")
+PARTS = ("device", "network", "fabric", "mount")
+Kind = TypeVar("Kind")
 
 
-def part_blocks(kind: str, facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Block]:
-    """The figures of every part of a kind by its name; ``NODE:NAME`` where there are several nodes."""
-    found: dict[str, Block] = {}
-    for node in samples.nodes:
-        for name in part_names(samples, node, kind):
-            block = _Part(facts, samples, node, f"{kind}.{name}", edges)
-            figures: Block = {figure: block.gain(figure) for figure in FIGURES[kind]}
-            figures["known_seconds"] = block.known_seconds(FIGURES[kind])
-            if kind in WITH_AWAIT:
-                figures |= block.awaits()
-            if kind == "device":
-                figures |= block.both() | block.utilisation()
-                figures["roles"] = roles_on(facts, node, name)
-            if kind in WITH_RATES:
-                figures |= block.rates()
-            found[name if len(samples.nodes) == 1 else f"{node}:{name}"] = figures
-    return found
+def devices(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Device]:
+    """The figures of every block device by its name; ``NODE:NAME`` where there are several nodes."""
+    return _every("device", facts, samples, edges, _device)
+
+
+def interfaces(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Interface]:
+    """The same of every network interface."""
+    return _every("network", facts, samples, edges, _interface)
+
+
+def ports(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, FabricPort]:
+    """The same of every fabric port."""
+    return _every("fabric", facts, samples, edges, _port)
+
+
+def mounts(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Mount]:
+    """The same of every network mount."""
+    return _every("mount", facts, samples, edges, _mount)
+
+
+def _every(
+    kind: str,
+    facts: RunFacts,
+    samples: Samples,
+    edges: Sequence[float],
+    figures: Callable[[_Part], Kind],
+) -> dict[str, Kind]:
+    """The figures of every part of a kind."""
+    return {
+        name if len(samples.nodes) == 1 else f"{node}:{name}": figures(
+            _Part(facts, samples, node, kind, name, edges)
+        )
+        for node in samples.nodes
+        for name in part_names(samples, node, kind)
+    }
+
+
+def _device(part: _Part) -> Device:
+    gains = part.gains("reads", "writes", "read_bytes", "written_bytes", "flushes")
+    requests, seconds = part.of_both()
+    counts = [part.gain(figure) for figure in requests]
+    busy, queue = part.per_second("busy_seconds"), part.per_second("queue_seconds")
+    return Device(
+        **gains,
+        known_seconds=part.known_seconds(gains),
+        read_await_seconds=part.await_of(("reads",), ("read_seconds",)),
+        write_await_seconds=part.await_of(("writes",), ("write_seconds",)),
+        requests=None if None in counts else sum(value or 0.0 for value in counts),
+        await_seconds=part.await_of(requests, seconds),
+        utilisation_ratio=busy,
+        queue_length=queue,
+        roles=roles_on(part.facts, part.node, part.name),
+    )
+
+
+def _interface(part: _Part) -> Interface:
+    gains = part.gains(*(f"{way}_{what}" for what in ("bytes", "errors", "drops") for way in NETWORK_WAYS))
+    return Interface(
+        **gains,
+        known_seconds=part.known_seconds(gains),
+        received_bytes_per_second=part.rate("received_bytes"),
+        sent_bytes_per_second=part.rate("sent_bytes"),
+    )
+
+
+def _port(part: _Part) -> FabricPort:
+    gains = part.gains("received_bytes", "sent_bytes", "link_failures")
+    return FabricPort(
+        **gains,
+        known_seconds=part.known_seconds(gains),
+        received_bytes_per_second=part.rate("received_bytes"),
+        sent_bytes_per_second=part.rate("sent_bytes"),
+    )
+
+
+def _mount(part: _Part) -> Mount:
+    own = ("application_read_bytes", "application_written_bytes", "read_bytes", "written_bytes")
+    gains = part.gains(*own, "retransmissions")
+    return Mount(
+        **gains,
+        known_seconds=part.known_seconds(gains),
+        read_await_seconds=part.await_of(("reads",), ("read_seconds",)),
+        write_await_seconds=part.await_of(("writes",), ("write_seconds",)),
+    )
 
 
 def part_names(samples: Samples, node: str, kind: str) -> list[str]:
@@ -74,50 +127,50 @@ class _Part:
     """One part's counters over windows."""
 
     def __init__(
-        self, facts: RunFacts, samples: Samples, node: str, prefix: str, edges: Sequence[float]
+        self, facts: RunFacts, samples: Samples, node: str, kind: str, name: str, edges: Sequence[float]
     ) -> None:
-        self._facts, self._samples, self._node = facts, samples, node
-        self._prefix, self._edges = prefix, edges
+        self.facts, self.node, self.name = facts, node, name
+        self._samples, self._edges = samples, edges
+        self._prefix = f"{kind}.{name}"
         self._whole = (edges[0], edges[-1])
 
     def _over(self, figure: str, edges: Sequence[float]) -> list[Change | None]:
-        return self._samples.changes(self._node, f"{self._prefix}.{figure}", edges)
+        return self._samples.changes(self.node, f"{self._prefix}.{figure}", edges)
 
     def gain(self, figure: str) -> float | None:
         """Over the part of the whole time that samples cover."""
         change = self._gained(figure)
         return None if change is None else change.amount
 
-    def _gained(self, figure: str) -> Change | None:
-        return gain(self._facts, self._samples, self._node, f"{self._prefix}.{figure}", self._whole)
+    def gains(self, *figures: str) -> dict[str, float | None]:
+        """The same of several counters, by name."""
+        return {figure: self.gain(figure) for figure in figures}
 
-    def known_seconds(self, figures: Sequence[str]) -> float | None:
+    def per_second(self, figure: str) -> float | None:
+        """The gain over the seconds that samples cover."""
+        change = self._gained(figure)
+        return None if change is None else change.per_second
+
+    def _gained(self, figure: str) -> Change | None:
+        return gain(self.facts, self._samples, self.node, f"{self._prefix}.{figure}", self._whole)
+
+    def known_seconds(self, figures: Iterable[str]) -> float | None:
         """How much of the time samples cover, of the least known of these counters."""
         return fewest_seconds(self._gained(figure) for figure in figures)
 
-    def awaits(self) -> Block:
-        """Time of requests over requests: over the whole time, and in the highest window."""
-        block: Block = {}
-        for direction, requests, seconds in AWAITS:
-            mean = quotients(self._over(seconds, self._whole), self._over(requests, self._whole))[0]
-            windows = quotients(self._over(seconds, self._edges), self._over(requests, self._edges))
-            block[f"{direction}_await_seconds"] = {"mean": mean, "peak": _highest(windows)}
-        return block
+    def of_both(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The counters of requests of both directions and of their time: one where the source has one."""
+        if f"{self._prefix}.requests" in self._samples.names(self.node):
+            return ("requests",), ("request_seconds",)
+        return ("reads", "writes"), ("read_seconds", "write_seconds")
 
-    def both(self) -> Block:
-        """Requests of both directions: their number, and the time of them over it."""
-        requests: tuple[str, ...] = ("reads", "writes")
-        seconds: tuple[str, ...] = ("read_seconds", "write_seconds")
-        if f"{self._prefix}.requests" in self._samples.names(self._node):
-            requests, seconds = ("requests",), ("request_seconds",)
-        counts = [self.gain(figure) for figure in requests]
-        block: Block = {"requests": None if None in counts else sum(value or 0.0 for value in counts)}
+    def await_of(self, requests: Sequence[str], seconds: Sequence[str]) -> MeanAndPeakTime:
+        """Time of requests over requests: over the whole time, and in the highest window."""
         mean, windows = (
             quotients(self._sum(seconds, edges), self._sum(requests, edges))
             for edges in (self._whole, self._edges)
         )
-        block["await_seconds"] = {"mean": mean[0], "peak": _highest(windows)}
-        return block
+        return MeanAndPeakTime(mean=mean[0], peak=_highest(windows))
 
     def _sum(self, figures: Sequence[str], edges: Sequence[float]) -> list[Change | None]:
         """Counters added up, window by window; None where one has no figure."""
@@ -129,25 +182,14 @@ class _Part:
             for row in rows
         ]
 
-    def utilisation(self) -> Block:
-        """Share of the time with a request in flight, and how many there were on average."""
-        busy, queue = self._gained("busy_seconds"), self._gained("queue_seconds")
-        return {
-            "utilisation_ratio": None if busy is None else busy.per_second,
-            "queue_length": None if queue is None else queue.per_second,
-        }
-
-    def rates(self) -> Block:
-        """Throughput in each direction: mean, and the highest window."""
-        block: Block = {}
-        for direction in ("received", "sent"):
-            change = self._over(f"{direction}_bytes", self._whole)[0]
-            windows = self._over(f"{direction}_bytes", self._edges)
-            block[f"{direction}_bytes_per_second"] = {
-                "mean": None if change is None else change.per_second,
-                "peak": _highest([None if window is None else window.per_second for window in windows]),
-            }
-        return block
+    def rate(self, figure: str) -> MeanAndPeakRate:
+        """Throughput one way: mean, and the highest window."""
+        change = self._over(figure, self._whole)[0]
+        windows = self._over(figure, self._edges)
+        return MeanAndPeakRate(
+            mean=None if change is None else change.per_second,
+            peak=_highest([None if window is None else window.per_second for window in windows]),
+        )
 
 
 def _highest(values: Sequence[float | None]) -> float | None:

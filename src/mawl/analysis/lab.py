@@ -77,16 +77,16 @@ def _value(side: Side | None, path: str) -> float | None:
 
 
 def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictFound:
-    limits = [at(run.summary, "limit") for run in arms[spec.arm].runs] if spec.arm in arms else []
-    limit = limits[0] if limits and isinstance(limits[0], dict) else {}
-    verdict = limit.get("verdict")
+    runs = arms[spec.arm].runs if spec.arm in arms else ()
+    limit = runs[0].summary.limit if runs else None
+    verdict = limit.verdict if limit else None
     return VerdictFound(
         arm=spec.arm,
         expected=spec.verdict if spec.holds else f"not {spec.verdict}",
         source=spec.source,
         verdict=verdict,
-        role=limit.get("role"),
-        device=limit.get("device"),
+        role=limit.role if limit else None,
+        device=limit.device if limit else None,
         agrees=None if verdict is None else (verdict == spec.verdict) == spec.holds,
     )
 

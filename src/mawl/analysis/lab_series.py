@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from mawl.analysis.comparison.sides import Side, at, change
+from mawl.analysis.comparison.sides import Side, change
 from mawl.model.lab import ArmRun
 from mawl.model.lab_series import SeriesFound, SeriesSpec, StepFound
+from mawl.model.summary.summary import Summary
 from mawl.spec.options import Role
 from mawl.units import format_change, format_rate, format_ratio
 
@@ -55,7 +56,7 @@ def _step(
 ) -> StepFound:
     summary = side.runs[0].summary
     moved = moved_by_device(summary, spec.roles)
-    elapsed = at(summary, "time.elapsed_seconds")
+    elapsed = summary.time.elapsed_seconds
     read, written = (fsum(way) for way in zip(*moved.values(), strict=True)) if moved else (0.0, 0.0)
     rate = (read + written) / elapsed if elapsed and moved else None
     busier = max(read, written) / elapsed if elapsed and moved else None
@@ -70,23 +71,23 @@ def _step(
         cap_bytes_per_second=cap,
         cap_share_ratio=busier / cap if busier is not None and cap else None,
         even_ratio=(read + written) / len(moved) / largest if largest else None,
-        concurrent_jobs=at(summary, "jobs.mean_concurrent"),
+        concurrent_jobs=summary.jobs.mean_concurrent,
         own_cpu_ratio=run.own_cpu_ratio if run else None,
     )
 
 
-def moved_by_device(summary: object, roles: Sequence[Role]) -> dict[str, tuple[float, float]]:
+def moved_by_device(summary: Summary, roles: Sequence[Role]) -> dict[str, tuple[float, float]]:
     """Bytes read and written at each device of the roles' volumes; empty where one is not known."""
     found: dict[str, tuple[float, float]] = {}
-    for volume in at(summary, "volumes") or []:
-        if volume["role"] not in roles:
+    devices = (summary.host.device if summary.host else None) or {}
+    for volume in summary.volumes or []:
+        if volume.role not in roles:
             continue
-        for name in volume["devices"]:
-            device = (at(summary, "host.device") or {}).get(name) or {}
-            read, written = device.get("read_bytes"), device.get("written_bytes")
-            if read is None or written is None:
+        for name in volume.devices:
+            device = devices.get(name)
+            if device is None or device.read_bytes is None or device.written_bytes is None:
                 return {}
-            found[name] = (read, written)
+            found[name] = (device.read_bytes, device.written_bytes)
     return found
 
 

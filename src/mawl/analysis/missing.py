@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mawl.analysis.blocks import Block, Missing
+import msgspec
+
+from mawl.analysis.blocks import Missing
 from mawl.model.fields import ANY, Path, places
 from mawl.model.summary.summary import Summary
 
@@ -14,7 +16,7 @@ NOT_MEASURED = "not measured in this run"
 _PLACES = {one.path: one for one in places(Summary)}
 
 
-def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:
+def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:
     """The reason of every null in a summary, by its dotted path (``*`` for any member without its own).
 
     ``found`` are reasons from working the summary out, ``recorded`` those of the run's facts.
@@ -22,7 +24,7 @@ def reasons(summary: Block, found: Mapping[str, str], recorded: Mapping[str, str
     unknown = [path for path in found if generalised(tuple(path.split("."))) not in _PLACES]
     assert not unknown, f"reasons of what a summary does not have: {unknown}"
     result: Missing = {}
-    for path in nulls(summary):
+    for path in nulls(msgspec.to_builtins(summary)):
         place = generalised(path)
         exact, general = ".".join(path), ".".join(place)
         if exact != general and found.get(exact):

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import msgspec
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.interfaces import network_series
 from mawl.analysis.links import LinkWindow, link_windows
@@ -22,6 +21,14 @@ from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
 from mawl.model.ports import PortKind
 from mawl.model.run import RunFacts
+from mawl.model.summary.windows import (
+    JobsBlocked,
+    Pressure,
+    WindowFigures,
+    WindowLatency,
+    WindowReach,
+    WindowRoleLatency,
+)
 from mawl.spec.options import ROLES
 
 PLACES = (*ROLES, "other")
@@ -135,29 +142,31 @@ def busy_cores(samples: Samples, windows: Windows) -> float | None:
     return rates(samples, ["host.core_busy_seconds"], edges)[0]
 
 
-def as_plain(moment: Moment) -> Block:
+def window_figures(moment: Moment) -> WindowFigures:
     """A window of the summary (``windows.*``)."""
-    return {
-        "start_seconds": moment.start_seconds,
-        "length_seconds": moment.seconds,
-        "phase": "active" if moment.active else "tail",
-        "jobs_running": moment.jobs_running,
-        "jobs_on_cpu": moment.jobs_on_cpu,
-        "jobs_in_run_queue": moment.jobs_in_run_queue,
-        "jobs_blocked": moment.jobs_blocked or dict.fromkeys(PLACES),
-        **{
-            f"{side}_{direction}_bytes_per_second": flow[direction]
-            for side, flow in (("application", moment.application), ("device", moment.device))
-            for direction in ("read", "write")
-        },
-        "latency": {
-            role: {f"{direction}_seconds": value for direction, value in directions.items()}
-            for role, directions in moment.latency.items()
-        },
-        "reach": {f"{direction}_ratio": moment.reach(direction) for direction in ("read", "write")},
-        "cpu_busy_ratio": moment.cpu_busy_ratio,
-        "pressure": {f"{name}_ratio": value for name, value in moment.pressure.items()},
-    }
+    asked, reached = moment.application, moment.device
+    return WindowFigures(
+        start_seconds=moment.start_seconds,
+        length_seconds=moment.seconds,
+        phase="active" if moment.active else "tail",
+        jobs_running=moment.jobs_running,
+        jobs_on_cpu=moment.jobs_on_cpu,
+        jobs_in_run_queue=moment.jobs_in_run_queue,
+        jobs_blocked=JobsBlocked(**(moment.jobs_blocked or dict.fromkeys(PLACES))),
+        application_read_bytes_per_second=asked["read"],
+        application_write_bytes_per_second=asked["write"],
+        device_read_bytes_per_second=reached["read"],
+        device_write_bytes_per_second=reached["write"],
+        latency=WindowLatency(
+            **{
+                role: WindowRoleLatency(read_seconds=ways["read"], write_seconds=ways["write"])
+                for role, ways in moment.latency.items()
+            }
+        ),
+        reach=WindowReach(read_ratio=moment.reach("read"), write_ratio=moment.reach("write")),
+        cpu_busy_ratio=moment.cpu_busy_ratio,
+        pressure=Pressure(**{f"{name}_ratio": value for name, value in moment.pressure.items()}),
+    )
 
 
 def peak_latencies(some: Sequence[Moment]) -> dict[str, dict[str, float | None]]:
@@ -171,25 +180,6 @@ def peak_latencies(some: Sequence[Moment]) -> dict[str, dict[str, float | None]]
             for direction in ("read", "write")
         }
         for role in ROLES
-    }
-
-
-def with_peaks(by_role: Block | None, course: Sequence[Moment]) -> Block | None:
-    """``io.by_role`` with the peaks of its latencies over the windows of the run."""
-    if by_role is None or not course:
-        return by_role
-    peaks = peak_latencies(course)
-    return {
-        role: block
-        if role not in peaks
-        else {
-            **block,
-            **{
-                f"{direction}_latency_seconds": {**block[f"{direction}_latency_seconds"], "peak": peak}
-                for direction, peak in peaks[role].items()
-            },
-        }
-        for role, block in by_role.items()
     }
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing, total
+from mawl.analysis.blocks import Missing, total
 from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes, compressed_roles
 from mawl.analysis.throughput import fuse_roles
 from mawl.model.dirty import DirtyPages
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
+from mawl.model.summary.io import Dirtied, Foreign, Own
 
 GROUP = "the control group's io.stat"
 SMALLER = "the smaller of device, and dirtied less still dirty at the end"
@@ -23,7 +24,7 @@ NETWORK = (
 )
 
 
-def dirtied_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block:
+def dirtied_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Dirtied:
     """``io.dirtied``: what the jobs that count made dirty in memory, and what of it was left at the end.
 
     ``written_bytes`` is charged less cancelled; neither was necessarily written to any device.
@@ -33,20 +34,20 @@ def dirtied_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) 
     cancelled = total(jobs, "cancelled_written_bytes", f"{path}.written_bytes", missing)
     for name in ("still_dirty_bytes", "removed_bytes", "at_gate_bytes", "sync_seconds"):
         missing[f"{path}.{name}"] = _why_not_dirty(facts)
-    return {
-        "written_bytes": None if charged is None or cancelled is None else max(charged - cancelled, 0),
-        "still_dirty_bytes": still_dirty(facts),
-        "removed_bytes": _summed(facts, "removed_bytes"),
-        "at_gate_bytes": _summed(facts, "machine_at_gate_bytes"),
-        "sync_seconds": max(
+    return Dirtied(
+        written_bytes=None if charged is None or cancelled is None else max(charged - cancelled, 0),
+        still_dirty_bytes=still_dirty(facts),
+        removed_bytes=_summed(facts, "removed_bytes"),
+        at_gate_bytes=_summed(facts, "machine_at_gate_bytes"),
+        sync_seconds=max(
             (one.sync_seconds for one in facts.dirty.values() if one.sync_seconds is not None), default=None
         ),
-    }
+    )
 
 
 def own_block(
     facts: RunFacts, jobs: Sequence[JobRecord], at_devices: DeviceBytes | None, missing: Missing
-) -> Block:
+) -> Own:
     """``io.own``: reads charged to the jobs' processes, and writes of theirs that reached the devices.
 
     Per run, not per window: which of the pages that a device was given in a second were whose is not known.
@@ -66,17 +67,17 @@ def own_block(
     if not both:
         missing["io.own.read_ratio"] = "nothing was moved, or one direction is not known"
     missing["io.own.write_source"] = found.get("io.own.written_bytes", NOT_LOOKED)
-    return {
-        "read_bytes": read,
-        "written_bytes": written,
-        "read_ratio": None if read is None or not both else read / both,
-        "write_source": source if written is not None else None,
-    }
+    return Own(
+        read_bytes=read,
+        written_bytes=written,
+        read_ratio=None if read is None or not both else read / both,
+        write_source=source if written is not None else None,
+    )
 
 
 def foreign_block(
     facts: RunFacts, jobs: Sequence[JobRecord], at_devices: DeviceBytes | None, missing: Missing
-) -> Block | None:
+) -> Foreign | None:
     """``io.foreign``: what the devices moved beyond the run's own, from the first start to the last end.
 
     ``jobs`` are all of them, however they ended, checks of answers included: none of it is others'.
@@ -107,17 +108,16 @@ def foreign_block(
         return None
     seconds = min(at_devices.read.seconds, at_devices.written.seconds)
     moved = at_devices.read.amount + at_devices.written.amount
-    found = {
-        "read_bytes": max(at_devices.read.amount - sum(value or 0 for value in reads), 0.0),
-        "written_bytes": max(at_devices.written.amount - written, 0.0),
-    }
+    foreign_read = max(at_devices.read.amount - sum(value or 0 for value in reads), 0.0)
+    foreign_written = max(at_devices.written.amount - written, 0.0)
     missing[f"{path}.ratio"] = missing[f"{path}.total_bytes_per_second"] = "the devices moved nothing"
-    whole = sum(found.values())
-    return {
-        **found,
-        "total_bytes_per_second": whole / seconds if seconds else None,
-        "ratio": whole / moved if moved else None,
-    }
+    whole = foreign_read + foreign_written
+    return Foreign(
+        read_bytes=foreign_read,
+        written_bytes=foreign_written,
+        total_bytes_per_second=whole / seconds if seconds else None,
+        ratio=whole / moved if moved else None,
+    )
 
 
 def still_dirty(facts: RunFacts) -> int | None:

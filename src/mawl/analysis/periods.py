@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from mawl.analysis.blocks import Block, Missing, counted
+from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, whole_seconds
 from mawl.analysis.gains import WHOLE_RATIO
 from mawl.analysis.series import LEAST_COVERED_RATIO, Samples
 from mawl.analysis.throughput import Counters
-from mawl.analysis.timeline import Observed, Timeline, timeline
+from mawl.analysis.timeline import Observed as ObservedSpan
+from mawl.analysis.timeline import Timeline, timeline
 from mawl.analysis.windows import rates
 from mawl.model.periods import LEAST_GAP_SECONDS, Span, periods_of
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
+from mawl.model.summary.time import Observed, Period
 from mawl.units import format_instant, format_percent, format_seconds
 
 NOT_RECORDED = "no recording of the host covers this period"
@@ -41,7 +43,7 @@ def placed(line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: 
     own = timeline([job for job in jobs if _lies_in(job, chosen)], facts.workload.sessions)
     turn = own.started_at + own.active_seconds if own else end
     found = msgspec.structs.replace(
-        line, observed=Observed(start, min(max(turn, start), end), end, bool(recorded))
+        line, observed=ObservedSpan(start, min(max(turn, start), end), end, bool(recorded))
     )
     if len(periods) == 1:
         return found
@@ -95,36 +97,26 @@ def observed_remark(line: Timeline | None) -> list[str]:
     ]
 
 
-def times_of_import(
-    line: Timeline | None,
-    jobs: Sequence[JobRecord],
-    samples: Samples | None,
-    device: Counters,
-    missing: Missing,
-) -> Block:
-    """``time.observed``, the part of the run that figures over time are of (None for the whole of it), and
-    ``time.periods``."""
+def observed_of(line: Timeline | None, missing: Missing) -> Observed | None:
+    """``time.observed``, the part of the run that figures over time are of; None for the whole of it."""
     part = line.observed if line else None
     if part is None:
         missing["time.observed"] = "figures over time are of the whole run"
-    return {
-        "observed": part
-        and {
-            "started_at": format_instant(part.start),
-            "ended_at": format_instant(part.end),
-            "length_seconds": part.end - part.start,
-        },
-        "periods": _period_blocks(line, jobs, samples, device, missing),
-    }
+        return None
+    return Observed(
+        started_at=format_instant(part.start),
+        ended_at=format_instant(part.end),
+        length_seconds=part.end - part.start,
+    )
 
 
-def _period_blocks(
+def period_figures(
     line: Timeline | None,
     jobs: Sequence[JobRecord],
     samples: Samples | None,
     device: Counters,
     missing: Missing,
-) -> list[Block]:
+) -> list[Period]:
     """Each period with its jobs and what the host did in it; empty for one run."""
     if line is None or not line.periods:
         return []
@@ -154,7 +146,7 @@ def _period(
     samples: Samples | None,
     device: Counters,
     pieces: Sequence[Span],
-) -> Block:
+) -> Period:
     line = timeline(own, len({job.session for job in own}))
     real = [value for job in counted(own) if (value := job.usage.real_time_seconds) is not None]
     edges = _recorded_span(pieces, period)
@@ -164,17 +156,18 @@ def _period(
         moved |= {way: found[0] for way, found in device.flow(samples, edges).items() if way in moved}
     whole = whole_seconds(spent) if spent else 0.0
     waited = spent.get("iowait")
-    return {
-        "started_at": format_instant(period[0]),
-        "length_seconds": period[1] - period[0],
-        "jobs": len(own),
-        "peak_concurrent": line.peak_concurrent if line else None,
-        "real_time_seconds": sum(real) if real else None,
-        "recorded_seconds": _seconds(_covered(pieces, period)) or None,
-        "cpu_busy_ratio": busy_ratio(spent) if spent else None,
-        "cpu_iowait_ratio": None if waited is None or not whole else waited / whole,
-        **{f"device_{direction}_bytes_per_second": rate for direction, rate in moved.items()},
-    }
+    return Period(
+        started_at=format_instant(period[0]),
+        length_seconds=period[1] - period[0],
+        jobs=len(own),
+        peak_concurrent=line.peak_concurrent if line else None,
+        real_time_seconds=sum(real) if real else None,
+        recorded_seconds=_seconds(_covered(pieces, period)) or None,
+        cpu_busy_ratio=busy_ratio(spent) if spent else None,
+        cpu_iowait_ratio=None if waited is None or not whole else waited / whole,
+        device_read_bytes_per_second=moved["read"],
+        device_write_bytes_per_second=moved["write"],
+    )
 
 
 def _job_spans(jobs: Sequence[JobRecord]) -> list[Span]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.blocks import Missing
 from mawl.analysis.gains import amount
 from mawl.analysis.series import Samples
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.io import DevicesByRole, RoleDeviceBytes
 from mawl.spec.options import ROLES, Role
 
 PATH = "io.devices_by_role"
@@ -15,7 +16,7 @@ PATH = "io.devices_by_role"
 
 def devices_by_role(
     facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
-) -> Block | None:
+) -> DevicesByRole | None:
     """Bytes that moved at the devices of each role, whoever asked for them, from first start to last end.
 
     Only where each role has devices of its own: what two roles share, the devices cannot split.
@@ -27,13 +28,15 @@ def devices_by_role(
         missing[PATH] = f"{why}{hint}" if why else "the run holds no samples of the host"
         return None
     span = (edges[0], edges[-1])
-    return {
-        role: {
-            figure: _moved(facts, samples, volumes[role], figure, span)
-            for figure in ("read_bytes", "written_bytes")
+    return DevicesByRole(
+        **{
+            role: RoleDeviceBytes(
+                read_bytes=_moved(facts, samples, volumes[role], "read_bytes", span),
+                written_bytes=_moved(facts, samples, volumes[role], "written_bytes", span),
+            )
+            for role in ROLES
         }
-        for role in ROLES
-    }
+    )
 
 
 def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.analysis.blocks import Block, Missing, ratio
+from mawl.analysis.blocks import Missing, ratio
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
+from mawl.model.summary.io import Direct, Latency, RequestBytes, RoleFigures, SyncLatency
 from mawl.spec.options import Role
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
@@ -15,12 +16,13 @@ LATENCIES = {"p50": 0.5, "p99": 0.99}
 def by_role_block(
     jobs: Sequence[JobRecord],
     volumes: Mapping[Role, Sequence[str]],
+    peaks: Mapping[str, Mapping[str, float | None]],
     missing: Missing,
-) -> Block | None:
+) -> dict[str, RoleFigures] | None:
     """Sums of the jobs that count and whose calls were counted; None where none was.
 
-    A job that could not be counted has a remark, and ``coverage_ratio`` falls by its bytes.  The peak
-    latencies, which are of windows, are left null.
+    A job that could not be counted has a remark, and ``coverage_ratio`` falls by its bytes.  ``peaks`` are
+    the highest window means of the latency by role and direction.
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
@@ -33,10 +35,13 @@ def by_role_block(
     sums = sum_by_role(known)
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
     return {
-        role: {
-            **_role(sums[role], every, missing),
-            "volumes": list(volumes.get(role, [])) if role != "other" else [],
-        }
+        role: _role(
+            sums[role],
+            every,
+            list(volumes.get(role, [])) if role != "other" else [],
+            peaks.get(role, {}),
+            missing,
+        )
         for role in FILE_ROLES
     }
 
@@ -61,18 +66,18 @@ def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
     return ratio(counted, sum(whole), path, missing)
 
 
-def direct_block(jobs: Sequence[JobRecord], missing: Missing) -> Block:
+def direct_block(jobs: Sequence[JobRecord], missing: Missing) -> Direct:
     """Bytes past the page cache, of the jobs whose programs count theirs; null where none does."""
     known = [job for job in jobs if job.direct_read_bytes is not None]
     if not known:
         for name in ("read_bytes", "written_bytes"):
             missing[f"io.direct.{name}"] = "no job's program counted its direct requests"
     moved = {job.program for job in known if job.direct_read_bytes or job.direct_written_bytes}
-    return {
-        "read_bytes": sum(job.direct_read_bytes or 0 for job in known) if known else None,
-        "written_bytes": sum(job.direct_written_bytes or 0 for job in known) if known else None,
-        "programs": sorted(moved),
-    }
+    return Direct(
+        read_bytes=sum(job.direct_read_bytes or 0 for job in known) if known else None,
+        written_bytes=sum(job.direct_written_bytes or 0 for job in known) if known else None,
+        programs=sorted(moved),
+    )
 
 
 def io_remarks(jobs: Sequence[JobRecord]) -> list[str]:
@@ -89,52 +94,57 @@ def io_remarks(jobs: Sequence[JobRecord]) -> list[str]:
     ]
 
 
-def _role(io: RoleIo, every: int, missing: Missing) -> Block:
+def _role(
+    io: RoleIo, every: int, volumes: list[str], peaks: Mapping[str, float | None], missing: Missing
+) -> RoleFigures:
     path = "io.by_role.*"
     moved = io.read_bytes + io.written_bytes
     sequential = io.sequential_read_bytes + io.sequential_written_bytes
-    return {
-        "reads": io.reads,
-        "writes": io.writes,
-        "syncs": io.syncs,
-        "read_bytes": io.read_bytes,
-        "written_bytes": io.written_bytes,
-        "share_ratio": ratio(moved, every, f"{path}.share_ratio", missing),
-        "sequential_ratio": ratio(sequential, moved, f"{path}.sequential_ratio", missing),
-        "read_latency_seconds": _latency(
+    return RoleFigures(
+        reads=io.reads,
+        writes=io.writes,
+        syncs=io.syncs,
+        read_bytes=io.read_bytes,
+        written_bytes=io.written_bytes,
+        share_ratio=ratio(moved, every, f"{path}.share_ratio", missing),
+        sequential_ratio=ratio(sequential, moved, f"{path}.sequential_ratio", missing),
+        read_latency_seconds=_latency(
             io.reads,
             io.read_seconds,
             io.longest_read_seconds,
             io.read_nanoseconds_histogram,
+            peaks.get("read"),
         ),
-        "write_latency_seconds": _latency(
+        write_latency_seconds=_latency(
             io.writes,
             io.write_seconds,
             io.longest_write_seconds,
             io.write_nanoseconds_histogram,
+            peaks.get("write"),
         ),
-        "read_request_bytes": _sizes(io.reads, io.read_bytes, io.read_size_bytes_histogram),
-        "write_request_bytes": _sizes(io.writes, io.written_bytes, io.write_size_bytes_histogram),
-        "uncaching_seconds": io.uncaching_seconds,
-        "sync_latency_seconds": {"mean": io.sync_seconds / io.syncs if io.syncs else None},
-    }
+        read_request_bytes=_sizes(io.reads, io.read_bytes, io.read_size_bytes_histogram),
+        write_request_bytes=_sizes(io.writes, io.written_bytes, io.write_size_bytes_histogram),
+        uncaching_seconds=io.uncaching_seconds,
+        sync_latency_seconds=SyncLatency(mean=io.sync_seconds / io.syncs if io.syncs else None),
+        volumes=volumes,
+    )
 
 
-def _sizes(calls: int, moved_bytes: int, histogram: Histogram) -> Block:
+def _sizes(calls: int, moved_bytes: int, histogram: Histogram) -> RequestBytes:
     """Bytes that a call moved: the mean of all calls, quantiles of those that did not fail."""
     quantiles = {name: typical(histogram, share) for name, share in LATENCIES.items()}
-    return {"mean": moved_bytes / calls if calls else None, **quantiles}
+    return RequestBytes(mean=moved_bytes / calls if calls else None, **quantiles)
 
 
-def _latency(calls: int, seconds: float, longest: float, histogram: Histogram) -> Block:
+def _latency(calls: int, seconds: float, longest: float, histogram: Histogram, peak: float | None) -> Latency:
     """Mean and maximum as they were; quantiles out of buckets, within 6 %."""
     values = {name: quantile(histogram, share) for name, share in LATENCIES.items()}
-    return {
-        "mean": seconds / calls if calls else None,
+    return Latency(
+        mean=seconds / calls if calls else None,
         **{
             name: None if value is None else min(value / 1e9, longest or value / 1e9)
             for name, value in values.items()
         },
-        "max": longest if calls else None,
-        "peak": None,
-    }
+        max=longest if calls else None,
+        peak=peak,
+    )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mawl.analysis.blocks import Block, Missing
+import msgspec
+
+from mawl.analysis.blocks import Missing
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.model.run import RunFacts
 from mawl.model.signature import MIX_PROGRAMS, RANGE_SESSIONS, SIGNATURE, Need, SignatureRow
+from mawl.model.summary.io import Io, RoleFigures
+from mawl.model.summary.jobs import Jobs
+from mawl.model.summary.signature import SignatureFigure
+from mawl.model.summary.time import Time
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES
 
@@ -15,13 +21,21 @@ Value = tuple[float | None, str]
 """A value, and why there is none."""
 
 
-def signature_block(
-    facts: RunFacts, summary: Block, missing: Missing, *, busy_cores: float | None = None
-) -> Block:
-    """The rows of :data:`mawl.model.signature.SIGNATURE` from the other blocks of a summary.
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a signature is made of; ``busy_cores`` is the mean of the active phase."""
+
+    jobs: Jobs
+    time: Time
+    io: Io
+    programs: Iterable[str]
+    busy_cores: float | None = None
+
+
+def signature_block(facts: RunFacts, parts: Parts, missing: Missing) -> dict[str, SignatureFigure]:
+    """The rows of :data:`mawl.model.signature.SIGNATURE`.
 
     ``reason`` says why a row has no value or is not meaningful in this run; ``inside`` is null
-    where there is no value or no range.  ``busy_cores`` is the mean of the active phase.
+    where there is no value or no range.
     """
     missing.update(
         {
@@ -32,8 +46,7 @@ def signature_block(
             "signature.*.reason": "nothing to explain",
         }
     )
-    summary = {**summary, "busy_cores": busy_cores}
-    return {row.name: _row(row, facts, summary) for row in SIGNATURE}
+    return {row.name: _row(row, facts, parts) for row in SIGNATURE}
 
 
 def is_the_mix(programs: Iterable[str]) -> bool:
@@ -41,31 +54,31 @@ def is_the_mix(programs: Iterable[str]) -> bool:
     return len(set(programs) & set(CATALOGUE)) >= MIX_PROGRAMS
 
 
-def _row(row: SignatureRow, facts: RunFacts, summary: Block) -> Block:
-    value, why_none = VALUES[row.name](facts, summary)
-    reason = why_none if value is None else _not_meaningful(row, facts, summary)
+def _row(row: SignatureRow, facts: RunFacts, parts: Parts) -> SignatureFigure:
+    value, why_none = VALUES[row.name](facts, parts)
+    reason = why_none if value is None else _not_meaningful(row, facts, parts)
     inside = None
     if value is not None and (row.low, row.high) != (None, None):
         inside = (row.low is None or value >= row.low) and (row.high is None or value <= row.high)
-    return {
-        "value": value,
-        "low": row.low,
-        "high": row.high,
-        "inside": inside,
-        "meaningful": value is not None and reason is None,
-        "reason": reason,
-        "source": row.source,
-    }
+    return SignatureFigure(
+        value=value,
+        low=row.low,
+        high=row.high,
+        inside=inside,
+        meaningful=value is not None and reason is None,
+        reason=reason,
+        source=row.source,
+    )
 
 
-def _not_meaningful(row: SignatureRow, facts: RunFacts, summary: Block) -> str | None:
+def _not_meaningful(row: SignatureRow, facts: RunFacts, parts: Parts) -> str | None:
     """Why a value cannot be held against its range; None where it can."""
-    if not is_the_mix(summary["programs"]):
+    if not is_the_mix(parts.programs):
         return f"the ranges are of mixes of {MIX_PROGRAMS} programs and more"
-    return next((reason for need in row.needs if (reason := _lacks(need, facts, summary))), None)
+    return next((reason for need in row.needs if (reason := _lacks(need, facts, parts))), None)
 
 
-def _lacks(need: Need, facts: RunFacts, summary: Block) -> str | None:
+def _lacks(need: Need, facts: RunFacts, parts: Parts) -> str | None:
     scale = facts.workload.scale
     small = scale is None or scale < SCALES["standard"]
     match need:
@@ -77,7 +90,7 @@ def _lacks(need: Need, facts: RunFacts, summary: Block) -> str | None:
             if facts.workload.sessions != RANGE_SESSIONS:
                 return f"the range is of {RANGE_SESSIONS} sessions"
         case "reach":
-            reach = [summary["io"]["reach"][f"{way}_ratio"] for way in ("read", "write")]
+            reach = (parts.io.reach.read_ratio, parts.io.reach.write_ratio)
             if any(ratio is None or ratio < REACHES_STORAGE_RATIO for ratio in reach):
                 start = "not meaningful at this scale" if small else "not meaningful"
                 return f"{start}: too few of the bytes reached a device"
@@ -91,83 +104,82 @@ def _over(part: float | None, whole: float | None, lacking: str) -> Value:
     return part / whole, ""
 
 
-def _moved(summary: Block) -> float | None:
-    device = summary["io"]["device"]
-    read, written = device["read_bytes"], device["written_bytes"]
+def _moved(parts: Parts) -> float | None:
+    read, written = parts.io.device.read_bytes, parts.io.device.written_bytes
     return None if read is None or written is None else read + written
 
 
-def _device_read(_: RunFacts, summary: Block) -> Value:
-    return _over(summary["io"]["device"]["read_bytes"], _moved(summary), "no bytes at a device are known")
+def _device_read(_: RunFacts, parts: Parts) -> Value:
+    return _over(parts.io.device.read_bytes, _moved(parts), "no bytes at a device are known")
 
 
-def _work_util(_: RunFacts, summary: Block) -> Value:
-    roles = summary["io"]["by_role"]
+def _work_util(_: RunFacts, parts: Parts) -> Value:
+    roles = parts.io.by_role
     if roles is None:
         return None, "I/O by role was not measured"
     sums = {name: _role_bytes(roles.get(name)) for name in ("data", "work", "util")}
     return _over(sums["work"] + sums["util"], sum(sums.values()), "no bytes by role are known")
 
 
-def _role_bytes(role: Block | None) -> float:
-    return 0.0 if role is None else float((role["read_bytes"] or 0) + (role["written_bytes"] or 0))
+def _role_bytes(role: RoleFigures | None) -> float:
+    return 0.0 if role is None else float((role.read_bytes or 0) + (role.written_bytes or 0))
 
 
-def _sequential(_: RunFacts, summary: Block) -> Value:
-    roles = summary["io"]["by_role"]
+def _sequential(_: RunFacts, parts: Parts) -> Value:
+    roles = parts.io.by_role
     if roles is None:
         return None, "I/O by role was not measured"
     known = [
-        (_role_bytes(role), role["sequential_ratio"])
+        (_role_bytes(role), role.sequential_ratio)
         for name in ("data", "work", "util")
-        if (role := roles.get(name)) and role["sequential_ratio"] is not None
+        if (role := roles.get(name)) and role.sequential_ratio is not None
     ]
     sequential = sum(size * ratio for size, ratio in known)
     return _over(sequential, sum(size for size, _ in known), "no sequential shares are known")
 
 
-def _concurrent_jobs(facts: RunFacts, summary: Block) -> Value:
+def _concurrent_jobs(facts: RunFacts, parts: Parts) -> Value:
     return _over(
-        summary["jobs"]["mean_concurrent"], facts.workload.sessions, "how many jobs ran at once is not known"
+        parts.jobs.mean_concurrent, facts.workload.sessions, "how many jobs ran at once is not known"
     )
 
 
-def _longest_per_shortest(facts: RunFacts, summary: Block) -> Value:
+def _longest_per_shortest(facts: RunFacts, parts: Parts) -> Value:
     times = {baseline.program: baseline.real_time_seconds for baseline in facts.alone}
-    lacking = set(summary["programs"]) - set(times)
+    lacking = set(parts.programs) - set(times)
     if lacking or not times:
         were = "program was" if len(lacking) == 1 else "programs were"
         return None, f"{len(lacking)} {were} not run alone (mawl run --solo)"
     return _over(max(times.values()), min(times.values()), "a program alone took no time")
 
 
-def _bytes_per_input_byte(facts: RunFacts, summary: Block) -> Value:
+def _bytes_per_input_byte(facts: RunFacts, parts: Parts) -> Value:
     scale = facts.workload.scale
-    programs = set(summary["programs"])
+    programs = set(parts.programs)
     if scale is None or not programs <= set(CATALOGUE):
         return None, "the inputs of a program that is not of the catalogue are not known"
     inputs = sum(table.bytes(scale) for name in programs for table in CATALOGUE[name].inputs)
-    return _over(_moved(summary), inputs, "no bytes at a device, or no inputs, are known")
+    return _over(_moved(parts), inputs, "no bytes at a device, or no inputs, are known")
 
 
-def _plateau(_: RunFacts, summary: Block) -> Value:
-    mean = summary["io"]["device"]["active_mean"]["total_bytes_per_second"]
+def _plateau(_: RunFacts, parts: Parts) -> Value:
+    mean = parts.io.device.active_mean.total_bytes_per_second
     return _over(
-        mean, summary["busy_cores"], "core-busy seconds or throughput of the active phase were not measured"
+        mean, parts.busy_cores, "core-busy seconds or throughput of the active phase were not measured"
     )
 
 
-def _cpu(_: RunFacts, summary: Block) -> Value:
-    user, system = (summary["time"][f"{mode}_cpu_seconds"] for mode in ("user", "system"))
+def _cpu(_: RunFacts, parts: Parts) -> Value:
+    user, system = parts.time.user_cpu_seconds, parts.time.system_cpu_seconds
     cpu = None if user is None or system is None else user + system
-    return _over(_moved(summary), cpu, "no bytes at a device, or no CPU time, are known")
+    return _over(_moved(parts), cpu, "no bytes at a device, or no CPU time, are known")
 
 
-def _memory(_: RunFacts, summary: Block) -> Value:
-    return _over(summary["time"]["memory_bytes"], summary["jobs"]["counted"], "no memory of jobs is known")
+def _memory(_: RunFacts, parts: Parts) -> Value:
+    return _over(parts.time.memory_bytes, parts.jobs.counted, "no memory of jobs is known")
 
 
-VALUES: dict[str, Callable[[RunFacts, Block], Value]] = {
+VALUES: dict[str, Callable[[RunFacts, Parts], Value]] = {
     "device_read_ratio": _device_read,
     "work_util_ratio": _work_util,
     "concurrent_jobs_per_session": _concurrent_jobs,

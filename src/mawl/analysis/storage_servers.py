@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from mawl.analysis.blocks import Block, Missing
+from mawl.analysis.blocks import Missing
 from mawl.analysis.interfaces import network_parts
 from mawl.analysis.recordings import whole_devices
 from mawl.analysis.series import Change, Samples, quotients
 from mawl.analysis.windows import Rates, Windows, added
 from mawl.model.cluster import StorageRun
+from mawl.model.fields import places
 from mawl.model.run import RunFacts
+from mawl.model.summary.cluster import ServerAwait, ServerDevice, ServerRates, ServerTraffic, StorageServer
 
 WAYS = ("read", "write")
 BYTES = {"read": "read_bytes", "write": "written_bytes"}
+NESTED = ("device", "received_bytes_per_second", "sent_bytes_per_second")
 NO_WINDOWS = "no job has both a start and an end, or the run holds no samples"
 NOT_COVERED = "the samples of the storage server do not cover half of it, or it has no such device"
 
@@ -32,7 +35,7 @@ def network_rates(samples: Samples, node: str, way: str, edges: Sequence[float])
 
 def storage_servers(
     facts: RunFacts, samples: Samples | None, windows: Windows | None, missing: Missing
-) -> Block:
+) -> dict[str, StorageServer]:
     """Each server by its name; figures are over the run's windows, sustained over the active phase's."""
     return {run.node: _server(run, samples, windows, missing) for run in facts.storage_runs}
 
@@ -47,72 +50,68 @@ def device_rates(run: StorageRun, samples: Samples, edges: Sequence[float]) -> d
     return {way: _added(samples, run, BYTES[way], edges) for way in WAYS}
 
 
-def _server(run: StorageRun, samples: Samples | None, windows: Windows | None, missing: Missing) -> Block:
-    block: Block = {
-        "outcome": run.outcome,
-        "reason": run.reason,
-        "devices": list(run.devices),
-        "device": _device(None, None, None),
-        **{f"{way}_bytes_per_second": {"mean": None, "peak": None} for way in ("received", "sent")},
-        "clock_offset_seconds": run.clock.offset_seconds if run.clock is not None else None,
-    }
-    missing |= {
-        f"cluster.storage.*.{name}": NO_WINDOWS if samples is None or windows is None else NOT_COVERED
-        for name in _figures(block)
-    }
+FIGURES = tuple(".".join(one.path) for one in places(StorageServer) if one.nullable and one.path[0] in NESTED)
+
+
+def _server(
+    run: StorageRun, samples: Samples | None, windows: Windows | None, missing: Missing
+) -> StorageServer:
+    why = NO_WINDOWS if samples is None or windows is None else NOT_COVERED
+    missing |= {f"cluster.storage.*.{name}": why for name in FIGURES}
+    return StorageServer(
+        outcome=run.outcome,
+        reason=run.reason,
+        devices=run.devices if samples is None or windows is None else server_devices(run, samples),
+        device=_device(run, samples, windows),
+        received_bytes_per_second=_traffic(run, "received", samples, windows),
+        sent_bytes_per_second=_traffic(run, "sent", samples, windows),
+        clock_offset_seconds=run.clock.offset_seconds if run.clock is not None else None,
+    )
+
+
+def _traffic(run: StorageRun, way: str, samples: Samples | None, windows: Windows | None) -> ServerTraffic:
     if samples is None or windows is None:
-        return block
-    whole = (windows.edges[0], windows.edges[-1])
-    block["devices"] = server_devices(run, samples)
-    block["device"] = _device(run, samples, windows)
-    for way in ("received", "sent"):
-        block[f"{way}_bytes_per_second"] = {
-            "mean": network_rates(samples, run.node, way, whole)[0],
-            "peak": _highest(network_rates(samples, run.node, way, windows.edges)),
-        }
-    return block
+        return ServerTraffic(mean=None, peak=None)
+    return ServerTraffic(
+        mean=network_rates(samples, run.node, way, (windows.edges[0], windows.edges[-1]))[0],
+        peak=_highest(network_rates(samples, run.node, way, windows.edges)),
+    )
 
 
-def _figures(block: Block) -> list[str]:
-    nested = ("device", "received_bytes_per_second", "sent_bytes_per_second")
-    return [
-        f"{name}.{inner}" if part is None else f"{name}.{inner}.{part}"
-        for name in nested
-        for inner, value in block[name].items()
-        for part in (value if isinstance(value, dict) else (None,))
-    ]
-
-
-def _device(run: StorageRun | None, samples: Samples | None, windows: Windows | None) -> Block:
+def _device(run: StorageRun, samples: Samples | None, windows: Windows | None) -> ServerDevice:
     """All devices of a server together: a request counts at each, a byte once."""
-    block: Block = {
-        "read_bytes": None,
-        "written_bytes": None,
-        **{
-            figure: {f"{way}_bytes_per_second": None for way in (*WAYS, "total")}
-            for figure in ("peak", "sustained")
-        },
-        "await_seconds": {"mean": None, "peak": None},
-    }
-    if run is None or samples is None or windows is None:
-        return block
+    if samples is None or windows is None:
+        return ServerDevice(
+            read_bytes=None,
+            written_bytes=None,
+            peak=_rates({}),
+            sustained=_rates({}),
+            await_seconds=ServerAwait(mean=None, peak=None),
+        )
     whole = (windows.edges[0], windows.edges[-1])
     flow = device_rates(run, samples, windows.edges)
     flow["total"] = [added(pair) for pair in zip(flow["read"], flow["write"], strict=True)]
-    for way in WAYS:
-        change = _sum(samples, run, (BYTES[way],), whole)[0]
-        block[BYTES[way]] = None if change is None else change.amount
-    for way, values in flow.items():
-        active = [value for value in values[: windows.active] if value is not None]
-        block["peak"][f"{way}_bytes_per_second"] = _highest(values)
-        block["sustained"][f"{way}_bytes_per_second"] = statistics.median(active) if active else None
+    moved = {way: _sum(samples, run, (BYTES[way],), whole)[0] for way in WAYS}
+    active = {
+        way: [value for value in values[: windows.active] if value is not None]
+        for way, values in flow.items()
+    }
     seconds, requests = ("read_seconds", "write_seconds"), ("reads", "writes")
     mean, peaks = (
         quotients(_sum(samples, run, seconds, edges), _sum(samples, run, requests, edges))
         for edges in (whole, windows.edges)
     )
-    block["await_seconds"] = {"mean": mean[0], "peak": _highest(peaks)}
-    return block
+    return ServerDevice(
+        read_bytes=moved["read"] and moved["read"].amount,
+        written_bytes=moved["write"] and moved["write"].amount,
+        peak=_rates({way: _highest(values) for way, values in flow.items()}),
+        sustained=_rates({way: statistics.median(values) for way, values in active.items() if values}),
+        await_seconds=ServerAwait(mean=mean[0], peak=_highest(peaks)),
+    )
+
+
+def _rates(by_way: Mapping[str, float | None]) -> ServerRates:
+    return ServerRates(**{f"{way}_bytes_per_second": by_way.get(way) for way in (*WAYS, "total")})
 
 
 def _added(samples: Samples, run: StorageRun, figure: str, edges: Sequence[float]) -> Rates:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing, total
+import msgspec
+
+from mawl.analysis.blocks import Missing, total
 from mawl.analysis.gains import Span, gain
 from mawl.analysis.published import undone
 from mawl.analysis.series import Change, Samples
@@ -18,6 +20,7 @@ from mawl.model.inventory_metrics import MACHINE
 from mawl.model.published import Span as Range
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts
+from mawl.model.summary.time import CpuRange
 
 EXACT, BOUNDS, ESTIMATE, DISPATCHED = "exact", "bounds", "estimate", "dispatched"
 """What ``host.core_busy_basis`` says: one thread a core; bounds with an estimate between them; an estimate
@@ -55,7 +58,17 @@ def is_aix(facts: RunFacts, node: NodeFacts) -> bool:
     return f"{node.name}.cpu_accounting" in facts.settings or (node.kernel or "").startswith(("AIX", "VIOS"))
 
 
-def core_busy_block(facts: RunFacts, samples: Samples, span: Span, missing: Missing) -> Block:
+class CoreBusy(msgspec.Struct, frozen=True, kw_only=True):
+    """``host.core_busy_*`` of a summary."""
+
+    core_busy_seconds: float | None = None
+    core_busy_least_seconds: float | None = None
+    core_busy_most_seconds: float | None = None
+    core_busy_ratio: float | None = None
+    core_busy_basis: str | None = None
+
+
+def core_busy(facts: RunFacts, samples: Samples, span: Span, missing: Missing) -> CoreBusy:
     """``host.core_busy_*``: seconds in which a core was busy because any of its threads was.
 
     Estimate and bounds are sums over the machines, none above cores times the seconds that samples cover.
@@ -70,16 +83,16 @@ def core_busy_block(facts: RunFacts, samples: Samples, span: Span, missing: Miss
     names = ("seconds", "least_seconds", "most_seconds")
     if not rows or len(rows) < len(sampled):
         missing.update({f"host.core_busy_{name}": NO_CORES for name in (*names, "basis")})
-        return dict.fromkeys((*(f"core_busy_{name}" for name in (*names, "ratio")), "core_busy_basis"))
+        return CoreBusy()
     sums = {name: added([row[0][name] for row in rows]) for name in names}
     if sums["seconds"] is not None and sums["least_seconds"] is None:
         missing.update({f"host.core_busy_{name}": NO_BOUNDS for name in names[1:]})
     whole = added([row[1] for row in rows])
-    return {
+    return CoreBusy(
         **{f"core_busy_{name}": value for name, value in sums.items()},
-        "core_busy_ratio": sums["seconds"] / whole if sums["seconds"] is not None and whole else None,
-        "core_busy_basis": ", ".join(sorted({row[2] for row in rows})),
-    }
+        core_busy_ratio=sums["seconds"] / whole if sums["seconds"] is not None and whole else None,
+        core_busy_basis=", ".join(sorted({row[2] for row in rows})),
+    )
 
 
 Row = tuple[dict[str, float | None], float | None, str]
@@ -116,7 +129,7 @@ def _bounded(change: Change | None, whole: float | None) -> float | None:
     return change.amount if whole is None else min(change.amount, whole)
 
 
-def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
+def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> CpuRange | None:
     """``time.adjusted_cpu_seconds``: CPU time of AIX jobs over the share of a core that a thread can use.
 
     The share is a published range for the processor and its SMT mode (180 s with SMT8 / 0.56 = 321 s,
@@ -134,7 +147,7 @@ def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Miss
         adjusted = undone(cpu, share)
         low, high = low + adjusted.low, high + adjusted.high
     if reason is None and jobs:
-        return {"low": low, "high": high}
+        return CpuRange(low=low, high=high)
     missing["time.adjusted_cpu_seconds"] = (
         NOT_AIX if not nodes else f"{SCALED} {reason or 'no job with a CPU time belongs to the recording'}"
     )

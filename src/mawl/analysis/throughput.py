@@ -6,13 +6,16 @@ import statistics
 from collections.abc import Sequence
 from itertools import pairwise
 
-from mawl.analysis.blocks import Block, Missing
+import msgspec
+
+from mawl.analysis.blocks import Missing
 from mawl.analysis.device_layers import Layer
 from mawl.analysis.recordings import disks
 from mawl.analysis.series import Samples
 from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
+from mawl.model.summary import io as figures
 
 MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 """What lies there moves at no device."""
@@ -45,6 +48,18 @@ class Counters:
             "write": write,
             "total": [added(pair) for pair in zip(read, write, strict=True)],
         }
+
+
+class SideInTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures over windows of one side, ``io.application`` or ``io.device``."""
+
+    peak: figures.Rates
+    initial: figures.Rates
+    sustained: figures.Rates
+    active_mean: figures.Rates
+    sustained_bytes_per_second_per_core: float | None
+    window_seconds: float | None
+    windows_source: str
 
 
 APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
@@ -131,7 +146,7 @@ def side_in_time(
     windows: Windows | None,
     samples: Samples | None,
     missing: Missing,
-) -> Block:
+) -> SideInTime:
     """The window figures of one side (``io.application`` or ``io.device``) of a summary."""
     if windows is None or samples is None:
         found: dict[str, Flow] = {figure: {} for figure in FIGURES}
@@ -140,31 +155,17 @@ def side_in_time(
         found, reasons = _found(counters, jobs, windows, samples)
         if counters.reason is not None:
             reasons = dict.fromkeys(FIGURES, counters.reason)
-    block: Block = {
-        figure: {
-            f"{direction}_bytes_per_second": _value(
-                figure,
-                found[figure].get(direction, []),
-                f"{path}.{figure}.{direction}_bytes_per_second",
-                reasons,
-                missing,
-            )
-            for direction in DIRECTIONS
-        }
-        for figure in FIGURES
-    }
-    block["sustained_bytes_per_second_per_core"] = per_core(
-        block["sustained"]["total_bytes_per_second"],
-        facts,
-        f"{path}.sustained_bytes_per_second_per_core",
-        missing,
-        counters.reason,
-    )
-    block["window_seconds"] = windows.seconds if windows else None
     if windows is None:
         missing[f"{path}.window_seconds"] = reasons["peak"]
-    block["windows_source"] = counters.source
-    return block
+    by_figure = {name: _rates(name, found[name], f"{path}.{name}", reasons, missing) for name in FIGURES}
+    sustained = by_figure["sustained"].total_bytes_per_second
+    name = f"{path}.sustained_bytes_per_second_per_core"
+    return SideInTime(
+        **by_figure,
+        sustained_bytes_per_second_per_core=per_core(sustained, facts, name, missing, counters.reason),
+        window_seconds=windows.seconds if windows else None,
+        windows_source=counters.source,
+    )
 
 
 def cores_of(facts: RunFacts) -> tuple[float | None, str]:
@@ -229,6 +230,17 @@ def _peak(values: Rates, initial: Rates, windows: Windows) -> Rates:
     full = [value for value, length in zip(values, lengths, strict=True) if fills(length, windows.seconds)]
     full += initial
     return full if any(value is not None for value in full) else values
+
+
+def _rates(figure: str, flow: Flow, path: str, reasons: dict[str, str], missing: Missing) -> figures.Rates:
+    """One figure in each direction."""
+    names = {way: f"{way}_bytes_per_second" for way in DIRECTIONS}
+    return figures.Rates(
+        **{
+            name: _value(figure, flow.get(way, []), f"{path}.{name}", reasons, missing)
+            for way, name in names.items()
+        }
+    )
 
 
 def _value(figure: str, values: Rates, path: str, reasons: dict[str, str], missing: Missing) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from mawl.analysis.blocks import Block, counted
+from mawl.analysis.blocks import counted
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.moments import Moment, moments
 from mawl.analysis.series import Samples
@@ -19,6 +19,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.summary import Summary
 from mawl.spec.options import ROLES, Role
 from mawl.store import Run
 
@@ -87,7 +88,7 @@ class RunView:
         return moments(self.samples, self.windows, self.device, self.facts)
 
     @cached_property
-    def summary(self) -> Block:
+    def summary(self) -> Summary:
         """Its figures, without the judgement that :func:`mawl.advice.judge.judged` adds."""
         return summary_of(self)
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from mawl.analysis.blocks import Block, Missing, ratio
+from mawl.analysis.blocks import Missing, ratio
 from mawl.analysis.gains import amount
 from mawl.analysis.series import Samples
 from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.volumes import Roles, RoleVolumes, VolumeFigures
 from mawl.spec.options import ROLES, Role
 
 NOT_COUNTED = "bytes by volume were not counted (format 1.1, no counters, or above 95 directories)"
@@ -26,7 +27,7 @@ def volumes_block(
     samples: Samples | None,
     edges: Sequence[float] | None,
     missing: Missing,
-) -> list[Block]:
+) -> list[VolumeFigures]:
     """Facts of each volume and what the run did there; ``jobs`` are those that count.
 
     Bytes at the devices are of whoever asked, from first start to last end, and only where no other volume
@@ -46,39 +47,40 @@ def volumes_block(
         },
     }
     span = (edges[0], edges[-1]) if edges else None
-    blocks = []
-    numbers = numbered(facts)
-    for volume, number in zip(facts.volumes, numbers, strict=True):
+    found = []
+    for volume, number in zip(facts.volumes, numbered(facts), strict=True):
         read, written = _moved(jobs, volume.node, number)
-        at_device = [_at_device(facts, volume, samples, f"{way}_bytes", span) for way in ("read", "written")]
-        blocks.append(
-            {
-                **msgspec.to_builtins(volume),
-                "number": number,
-                "read_bytes": read,
-                "written_bytes": written,
-                "device_read_bytes": at_device[0],
-                "device_written_bytes": at_device[1],
-                "peak_used_bytes": _peak(samples, [(volume.node, number)]),
-            }
+        found.append(
+            VolumeFigures(
+                **msgspec.structs.asdict(volume),
+                number=number,
+                read_bytes=read,
+                written_bytes=written,
+                device_read_bytes=_at_device(facts, volume, samples, "read_bytes", span),
+                device_written_bytes=_at_device(facts, volume, samples, "written_bytes", span),
+                peak_used_bytes=_peak(samples, [(volume.node, number)]),
+                share_ratio=None,
+            )
         )
-    for block in blocks:
-        same = [other for other in blocks if other["role"] == block["role"]]
-        block["share_ratio"] = _share(block, same)
-    return blocks
+    return [
+        msgspec.structs.replace(
+            one, share_ratio=_share(one, [other for other in found if other.role == one.role])
+        )
+        for one in found
+    ]
 
 
 def roles_block(
-    facts: RunFacts, volumes: Sequence[Block], samples: Samples | None, missing: Missing
-) -> Block:
+    facts: RunFacts, volumes: Sequence[VolumeFigures], samples: Samples | None, missing: Missing
+) -> Roles:
     """Of each role: how many volumes, how evenly its bytes lay on them, and the most space it took.
 
     Data's space is its input tables and the most that results took.
     """
     numbers = numbered(facts)
-    found: Block = {}
+    found: dict[str, RoleVolumes] = {}
     for role in ROLES:
-        own = [block for block in volumes if block["role"] == role]
+        own = [volume for volume in volumes if volume.role == role]
         places = [(v.node, n) for v, n in zip(facts.volumes, numbers, strict=True) if v.role == role]
         peak = _peak(samples, places)
         if peak is None:
@@ -87,12 +89,12 @@ def roles_block(
             peak, missing["roles.data.peak_used_bytes"] = None, "the size of the input tables was not noted"
         elif role == "data" and facts.cache is not None:
             peak += facts.cache.input_bytes
-        found[role] = {
-            "volumes": len(own),
-            "spread_ratio": _spread(own, f"roles.{role}.spread_ratio", missing),
-            "peak_used_bytes": peak,
-        }
-    return found
+        found[role] = RoleVolumes(
+            volumes=len(own),
+            spread_ratio=_spread(own, f"roles.{role}.spread_ratio", missing),
+            peak_used_bytes=peak,
+        )
+    return Roles(**found)
 
 
 def numbered(facts: RunFacts) -> list[int]:
@@ -118,24 +120,24 @@ def _moved(jobs: Sequence[JobRecord], node: str, number: int) -> tuple[int | Non
     return sum_by_volume(known).get(number, (0, 0)) if known else (None, None)
 
 
-def _total(block: Block) -> int | None:
-    read, written = block["read_bytes"], block["written_bytes"]
+def _total(volume: VolumeFigures) -> float | None:
+    read, written = volume.read_bytes, volume.written_bytes
     return None if read is None or written is None else read + written
 
 
-def _share(block: Block, same: Sequence[Block]) -> float | None:
+def _share(volume: VolumeFigures, same: Sequence[VolumeFigures]) -> float | None:
     totals = [_total(other) for other in same]
     whole = sum(total for total in totals if total is not None)
-    own = _total(block)
+    own = _total(volume)
     return None if own is None or None in totals or not whole else own / whole
 
 
-def _spread(own: Sequence[Block], path: str, missing: Missing) -> float | None:
+def _spread(own: Sequence[VolumeFigures], path: str, missing: Missing) -> float | None:
     """Largest less smallest of the volumes' bytes, over their mean."""
     if len(own) < 2:
         missing[path] = ONE_VOLUME if own else "no volume of the role is known"
         return None
-    totals = [_total(block) for block in own]
+    totals = [_total(volume) for volume in own]
     known = [total for total in totals if total is not None]
     if len(known) < len(totals):
         missing[path] = NOT_COUNTED

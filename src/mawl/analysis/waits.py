@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Block, Missing, lacking
+from mawl.analysis.blocks import Missing, lacking
 from mawl.analysis.states import FITS_RATIO
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
+from mawl.model.summary.waits import Blocked, KnownWait, Wait
 
 
-def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
+def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
     """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
     has any (a run of an older mawl).  ``known`` holds the sums over the jobs that lack none."""
     if all(job.waits == Waits() for job in jobs):
@@ -20,21 +21,23 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Block | None:
     if too_long is not None:
         paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
         missing |= {f"wait.{path}": too_long for path in [*paths, "known"]}
-        nothing = {"on_cpu_seconds": None, "run_queue_seconds": None}
-        return {
-            **nothing,
-            "blocked_seconds": dict.fromkeys(FILE_ROLES),
-            "blocked_at_most_seconds": most,
-            "known": None,
-        }
+        return Wait(
+            on_cpu_seconds=None,
+            run_queue_seconds=None,
+            blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
+            blocked_at_most_seconds=most,
+            known=None,
+        )
     complete = [job for job in jobs if None not in _states(job)]
     if not complete:
         missing["wait.known"] = "no job that counts has its whole time by state"
-    return {
-        **_sums(jobs, missing),
-        "blocked_at_most_seconds": most,
-        "known": {"jobs": len(complete), **_sums(complete, {})} if complete else None,
-    }
+    return Wait(
+        on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
+        run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
+        blocked_seconds=_blocked(jobs, missing),
+        blocked_at_most_seconds=most,
+        known=_known(complete) if complete else None,
+    )
 
 
 def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
@@ -50,15 +53,23 @@ def _states(job: JobRecord) -> list[float | None]:
     return [getattr(job.waits, name) for name in WAIT_FIELDS]
 
 
-def _sums(jobs: Sequence[JobRecord], missing: Missing) -> Block:
-    return {
-        "on_cpu_seconds": _sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
-        "run_queue_seconds": _sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
-        "blocked_seconds": {
+def _known(complete: Sequence[JobRecord]) -> KnownWait:
+    """The sums over jobs whose whole time is known by state."""
+    return KnownWait(
+        jobs=len(complete),
+        on_cpu_seconds=_sum(complete, "on_cpu_seconds", "", {}),
+        run_queue_seconds=_sum(complete, "run_queue_seconds", "", {}),
+        blocked_seconds=_blocked(complete, {}),
+    )
+
+
+def _blocked(jobs: Sequence[JobRecord], missing: Missing) -> Blocked:
+    return Blocked(
+        **{
             role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
             for role in FILE_ROLES
-        },
-    }
+        }
+    )
 
 
 def of_threads(job: JobRecord) -> bool:

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -29,6 +28,8 @@ from mawl.commands.html import leave_html, named
 from mawl.commands.qualify_shown import Progress
 from mawl.errors import MawlError, RunFailedError
 from mawl.model.qualification import Asked, Choice
+from mawl.model.summary.judgement import Limit
+from mawl.model.summary.summary import Judged
 from mawl.spec.answer import Task
 from mawl.spec.options import ROLES, Role
 from mawl.store import open_run
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     choice = _forecast(wanted, work, folder)
     progress.clear()
     print(first_screen(summary, choice, roles=wanted.roles, page=place))
-    if summary["outcome"] != "completed":
+    if summary.outcome != "completed":
         raise RunFailedError("some jobs failed", cure="mawl report latest --all names them")
     return 0
 
@@ -93,26 +94,25 @@ def _forecast(wanted: Asked, work: Machine, folder: Path) -> Choice | None:
 
 
 def first_screen(
-    summary: Mapping[str, Any], choice: Choice | None, *, roles: Mapping[Role, list[str]], page: str | None
+    summary: Judged, choice: Choice | None, *, roles: Mapping[Role, list[str]], page: str | None
 ) -> str:
     """What the run shows, in words for a first reader."""
-    jobs, time_, io = summary["jobs"], summary["time"], summary["io"]
-    limit = summary["limit"]
-    elapsed = format_seconds(time_["elapsed_seconds"] or 0.0)
-    moved = sum(io["application"][f"{way}_bytes"] or 0 for way in ("read", "written"))
+    jobs, io = summary.jobs, summary.io
+    elapsed = format_seconds(summary.time.elapsed_seconds or 0.0)
+    moved = (io.application.read_bytes or 0) + (io.application.written_bytes or 0)
     reach = [
-        f"{format_percent(min(io['reach'][f'{way}_ratio'], 1.0))} of the bytes {name}"
-        for way, name in (("read", "read"), ("write", "written"))
-        if io["reach"][f"{way}_ratio"] is not None
+        f"{format_percent(min(ratio, 1.0))} of the bytes {name}"
+        for ratio, name in ((io.reach.read_ratio, "read"), (io.reach.write_ratio, "written"))
+        if ratio is not None
     ]
     lines = [
         "This is a first look at how mawl works. It is too short to answer for this machine.",
         "",
-        f"what ran     {jobs['total']} jobs of twenty programs in {summary['workload']['sessions']} "
-        f"sessions; {jobs['counted']} gave the right answer",
+        f"what ran     {jobs.total} jobs of twenty programs in {summary.workload.sessions} "
+        f"sessions; {jobs.counted} gave the right answer",
         f"what it did  {elapsed}; the programs moved {format_bytes(moved)}, and "
         f"{' and '.join(reach) or 'an unknown part'} reached the storage",
-        f"limited by   {_limit_words(limit)}",
+        f"limited by   {_limit_words(summary.limit)}",
         "",
         "for a real answer: does this machine carry its load, what limits it, how many sessions fit?",
         f"  {qualify_command(roles)}",
@@ -133,11 +133,10 @@ def qualify_command(roles: Mapping[Role, list[str]]) -> str:
     return f"mawl qualify {places} --minutes {MINUTES:g}"
 
 
-def _limit_words(limit: Mapping[str, Any] | None) -> str:
-    verdict = None if limit is None else limit["verdict"]
-    if limit is None or verdict in (None, "none", "not known"):
+def _limit_words(limit: Limit | None) -> str:
+    if limit is None or limit.verdict == "none":
         return "nothing that this short run could tell"
     names = {"cpu": "the processors"}
-    share = (limit.get("shares") or {}).get(verdict)
+    share: float | None = getattr(limit.shares, limit.verdict, None)
     part = f", {format_percent(share)} of the time" if share is not None else ""
-    return f"{names.get(verdict, verdict)}{part}"
+    return f"{names.get(limit.verdict, limit.verdict)}{part}"

@@ -7,9 +7,10 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mawl.errors import UsageError
+from mawl.model.summary.summary import Judged
 from mawl.store.files import replace_file
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Failing:
         return otherwise or next((status for state, status in STATUS.items() if state in states), 0)
 
 
-def check_run(failing: Failing, summary: dict[str, Any], otherwise: int) -> int:
+def check_run(failing: Failing, summary: Judged, otherwise: int) -> int:
     """The exit status of one run; without a condition it is ``otherwise``."""
     from mawl.advice.conditions import checks_of_run
 

@@ -7,19 +7,19 @@ import sys
 from pathlib import Path
 
 from mawl.advice.judge import judged
-from mawl.analysis.blocks import Block
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.html import leave_html, named
 from mawl.commands.report import screen_of
 from mawl.commands.terminal import style_of
+from mawl.model.summary.summary import Judged
 from mawl.spec.settings import Settings
 from mawl.store import open_run
 
 EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 
 
-def show(folder: Path, chosen: Settings, *, html: bool) -> Block:
+def show(folder: Path, chosen: Settings, *, html: bool) -> Judged:
     """Report a run on one screen, leave the HTML report in its folder where wanted; the judged summary."""
     view = StoredView(open_run(folder))
     summary = judged(view, bounds_of(chosen))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 from mawl.store.files import replace_file
 
 FILE_NAME = "report.html"
 
 
-def render_html(view: StoredView, summary: dict[str, Any]) -> str:
+def render_html(view: StoredView, summary: Judged) -> str:
     """The report of a judged run; templates and plotting library are imported by who asks for it."""
     from mawl.reporters.html.report import render
 
     return render(view, summary)
 
 
-def write_html(view: StoredView, summary: dict[str, Any]) -> Path:
+def write_html(view: StoredView, summary: Judged) -> Path:
     """Write the report into the run folder, whole or not at all; OSError where that is not possible."""
     path = view.run.path / FILE_NAME
     replace_file(path, render_html(view, summary).encode())
@@ -32,7 +32,7 @@ def named(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def leave_html(view: StoredView, summary: dict[str, Any]) -> Path | None:
+def leave_html(view: StoredView, summary: Judged) -> Path | None:
     """Write the report; a run that went well is not spoilt by a page that did not: None, and a warning."""
     try:
         return write_html(view, summary)

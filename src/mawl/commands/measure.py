@@ -28,6 +28,7 @@ from mawl.errors import MawlError
 from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
 from mawl.reporters.head import NO_PAGE_CACHE
@@ -122,9 +123,7 @@ def _write(text: str, file: TextIO) -> None:
         ) from error
 
 
-def _summary(
-    measured: Measured, directories: dict[Role, list[Path]], denied: CacheFacts | None
-) -> dict[str, Any]:
+def _summary(measured: Measured, directories: dict[Role, list[Path]], denied: CacheFacts | None) -> Summary:
     """The summary of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
     facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
     moved = _moved(facts, measured.storage, measured.storage.after)
@@ -162,9 +161,9 @@ def _moved(facts: RunFacts, storage: Storage, until: Mapping[str, float]) -> Dev
     return DeviceBytes(f"block devices {', '.join(devices)}", gained[0], gained[1])
 
 
-def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> str:
+def _json(measured: Measured, summary: Summary, command: list[str]) -> str:
     record = measured.record
-    blocks = {name: summary[name] for name in ("inputs", "io", "wait", "cpu_real_ratio")}
+    blocks = {name: getattr(summary, name) for name in ("inputs", "io", "wait", "cpu_real_ratio")}
     return render(
         {
             "command": command,
@@ -177,17 +176,13 @@ def _json(measured: Measured, summary: dict[str, Any], command: list[str]) -> st
             **blocks,
             "missing": {
                 **_why_missing(measured),
-                **{
-                    path: reason
-                    for path, reason in summary["missing"].items()
-                    if path.split(".")[0] in blocks
-                },
+                **{path: reason for path, reason in summary.missing.items() if path.split(".")[0] in blocks},
             },
         }
     )
 
 
-def _text(measured: Measured, summary: dict[str, Any]) -> str:
+def _text(measured: Measured, summary: Summary) -> str:
     record = measured.record
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
     parts = [

@@ -14,7 +14,6 @@ from pathlib import Path
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judged
-from mawl.analysis.blocks import Block
 from mawl.analysis.outline import outline
 from mawl.analysis.view import StoredView
 from mawl.commands import campaign_report
@@ -30,6 +29,7 @@ from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of
 from mawl.errors import UsageError
+from mawl.model.summary.summary import Judged
 from mawl.printable import printable
 from mawl.reporters import (
     csv,
@@ -53,7 +53,7 @@ NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
 EXIT_CODES = FAILING_EXIT_CODES
 
-Renderer = Callable[[StoredView, Block], str]
+Renderer = Callable[[StoredView, Judged], str]
 
 FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
@@ -204,7 +204,7 @@ def _probed(stored: Run, bounds: Bounds) -> str:
     return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
 
 
-def screen_of(view: StoredView, summary: Block, style: Style = PLAIN) -> str:
+def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
     stored = view.run
     runs = settings().runs(None)

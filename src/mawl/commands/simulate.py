@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
+from mawl.model.summary.summary import Judged
 from mawl.plan.scale import parse_scale
 from mawl.reporters import published_forecasts, simulation
 from mawl.simulation.answer import answer
@@ -155,9 +156,7 @@ def _numbers(text: str | None) -> list[int]:
         ) from None
 
 
-def _stored(
-    simulated: tuple[Scenario, Outcome], base: Base, output: str | None, bounds: Bounds
-) -> Mapping[str, Any]:
+def _stored(simulated: tuple[Scenario, Outcome], base: Base, output: str | None, bounds: Bounds) -> Judged:
     """The judged summary of the simulated run, whose folder is kept where ``output`` names one."""
     with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
         folder = Path(output) if output else Path(temporary) / "run"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import msgspec
+
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.advice.tuning.check import Reading
@@ -15,6 +17,7 @@ from mawl.errors import UsageError
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
+from mawl.model.summary.judgement import Losses
 from mawl.spec.options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
@@ -58,13 +61,20 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
             why="it was made before runs recorded them (format 1.2), or imported from files without settings",
             cure="use --live for this machine, or run again",
         )
-    limit = judged(StoredView(stored), bounds)["limit"]
+    limit = judged(StoredView(stored), bounds).limit
     roles = volumes_of_roles(facts.volumes, limit)
     inventories = {node: with_roles(one, roles.get(node, {})) for node, one in inventories.items()}
     return Reading(
         run_id=facts.run_id,
         platform="linux" if facts.inventories else "aix",
         inventories=inventories,
-        verdict=limit["verdict"] if limit else None,
-        losses=limit["losses"] if limit and None not in limit["losses"].values() else None,
+        verdict=limit.verdict if limit else None,
+        losses=_known(limit.losses) if limit else None,
     )
+
+
+def _known(losses: Losses) -> dict[str, float] | None:
+    """What waiting for each resource cost; None where one of them is not known."""
+    every: dict[str, float | None] = msgspec.structs.asdict(losses)
+    known = {name: share for name, share in every.items() if share is not None}
+    return known if len(known) == len(every) else None

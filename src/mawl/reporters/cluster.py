@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mawl.model.summary.cluster import Cluster, StorageServer
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio, format_seconds
@@ -23,17 +25,19 @@ COLUMNS: tuple[tuple[str, str, Form], ...] = (
 )
 
 
-def cluster(summary: Block) -> list[str]:
+def cluster(summary: Summary) -> list[str]:
     """The table and what it comes to; nothing for a run on one node."""
-    block = summary["cluster"]
+    block = summary.cluster
     if block is None:
         return []
     rows = [
-        [name, node["outcome"], *(figure(node[field], form) for _, field, form in COLUMNS)]
-        for name, node in block["nodes"].items()
+        [name, node.outcome, *(figure(getattr(node, field), form) for _, field, form in COLUMNS)]
+        for name, node in block.nodes.items()
     ]
-    means = block["mean"]
-    mean = [figure(means[field], form) if field in means else "" for _, field, form in COLUMNS]
+    means = block.mean
+    mean = [
+        figure(getattr(means, field), form) if hasattr(means, field) else "" for _, field, form in COLUMNS
+    ]
     table = [["node", "ended", *(label for label, _, _ in COLUMNS)], *rows, ["mean", "", *mean]]
     return [*aligned(table), *notes(summary), *storage(block)]
 
@@ -51,41 +55,43 @@ STORAGE: tuple[tuple[str, tuple[str, ...], Form], ...] = (
 """A storage server's columns: label, place in its block, form."""
 
 
-def at(block: Block, place: Sequence[str]) -> Any:
+def at(block: StorageServer, place: Sequence[str]) -> Any:
     """A figure by its place in a block."""
     for name in place:
-        block = block[name]
+        block = getattr(block, name)
     return block
 
 
-def storage(block: Block) -> list[str]:
+def storage(block: Cluster) -> list[str]:
     """A row for each storage server that was watched."""
-    if not block["storage"]:
+    if not block.storage:
         return []
     rows = [
-        [name, server["outcome"], *(figure(at(server, place), form) for _, place, form in STORAGE)]
-        for name, server in block["storage"].items()
+        [name, server.outcome, *(figure(at(server, place), form) for _, place, form in STORAGE)]
+        for name, server in block.storage.items()
     ]
     return aligned([["storage", "watched", *(label for label, _, _ in STORAGE)], *rows])
 
 
-def notes(summary: Block) -> list[str]:
+def notes(summary: Summary) -> list[str]:
     """What the rows come to, in sentences."""
-    block = summary["cluster"]
+    block = summary.cluster
+    if block is None:
+        return []
     clocks = [
-        (abs(node["clock_offset_seconds"]), node["clock_error_seconds"])
-        for node in block["nodes"].values()
-        if node["clock_offset_seconds"] is not None
+        (abs(node.clock_offset_seconds), node.clock_error_seconds or 0.0)
+        for node in block.nodes.values()
+        if node.clock_offset_seconds is not None
     ]
     found = [
-        f"first node done after {figure(block['first_done_seconds'], format_seconds)}, last after "
-        f"{figure(block['last_done_seconds'], format_seconds)}: imbalance "
-        f"{figure(block['imbalance_ratio'], format_ratio)}; gates within "
-        f"{figure(block['gate_skew_seconds'], format_latency)}"
+        f"first node done after {figure(block.first_done_seconds, format_seconds)}, last after "
+        f"{figure(block.last_done_seconds, format_seconds)}: imbalance "
+        f"{figure(block.imbalance_ratio, format_ratio)}; gates within "
+        f"{figure(block.gate_skew_seconds, format_latency)}"
     ]
-    moved = [block[f"network_{way}_bytes_per_second"] for way in ("received", "sent")]
+    moved = [getattr(block, f"network_{way}_bytes_per_second") for way in ("received", "sent")]
     if None not in moved:
-        link = block["link_bytes_per_second"]
+        link = block.link_bytes_per_second
         found.append(
             "the nodes' networks received {} and sent {} together".format(
                 *(figure(rate, format_rate) for rate in moved)

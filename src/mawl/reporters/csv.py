@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import msgspec
 import pyarrow as pa
 
 from mawl.formats.lines import one_line
 from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.series_metrics import SERIES_METRICS, defined
+from mawl.model.summary.summary import Summary
 from mawl.store import Run
 
 FORMULA = ("=", "+", "-", "@")
@@ -39,7 +41,7 @@ class Table(NamedTuple):
     rows: Iterable[Row]
 
 
-def render(run: Run, summary: Block, table: str) -> str:
+def render(run: Run, summary: Summary, table: str) -> str:
     """One table (a key of :data:`TABLES`) with its heading; lines end in a line feed.
 
     Raises :class:`~mawl.errors.UnreadableRunError` where a table of the run is damaged.
@@ -73,10 +75,10 @@ def cell(value: object) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def _stored(name: str) -> Callable[[Run, Block], Table]:
+def _stored(name: str) -> Callable[[Run, Summary], Table]:
     """A table of the run folder without its maps (histograms, bytes by volume)."""
 
-    def table(run: Run, _: Block) -> Table:
+    def table(run: Run, _: Summary) -> Table:
         held: pa.Table = getattr(run, name)
         plain = [field.name for field in held.schema if not pa.types.is_nested(field.type)]
         return Table(["run_id", *plain], _rows(held.select(plain), run.facts.run_id))
@@ -90,7 +92,7 @@ def _rows(held: pa.Table, run_id: str) -> Iterator[Row]:
             yield {"run_id": run_id, **row}
 
 
-def _samples(run: Run, summary: Block) -> Table:
+def _samples(run: Run, summary: Summary) -> Table:
     """Samples with the unit of each series beside its name."""
     held = _stored("samples")(run, summary)
     units = {name: series_unit(name) for name in run.samples["series"].unique().to_pylist()}
@@ -98,26 +100,27 @@ def _samples(run: Run, summary: Block) -> Table:
     return Table([*held.columns[:-1], "unit", held.columns[-1]], rows)
 
 
-def _summary(run: Run, summary: Block) -> Table:
+def _summary(run: Run, summary: Summary) -> Table:
     """A row per figure of the summary, with its unit, and the reason where it is null."""
+    held = {name: part for name, part in msgspec.to_builtins(summary).items() if name not in APART}
     rows = (
         {
             "run_id": run.facts.run_id,
             "figure": path,
             "unit": unit_of(path),
             "value": value,
-            "missing": _reason(summary["missing"], path) if value is None else None,
+            "missing": _reason(summary.missing, path) if value is None else None,
         }
-        for path, value in _figures({name: part for name, part in summary.items() if name not in APART})
+        for path, value in _figures(held)
     )
     return Table(["run_id", "figure", "unit", "value", "missing"], rows)
 
 
-def _members(block: str, label: str) -> Callable[[Run, Block], Table]:
+def _members(block: str, label: str) -> Callable[[Run, Summary], Table]:
     """A row per member of a block such as ``programs``, its figures flat."""
 
-    def table(run: Run, summary: Block) -> Table:
-        held: Any = summary
+    def table(run: Run, summary: Summary) -> Table:
+        held: Any = msgspec.to_builtins(summary)
         for part in block.split("."):
             held = (held or {}).get(part)
         members = held.items() if isinstance(held, dict) else enumerate(held or [], start=1)
@@ -134,7 +137,7 @@ def _members(block: str, label: str) -> Callable[[Run, Block], Table]:
     return table
 
 
-TABLES: dict[str, Callable[[Run, Block], Table]] = {
+TABLES: dict[str, Callable[[Run, Summary], Table]] = {
     "summary": _summary,
     "jobs": _stored("jobs"),
     "steps": _stored("steps"),

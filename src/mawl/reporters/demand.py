@@ -6,6 +6,7 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figures
 from mawl.spec.options import ROLES
@@ -25,55 +26,65 @@ HEAD = ("role, at its devices", *(label for label, _, _ in COLUMNS))
 DIRECTIONS = ("read", "write")
 
 
-def shown(summary: Block) -> list[tuple[str, str]]:
+def shown(summary: Summary) -> list[tuple[str, str]]:
     """The roles and directions to show: all; of an import those of which its files tell something."""
-    storage = summary["storage"]
+    storage = summary.storage
     if storage is None:
         return []
-    every = summary["kind"] != "imported"
+    every = summary.kind != "imported"
     return [
         (role, direction)
         for role in ROLES
         for direction in DIRECTIONS
-        if every or any(storage["by_role"][role][direction][name] is not None for _, name, _ in COLUMNS)
+        if every
+        or any(getattr(getattr(storage.by_role[role], direction), name) is not None for _, name, _ in COLUMNS)
     ]
 
 
-def rows(summary: Block) -> list[tuple[str, ...]]:
+def rows(summary: Summary) -> list[tuple[str, ...]]:
     """A row per role and direction."""
-    by_role = (summary["storage"] or {"by_role": {}})["by_role"]
+    storage = summary.storage
+    if storage is None:
+        return []
     return [
         (
             f"{role}, {direction}",
-            *figures(*((by_role[role][direction][name], form) for _, name, form in COLUMNS)),
+            *figures(
+                *(
+                    (getattr(getattr(storage.by_role[role], direction), name), form)
+                    for _, name, form in COLUMNS
+                )
+            ),
         )
         for role, direction in shown(summary)
     ]
 
 
-def notes(summary: Block) -> list[str]:
+def notes(summary: Summary) -> list[str]:
     """Which test each capability is of, who shares a demand, and why a capability is missing."""
-    storage, missing = summary["storage"], summary["missing"]
+    storage, missing = summary.storage, summary.missing
     found: dict[str, list[str]] = {}
+    if storage is None:
+        return []
     for role in ROLES:
-        block = storage["by_role"][role]
-        if block["shared_with"]:
-            found.setdefault(f"its figures are also of {' and '.join(block['shared_with'])}", []).append(role)
+        block = storage.by_role[role]
+        if block.shared_with:
+            found.setdefault(f"its figures are also of {' and '.join(block.shared_with)}", []).append(role)
         for direction in DIRECTIONS:
-            test = block[direction]["test"]
+            test = getattr(block, direction).test
             why = missing.get(f"storage.by_role.{role}.{direction}.test", "")
             found.setdefault(f"can do: {test}" if test else why, []).append(f"{role} {direction}")
     return [f"{', '.join(names)}: {one_line(sentence)}" for sentence, names in found.items() if sentence]
 
 
-def demand(summary: Block) -> list[str]:
+def demand(summary: Summary) -> list[str]:
     """The lines of the long report; nothing without a probe."""
-    storage = summary["storage"]
+    storage = summary.storage
     found = rows(summary)
-    if not found:
+    if not found or storage is None:
         return []
     lines = aligned([HEAD, *found])
-    lines[0] += f"  (probe of {storage['probed_at'][:10]})"
+    lines[0] += f"  (probe of {storage.probed_at[:10]})"
     return [
         *lines,
         *(line for note in notes(summary) for line in wrap(note, LINE_WIDTH, subsequent_indent="  ")),

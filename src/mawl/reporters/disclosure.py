@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from mawl.advice.validity.status import RULES
 from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
+from mawl.model.summary.judgement import Finding, Validity
+from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
@@ -29,12 +33,12 @@ STATUS = {
 }
 
 
-def render(view: RunView, summary: Block) -> str:
+def render(view: RunView, summary: Judged) -> str:
     """The page; what is not known is ``-``, and text of the run is escaped."""
-    validity = summary["validity"]
+    validity = summary.validity
     parts = [
-        [f"# Disclosure of run {escaped(summary['run_id'])}"],
-        [f"**{STATUS[validity['status']]}** Written by mawl {escaped(summary['mawl_version'])}."],
+        [f"# Disclosure of run {escaped(summary.run_id)}"],
+        [f"**{STATUS[validity.status]}** Written by mawl {escaped(summary.mawl_version)}."],
         ["## System", "", *_rows(_system(view.facts, summary))],
         ["## Workload and settings", "", *_rows(_settings(view.facts, summary))],
         ["## Result", "", *_rows(_result(summary))],
@@ -43,12 +47,12 @@ def render(view: RunView, summary: Block) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _system(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
-    for node in summary["nodes"]:
+def _system(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
+    for node in summary.nodes:
         yield "node", node_text(node)
-        basis = f"{node['sockets'] or ABSENT} sockets, {node['physical_cores'] or ABSENT} physical cores"
-        yield "processors", f"{basis}, {node['logical_cpus'] or ABSENT} logical, SMT {node['smt'] or ABSENT}"
-        yield "virtual machine", node["virtual"] or "not seen"
+        basis = f"{node.sockets or ABSENT} sockets, {node.physical_cores or ABSENT} physical cores"
+        yield "processors", f"{basis}, {node.logical_cpus or ABSENT} logical, SMT {node.smt or ABSENT}"
+        yield "virtual machine", node.virtual or "not seen"
     for volume in facts.volumes:
         where = f"{volume.file_system or ABSENT} on {volume.source or ABSENT}"
         disks = f", disks {' '.join(volume.disks)}" if volume.disks else f" ({volume.reason})"
@@ -59,27 +63,27 @@ def _system(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
     yield "kernel settings", ", ".join(held) or ABSENT
 
 
-def _settings(facts: RunFacts, summary: Block) -> Iterator[tuple[str, object]]:
-    workload = summary["workload"]
+def _settings(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
+    workload = summary.workload
     # The place of the command itself says nothing to a reader elsewhere.
     yield "command", " ".join([Path(word).name for word in facts.command[:1]] + facts.command[1:]) or ABSENT
     yield "workload", workload_text(summary)
-    yield "seed", figure(workload["seed"], format_plain)
-    for name, value in (workload["options"] or {}).items():
+    yield "seed", figure(workload.seed, format_plain)
+    for name, value in ({} if workload.options is None else msgspec.structs.asdict(workload.options)).items():
         size = name.endswith("_bytes")
         yield name.removesuffix("_bytes"), format_memory(value) if size else str(value).lower()
     yield "start of jobs", facts.start_mode or ABSENT
-    yield "jobs at once", concurrency_text(summary["jobs"])
-    inputs = summary["inputs"] or {"resident_ratio": None, "mode": None}
-    asked = inputs["mode"] or "as they were"
-    share = figure(inputs["resident_ratio"], format_percent)
+    yield "jobs at once", concurrency_text(summary.jobs)
+    inputs = summary.inputs
+    asked = (inputs.mode if inputs else None) or "as they were"
+    share = figure(inputs.resident_ratio if inputs else None, format_percent)
     yield "inputs in the page cache before the start", f"{share} of them; asked to be: {asked}"
     yield "runs of this workload for this answer", str(facts.repeats)
 
 
-def _result(summary: Block) -> Iterator[tuple[str, object]]:
-    time, io = summary["time"], summary["io"]
-    yield "started", summary["started_at"]
+def _result(summary: Judged) -> Iterator[tuple[str, object]]:
+    time, io = summary.time, summary.io
+    yield "started", summary.started_at
     yield "outcome", outcome_text(summary)
     yield from headlines(summary)
     yield (
@@ -90,20 +94,20 @@ def _result(summary: Block) -> Iterator[tuple[str, object]]:
         yield label, sum_text(summary, field, format_seconds)
     yield "CPU/real of the sums", ratio_text(summary)
     given: tuple[tuple[str, object, Form], ...] = (
-        ("elapsed", time["elapsed_seconds"], format_seconds),
-        ("active phase", time["active_seconds"], format_seconds),
-        ("device, read (all programs)", io["device"]["read_bytes"], format_bytes),
-        ("device, written (all programs)", io["device"]["written_bytes"], format_bytes),
-        ("own, read at devices", io["own"]["read_bytes"], format_bytes),
-        ("own, written at devices", io["own"]["written_bytes"], format_bytes),
-        ("dirtied in memory", io["dirtied"]["written_bytes"], format_bytes),
-        ("dirtied, still in memory at the end", io["dirtied"]["still_dirty_bytes"], format_memory),
-        ("device, peak", io["device"]["peak"]["total_bytes_per_second"], format_rate),
-        ("device, sustained", io["device"]["sustained"]["total_bytes_per_second"], format_rate),
-        ("device, sustained per core", io["device"]["sustained_bytes_per_second_per_core"], format_rate),
-        ("window", io["device"]["window_seconds"], format_seconds),
-        ("reach, reads", io["reach"]["read_ratio"], format_percent),
-        ("reach, writes", io["reach"]["write_ratio"], format_percent),
+        ("elapsed", time.elapsed_seconds, format_seconds),
+        ("active phase", time.active_seconds, format_seconds),
+        ("device, read (all programs)", io.device.read_bytes, format_bytes),
+        ("device, written (all programs)", io.device.written_bytes, format_bytes),
+        ("own, read at devices", io.own.read_bytes, format_bytes),
+        ("own, written at devices", io.own.written_bytes, format_bytes),
+        ("dirtied in memory", io.dirtied.written_bytes, format_bytes),
+        ("dirtied, still in memory at the end", io.dirtied.still_dirty_bytes, format_memory),
+        ("device, peak", io.device.peak.total_bytes_per_second, format_rate),
+        ("device, sustained", io.device.sustained.total_bytes_per_second, format_rate),
+        ("device, sustained per core", io.device.sustained_bytes_per_second_per_core, format_rate),
+        ("window", io.device.window_seconds, format_seconds),
+        ("reach, reads", io.reach.read_ratio, format_percent),
+        ("reach, writes", io.reach.write_ratio, format_percent),
     )
     for name, value, form in given:
         yield name, figure(value, form)
@@ -113,17 +117,17 @@ def _rows(rows: Iterator[tuple[str, object]]) -> list[str]:
     return table(("fact", "value"), [(escaped(name), escaped(text)) for name, text in rows], words=True)
 
 
-def _rules(validity: Block) -> list[str]:
+def _rules(validity: Validity) -> list[str]:
     """Every rule: met, remarked on, not known, or not met with what it found."""
-    unknown = {one["rule"]: one["reason"] for one in validity["unmeasured"]}
-    found: dict[str, list[Block]] = {}
-    for finding in validity["findings"]:
-        found.setdefault(finding["rule"], []).append(finding)
+    unknown = {one.rule: one.reason for one in validity.unmeasured}
+    found: dict[str, list[Finding]] = {}
+    for finding in validity.findings:
+        found.setdefault(finding.rule, []).append(finding)
     rows = []
     for rule in RULES:
         own = found.get(rule, [])
-        broken = any(finding["severity"] != "remark" for finding in own)
-        sentences = "; ".join(escaped(finding["sentence"]) for finding in own)
+        broken = any(finding.severity != "remark" for finding in own)
+        sentences = "; ".join(escaped(finding.sentence) for finding in own)
         met = "**no**" if broken else "yes, with a remark" if own else "yes"
         if rule in unknown and not broken:
             met, sentences = f"not known: {escaped(unknown[rule])}", ""

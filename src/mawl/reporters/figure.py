@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+
+from mawl.model.summary.time import Time
 
 ABSENT = "-"
 
@@ -33,9 +34,9 @@ def format_plain(value: float) -> str:
     return text
 
 
-def cpu_parts(time: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def cpu_parts(time: Time) -> tuple[tuple[str, str], ...]:
     """Label and field of the CPU sums: user and system, or both in one where more jobs have that."""
-    jobs = time["known"]["jobs"]
-    if jobs["user_cpu"] < jobs["cpu"]:
+    jobs = time.known.jobs
+    if jobs.user_cpu < jobs.cpu:
         return (("CPU", "cpu_seconds"),)
     return (("user CPU", "user_cpu_seconds"), ("system CPU", "system_cpu_seconds"))

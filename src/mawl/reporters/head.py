@@ -5,7 +5,12 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
 from mawl.formats.lines import one_line
+from mawl.model.run import NodeFacts, WorkloadFacts
+from mawl.model.summary.jobs import Jobs
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure, format_count, format_plain
 from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
@@ -25,88 +30,88 @@ def labelled(name: str, text: str) -> list[str]:
 NO_PAGE_CACHE = "without page cache (--cache none)"
 
 
-def without_page_cache(summary: Block) -> bool:
+def without_page_cache(summary: Summary) -> bool:
     """Whether the run kept the files of the roles out of the page cache."""
-    inputs = summary["inputs"]
-    return inputs is not None and inputs["mode"] == "none"
+    inputs = summary.inputs
+    return inputs is not None and inputs.mode == "none"
 
 
-def workload_text(summary: Block) -> str:
+def workload_text(summary: Summary) -> str:
     """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
-    workload = summary["workload"]
-    sizes = f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}"
-    scale = "" if workload["scale"] is None else f" at scale {_scale(workload)}"
+    workload = summary.workload
+    sizes = f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}"
+    scale = "" if workload.scale is None else f" at scale {_scale(workload)}"
     uncached = f", {NO_PAGE_CACHE}" if without_page_cache(summary) else ""
-    return f"{workload['name']}{scale}: {sizes}{uncached}"
+    return f"{workload.name}{scale}: {sizes}{uncached}"
 
 
-def _scale(workload: Block) -> str:
+def _scale(workload: WorkloadFacts) -> str:
     """The scale's name with its factor of full, or the factor alone where it has no name."""
-    factor, name = figure(workload["scale"], format_plain), workload["scale_name"]
+    factor, name = figure(workload.scale, format_plain), workload.scale_name
     if name is None or name[:1].isdigit() or name[:1] == ".":
         return factor
     return f"{name} ({factor} of full)"
 
 
-def node_text(node: Block) -> str:
+def node_text(node: NodeFacts) -> str:
     """A node with processor, cores, memory and kernel, and what the jobs were held to.
 
     What a file that was imported does not tell is named behind what it tells.
     """
-    cores = node["cores"] and counted_noun(node["cores"], node["core_basis"] or "core")
-    memory = None if node["memory_bytes"] is None else format_memory(node["memory_bytes"])
-    parts = [node["cpu_model"], cores, memory, node["kernel"]]
+    cores = node.cores and counted_noun(node.cores, node.core_basis or "core")
+    memory = None if node.memory_bytes is None else format_memory(node.memory_bytes)
+    parts = [node.cpu_model, cores, memory, node.kernel]
     unknown = [what for what, known in (("cores", cores), ("memory", memory)) if not known]
     parts += [f"{' and '.join(unknown)} not known"] if unknown else []
-    if node["cpus_used"] is not None:
-        parts.append(f"used: {counted_noun(len(node['cpus_used']), 'CPU')}")
-    if node["memory_limit_bytes"] is not None:
-        parts.append(f"limited to {format_memory(node['memory_limit_bytes'])}")
+    if node.cpus_used is not None:
+        parts.append(f"used: {counted_noun(len(node.cpus_used), 'CPU')}")
+    if node.memory_limit_bytes is not None:
+        parts.append(f"limited to {format_memory(node.memory_limit_bytes)}")
     return f"{node_name(node)}: {', '.join(part for part in parts if part)}"
 
 
-def node_name(node: Block) -> str:
+def node_name(node: NodeFacts) -> str:
     """The name of a node; words where no file names it."""
-    return "host not named" if node["name"] == UNKNOWN_NODE else str(node["name"])
+    return "host not named" if node.name == UNKNOWN_NODE else str(node.name)
 
 
-def outcome_text(summary: Block) -> str:
+def outcome_text(summary: Summary) -> str:
     """The outcome with its reason."""
-    reason = summary["outcome_reason"]
-    return str(summary["outcome"]) + (f": {reason}" if reason else "")
+    reason = summary.outcome_reason
+    return str(summary.outcome) + (f": {reason}" if reason else "")
 
 
-def jobs_text(summary: Block) -> str:
+def jobs_text(summary: Summary) -> str:
     """How many jobs there are and how they ended."""
-    jobs = summary["jobs"]
+    jobs = summary.jobs
     ends = [
-        f"{jobs[name]} {name.replace('_', ' ')}"
+        f"{getattr(jobs, name)} {name.replace('_', ' ')}"
         for name in ("finished", "failed", "stopped", "lost", "not_started")
-        if jobs[name] or name == "finished"
+        if getattr(jobs, name) or name == "finished"
     ]
-    total = f"{jobs['total']}"
-    if summary["outcome"] == "running":
-        total += f" of {summary['workload']['jobs']} ended so far"
+    total = f"{jobs.total}"
+    if summary.outcome == "running":
+        total += f" of {summary.workload.jobs} ended so far"
     return f"{total}: {', '.join(ends)}"
 
 
-def recorded_text(summary: Block) -> str:
+def recorded_text(summary: Summary) -> str:
     """What a run that did not go through, or still goes on, has left so far."""
     held = ", ".join(
         f"{figure(count, format_count)} {name.removesuffix('s') if count == 1 else name}"
-        for name, count in summary["recorded"].items()
+        for name, count in msgspec.structs.asdict(summary.recorded).items()
     )
-    if summary["outcome"] == "running":
+    if summary.outcome == "running":
         return f"{held} so far; the run is in progress, and sums below cover what has ended"
     return f"{held} in the run folder"
 
 
-def concurrency_text(jobs: Block) -> str:
+def concurrency_text(jobs: Jobs) -> str:
     """How many jobs ran at once, beside the plan."""
-    planned = jobs["planned_peak_concurrent"]
+    planned = jobs.planned_peak_concurrent
     return (
-        f"peak {figure(jobs['peak_concurrent'], format_count)}"
+        f"peak {figure(jobs.peak_concurrent, format_count)}"
         f"{'' if planned is None else f' of {planned} planned'}, "
-        f"mean {figure(jobs['mean_concurrent'], format_ratio)}, "
-        f"{figure(jobs['seconds_near_peak'], format_seconds)} near the peak (at least 90 % of it)"
+        f"mean {figure(jobs.mean_concurrent, format_ratio)}, "
+        f"{figure(jobs.seconds_near_peak, format_seconds)} near the peak (at least 90 % of it)"
     )

@@ -8,21 +8,20 @@ a script would take 0 for a measurement.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mawl.analysis.throughput import cores_of
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
+from mawl.model.summary.summary import Summary
 
 MEGABYTE_BYTES = 2**20
 TITLES = {"read": "read throughput rate:   ", "write": "write throughput rate:  "}
 
 
-def render(view: RunView, summary: dict[str, Any]) -> str:
+def render(view: RunView, summary: Summary) -> str:
     """A block in the layout of the results of those scripts."""
-    device = summary["io"]["device"]["sustained"]
+    device = summary.io.device.sustained
     cores, reason = cores_of(view.facts)
-    rates = {direction: device[f"{direction}_bytes_per_second"] for direction in TITLES}
+    rates = {direction: getattr(device, f"{direction}_bytes_per_second") for direction in TITLES}
     basis = next((node.core_basis for node in view.facts.nodes), None) or "core"
     statistics = [
         f"  {TITLES[direction]}{rate / cores / MEGABYTE_BYTES:.2f} megabytes/second per {basis}"
@@ -30,19 +29,16 @@ def render(view: RunView, summary: dict[str, Any]) -> str:
         if rate is not None and cores
     ]
     if not statistics:
-        why = summary["missing"]["io.device.sustained.read_bytes_per_second"] if cores else reason
+        why = summary.missing["io.device.sustained.read_bytes_per_second"] if cores else reason
         statistics = [f"  not known: {one_line(why)}"]
     return "\n".join(
         [
             "RESULTS",
             "-------",
-            f"INVOCATION:  mawl report {one_line(summary['run_id'])} --format throughput",
+            f"INVOCATION:  mawl report {one_line(summary.run_id)} --format throughput",
             "",
             "TARGET DETAILS",
-            *(
-                f"  {volume['role']}:         {one_line(volume['directory'])}"
-                for volume in summary["volumes"]
-            ),
+            *(f"  {volume.role}:         {one_line(volume.directory)}" for volume in summary.volumes),
             "",
             "STATISTICS",
             *statistics,

@@ -11,9 +11,9 @@ from mawl.formats.lines import encodable
 from mawl.printable import printable_json
 
 
-def render(summary: dict[str, Any]) -> str:
-    """The summary of :func:`mawl.advice.judge.judged` as indented JSON."""
-    content = msgspec.json.encode(_encodable(summary), order="sorted")
+def render(what: object) -> str:
+    """A summary, or any record or mapping, as indented JSON."""
+    content = msgspec.json.encode(_encodable(msgspec.to_builtins(what)), order="sorted")
     return printable_json(msgspec.json.format(content, indent=2))
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
 from mawl.formats.lines import one_line
+from mawl.model.summary.judgement import Capacity, Limit, Validity
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
 from mawl.units import counted_noun, format_percent
@@ -15,26 +19,26 @@ MOST_FINDINGS = 6
 Block = dict[str, Any]
 
 
-def headlines(summary: Block) -> list[tuple[str, str]]:
+def headlines(summary: Summary) -> list[tuple[str, str]]:
     """The answers, the limit and the status for the head of the report; none for a summary without them."""
-    if summary["validity"] is None:
+    if summary.validity is None or summary.capacity is None:
         return []
     return [
-        *answers(summary["capacity"]),
+        *answers(summary.capacity),
         ("limit", _limit(summary)),
-        ("validity", _validity(summary["validity"])),
+        ("validity", _validity(summary.validity)),
     ]
 
 
-def grounds(summary: Block) -> list[str]:
+def grounds(summary: Summary) -> list[str]:
     """The evidence of the verdict, and the findings with their cures."""
-    if summary["validity"] is None:
+    if summary.validity is None:
         return []
-    evidence = summary["limit"]["evidence"] if summary["limit"] else []
-    lines = [f"{'why' if line['kind'] == 'evidence' else 'agrees'}: {line['sentence']}" for line in evidence]
-    findings = summary["validity"]["findings"]
+    evidence = summary.limit.evidence if summary.limit else []
+    lines = [f"{'why' if line.kind == 'evidence' else 'agrees'}: {line.sentence}" for line in evidence]
+    findings = summary.validity.findings
     lines += [
-        f"{finding['rule']} ({finding['severity']}): {finding['sentence']}; {finding['cure']}"
+        f"{finding.rule} ({finding.severity}): {finding.sentence}; {finding.cure}"
         for finding in findings[:MOST_FINDINGS]
     ]
     more = len(findings) - MOST_FINDINGS
@@ -47,59 +51,60 @@ ROOM = ("cpu", "storage", "memory", "network")
 """The resources of which headroom is known."""
 
 
-def idle_mark(limit: Block, name: str) -> str:
+def idle_mark(limit: Limit, name: str) -> str:
     """A mark beside the headroom of storage that is no more than the idle time of its devices."""
-    source = limit["headroom"].get(f"{name}_source")
+    source = getattr(limit.headroom, f"{name}_source", None)
     return " (idle time, not probed)" if name == "storage" and source and "no request" in source else ""
 
 
-def place_of(limit: Block) -> str:
+def place_of(limit: Limit) -> str:
     """The verdict with its place: ``storage (work on sda)``."""
-    places = [part for part in (limit["role"], limit["device"] and f"on {limit['device']}") if part]
-    return str(limit["verdict"]) + (f" ({' '.join(places)})" if places else "")
+    places = [part for part in (limit.role, limit.device and f"on {limit.device}") if part]
+    return str(limit.verdict) + (f" ({' '.join(places)})" if places else "")
 
 
-def answers(capacity: Block) -> list[tuple[str, str]]:
+def answers(capacity: Capacity) -> list[tuple[str, str]]:
     """The answer with the jobs and the slowdown, compute and storage by themselves, and what to do next."""
     parts = ("compute", "storage", "guideline")
-    rest = [sentence for sentence in capacity["reasons"] if not sentence.startswith(parts)]
+    rest = [sentence for sentence in capacity.reasons if not sentence.startswith(parts)]
     lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
     for name in parts:
-        for sentence in (one for one in capacity["reasons"] if one.startswith(name)):
+        for sentence in (one for one in capacity.reasons if one.startswith(name)):
             both = sentence.startswith(f"{name} and ")
             own = sentence.removeprefix(name).removeprefix(":").lstrip()
             lines.append(("parts", sentence) if both else (name, own))
-    if capacity["next_step"]:
-        lines.append(("next", capacity["next_step"]))
+    if capacity.next_step:
+        lines.append(("next", capacity.next_step))
     return lines
 
 
-def word_of(capacity: Block) -> str:
+def word_of(capacity: Capacity) -> str:
     """``carried``, ``not carried`` or ``not known``, with a mark where the answer is preliminary."""
-    return str(capacity["answer"]) + (" (preliminary)" if capacity["preliminary"] else "")
+    return str(capacity.answer) + (" (preliminary)" if capacity.preliminary else "")
 
 
-def _limit(summary: Block) -> str:
-    limit = summary["limit"]
+def _limit(summary: Summary) -> str:
+    limit = summary.limit
     if limit is None:
-        return f"not known: {summary['missing']['limit']}"
+        return f"not known: {summary.missing['limit']}"
     known = sorted(
-        ((name, share) for name, share in limit["shares"].items() if share > 0), key=lambda item: -item[1]
+        ((name, share) for name, share in msgspec.structs.asdict(limit.shares).items() if share > 0),
+        key=lambda item: -item[1],
     )
     shares = ", ".join(f"{name} {format_percent(share)}" for name, share in known)
-    if [name for name, _ in known] == [limit["verdict"]]:
+    if [name for name, _ in known] == [limit.verdict]:
         shares = format_percent(known[0][1])
     room = ", ".join(
-        f"{name} {figure(limit['headroom'][f'{name}_ratio'], format_percent)}{idle_mark(limit, name)}"
+        f"{name} {figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
-    second = f"; next: {limit['second']}" if limit["second"] else ""
+    second = f"; next: {limit.second}" if limit.second else ""
     return f"{place_of(limit)}: {shares} of the time{second}; headroom: {room}"
 
 
-def _validity(validity: Block) -> str:
-    findings = [finding for finding in validity["findings"] if finding["severity"] != "remark"]
-    rules = ", ".join(dict.fromkeys(finding["rule"] for finding in findings))
-    unknown = ", ".join(one["rule"] for one in validity["unmeasured"] if one["severity"] != "remark")
+def _validity(validity: Validity) -> str:
+    findings = [finding for finding in validity.findings if finding.severity != "remark"]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
+    unknown = ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark")
     said = [part for part in (rules, f"not known: {unknown}" if unknown else "") if part]
-    return str(validity["status"]) + (f": {'; '.join(said)}" if said else "")
+    return str(validity.status) + (f": {'; '.join(said)}" if said else "")

@@ -21,6 +21,7 @@ from mawl.formats.lines import one_line
 from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.signature import SIGNATURE
+from mawl.model.summary.summary import Summary
 from mawl.units import parse_instant
 
 PREFIX = "mawl_"
@@ -64,19 +65,19 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str = ""
 
 
-def render(*summaries: Block) -> str:
+def render(*summaries: Summary) -> str:
     """The summaries of :func:`mawl.advice.judge.judged` as one exposition, each run told apart by its labels.
 
     A second summary with the labels of the first is left out: a scrape may not hold a sample twice.
     """
-    summaries = tuple({**summary, "window": newest_window(summary)} for summary in summaries)
-    lines = list(_info(summaries))
+    plain = tuple(_plain(summary) for summary in summaries)
+    lines = list(_info(plain))
     written: set[str] = set()
     seen: set[str] = set()
     for family in families():
         samples = [
             line
-            for summary in summaries
+            for summary in plain
             for line in _lines(family, summary)
             if not _known(seen, line.rpartition(" ")[0])
         ]
@@ -104,6 +105,12 @@ def families() -> tuple[Family, ...]:
             continue
         found.setdefault(family.name, []).append(family)
     return tuple(family for members in found.values() for family in _told(members))
+
+
+def _plain(summary: Summary) -> Block:
+    """The figures by their paths, the newest window among them."""
+    held: Block = msgspec.to_builtins(summary)
+    return {**held, "window": newest_window(held)}
 
 
 def newest_window(summary: Block) -> Block | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.units import format_percent, format_rate, format_seconds
 
@@ -25,23 +26,23 @@ COLUMNS: tuple[tuple[str, str, Form], ...] = (
 written is of devices."""
 
 
-def periods_text(summary: Block) -> str | None:
+def periods_text(summary: Summary) -> str | None:
     """Why there is no elapsed time, in one sentence; None for one run."""
-    if not summary["time"]["periods"]:
+    if not summary.time.periods:
         return None
-    return str(summary["missing"]["time.elapsed_seconds"])
+    return str(summary.missing["time.elapsed_seconds"])
 
 
-def period_rows(summary: Block, most: int | None = None) -> list[Sequence[str]]:
+def period_rows(summary: Summary, most: int | None = None) -> list[Sequence[str]]:
     """A head and a row per period, the first ``most`` of them; nothing for one run."""
-    periods = summary["time"]["periods"]
+    periods = summary.time.periods
     if not periods:
         return []
     head = ("period from", *(label for label, _, _ in COLUMNS))
     rows = [
         (
-            period["started_at"][:16].replace("T", " "),
-            *(figure(period[name], form) for _, name, form in COLUMNS),
+            period.started_at[:16].replace("T", " "),
+            *(figure(getattr(period, name), form) for _, name, form in COLUMNS),
         )
         for period in periods[:most]
     ]

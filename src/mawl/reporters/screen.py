@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from mawl.analysis.outline import Outline
 from mawl.analysis.summary import DAMAGED
 from mawl.formats.lines import one_line
+from mawl.model.summary.summary import Summary
 from mawl.reporters.cluster import notes
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import cpu_parts, figure, figures, format_count
@@ -69,7 +72,7 @@ Block = dict[str, Any]
 
 
 def render(
-    summary: Block, course: Outline | None = None, style: Style = PLAIN, name: str | None = None
+    summary: Summary, course: Outline | None = None, style: Style = PLAIN, name: str | None = None
 ) -> str:
     """The summary of :func:`mawl.advice.judge.judged` on one screen; without ``course`` no sparklines.
 
@@ -80,13 +83,13 @@ def render(
         _head(summary, style),
         _periods(summary),
         course_lines(course, style),
-        throughput(summary["io"], imported=summary["kind"] == "imported"),
+        throughput(summary.io, imported=summary.kind == "imported"),
         roles(summary)[:MOST_ROLES],
     ]
-    rest = ["", *_more(name or one_line(summary["run_id"]), style)]
+    rest = ["", *_more(name or one_line(summary.run_id), style)]
     shown = _joined(parts)
     room = MOST_LINES - len(shown) - len(rest) - LEAST_NEXT_STEPS
-    shown = _joined([*parts, programs(summary["programs"], min(room - 2, MOST_PROGRAMS))])
+    shown = _joined([*parts, programs(summary.programs, min(room - 2, MOST_PROGRAMS))])
     room = MOST_LINES - len(shown) - len(rest)
     next_steps = _next_steps(summary, min(room - 1, MOST_FINDINGS))
     lines = [*shown, *(["", *next_steps] if next_steps else [])]
@@ -108,35 +111,37 @@ def _headline(name: str, text: str, style: Style) -> list[str]:
     return [label + rest, *lines[1:]]
 
 
-def _head(summary: Block, style: Style) -> list[str]:
-    jobs, time = summary["jobs"], summary["time"]
-    nodes = [node_text(node) for node in summary["nodes"][:1]]
-    if len(summary["nodes"]) > 1:
-        nodes[0] += f"; and {counted_noun(len(summary['nodes']) - 1, 'more node')}"
-    peak, mean = figures((jobs["peak_concurrent"], format_count), (jobs["mean_concurrent"], format_ratio))
+def _head(summary: Summary, style: Style) -> list[str]:
+    jobs, time = summary.jobs, summary.time
+    nodes = [node_text(node) for node in summary.nodes[:1]]
+    if len(summary.nodes) > 1:
+        nodes[0] += f"; and {counted_noun(len(summary.nodes) - 1, 'more node')}"
+    peak, mean = figures((jobs.peak_concurrent, format_count), (jobs.mean_concurrent, format_ratio))
     real, memory = (
         sum_text(summary, field, form)
         for field, form in (("real_time_seconds", format_seconds), ("memory_bytes", format_memory))
     )
     cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
-    phases = figures(*((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail")))
+    phases = figures(
+        *((getattr(time, f"{name}_seconds"), format_seconds) for name in ("elapsed", "active", "tail"))
+    )
     lines = [
-        ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
-        ("outcome", f"{outcome_text(summary)}; started {summary['started_at']}"),
-        *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
+        ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
+        ("outcome", f"{outcome_text(summary)}; started {summary.started_at}"),
+        *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
         ("workload", workload_text(summary)),
         *(("system", text) for text in nodes),
-        *([("nodes", notes(summary)[0])] if summary["cluster"] else []),
+        *([("nodes", notes(summary)[0])] if summary.cluster else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
         ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
         (
-            counted_noun(jobs["counted"], "job"),
+            counted_noun(jobs.counted, "job"),
             f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",
         ),
     ]
-    if summary["kind"] == "imported" and not jobs["total"]:  # recordings alone
+    if summary.kind == "imported" and not jobs.total:  # recordings alone
         lines[-3:] = recorded_host(summary)
-    elif summary["kind"] == "imported":
+    elif summary.kind == "imported":
         lines += recorded_host(summary)[1:]
     head = [
         line
@@ -146,34 +151,36 @@ def _head(summary: Block, style: Style) -> list[str]:
     return [*head, *_waits(summary, style)]
 
 
-def _periods(summary: Block) -> list[str]:
+def _periods(summary: Summary) -> list[str]:
     """The first periods of an import that is not one run."""
-    more = len(summary["time"]["periods"]) - MOST_PERIODS
+    more = len(summary.time.periods) - MOST_PERIODS
     lines = aligned(period_rows(summary, MOST_PERIODS))
     return lines + ([f"and {counted_noun(more, 'more period')}"] if more > 0 else [])
 
 
-def recorded_host(summary: Block) -> list[tuple[str, str]]:
+def recorded_host(summary: Summary) -> list[tuple[str, str]]:
     """How long the host was recorded, how busy its processors were, and what its devices moved."""
-    elapsed, block = summary["time"]["elapsed_seconds"], summary["host"]
+    elapsed, block = summary.time.elapsed_seconds, summary.host
     long = periods_text(summary) or (None if elapsed is None else f"{format_seconds(elapsed)} of the host")
     lines = [("recorded", long or "the files do not say how long")]
     if block is None:
         return lines
     busy, iowait, steal = figures(
-        *((block[f"cpu_{kind}_ratio"], format_percent) for kind in ("busy", "iowait", "steal"))
+        *((getattr(block, f"cpu_{kind}_ratio"), format_percent) for kind in ("busy", "iowait", "steal"))
     )
     read, written = figures(
         *(
-            (summary["io"]["device"]["run_mean"][f"{way}_bytes_per_second"], format_rate)
+            (getattr(summary.io.device.run_mean, f"{way}_bytes_per_second"), format_rate)
             for way in ("read", "write")
         )
     )
     text = f"processors {busy} busy, {iowait} iowait, {steal} steal; devices read {read}, wrote {written}"
-    observed = summary["time"]["observed"]
+    observed = summary.time.observed
     when = "on average"
     if observed is not None:
-        first, last = (observed[f"{name}_at"][:16].replace("T", " ") for name in ("started", "ended"))
+        first, last = (
+            getattr(observed, f"{name}_at")[:16].replace("T", " ") for name in ("started", "ended")
+        )
         when = f"from {first} to {last} UTC"
     return [*lines, ("host", f"{text}, {when}")]
 
@@ -184,39 +191,42 @@ def _plain(name: str, text: str, style: Style) -> list[str]:
     return [style.paint(name, "strong") + lines[0][len(name) :], *lines[1:]]
 
 
-def _waits(summary: Block, style: Style) -> list[str]:
+def _waits(summary: Summary, style: Style) -> list[str]:
     """Shares of the jobs' time, in one line; nothing where waits were not measured."""
     wait, of_jobs = known_waits(summary)
     if wait is None:
         return []
-    if wait["run_queue_seconds"] is None:
+    if wait.run_queue_seconds is None:
         return _plain("waits", bounded_waits(wait), style)
     seconds = [
-        ("on CPU", wait["on_cpu_seconds"]),
-        ("run queue", wait["run_queue_seconds"]),
-        *((f"blocked in {role}", value) for role, value in wait["blocked_seconds"].items()),
+        ("on CPU", wait.on_cpu_seconds),
+        ("run queue", wait.run_queue_seconds),
+        *(
+            (f"blocked in {role}", value)
+            for role, value in msgspec.structs.asdict(wait.blocked_seconds).items()
+        ),
     ]
     whole = sum(value for _, value in seconds if value is not None)
     shares = ", ".join(
         f"{name} {figure(None if value is None or not whole else value / whole, format_percent)}"
         for name, value in seconds
     )
-    without = figure(summary["cpu_real_ratio"]["without_run_queue"], format_ratio)
+    without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
     text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
     return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
 
 
-def _next_steps(summary: Block, room: int) -> list[str]:
+def _next_steps(summary: Summary, room: int) -> list[str]:
     """Damaged tables, failures, then findings with their cures, a line each, as many as there is room for."""
-    damaged = [remark for remark in summary["remarks"] if DAMAGED in remark]
+    damaged = [remark for remark in summary.remarks if DAMAGED in remark]
     lines = [f"remark: {remark}" for remark in damaged]
     lines += [
-        f"{failure['outcome'].replace('_', ' ')}: {failure['job']}: {failure['reason'] or 'no reason'}"
-        for failure in summary["failures"]
+        f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}"
+        for failure in summary.failures
     ]
-    findings = (summary["validity"] or {"findings": []})["findings"]
-    lines += [f"{one['rule']}: {one['cure']}" for one in findings if one["severity"] != "remark"]
-    lines += [f"remark: {remark}" for remark in summary["remarks"] if remark not in damaged]
+    findings = summary.validity.findings if summary.validity else []
+    lines += [f"{one.rule}: {one.cure}" for one in findings if one.severity != "remark"]
+    lines += [f"remark: {remark}" for remark in summary.remarks if remark not in damaged]
     if room < 1 or not lines:
         return []
     kept = lines if len(lines) <= room else lines[: room - 1]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from mawl.analysis.outline import Outline
 from mawl.formats.lines import one_line
+from mawl.model.summary.io import Io
+from mawl.model.summary.programs import ProgramFigures
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.reporters.sparkline import BLOCKS, sparkline
@@ -43,12 +47,12 @@ def course_lines(course: Outline | None, style: Style) -> list[str]:
     return [f"over {over}, {seconds} a column{part}", *lines]
 
 
-def throughput(io: Block, *, imported: bool = False) -> list[str]:
+def throughput(io: Io, *, imported: bool = False) -> list[str]:
     """Both sides: bytes, windows of the total, sustained per core, and the reach.
 
     Of an import only what its files tell.
     """
-    window = figure(io["device"]["window_seconds"], format_seconds)
+    window = figure(io.device.window_seconds, format_seconds)
     rows: list[Sequence[str]] = [
         (
             f"windows of {window}",
@@ -62,33 +66,33 @@ def throughput(io: Block, *, imported: bool = False) -> list[str]:
         )
     ]
     for side in ("application", "device"):
-        block = io[side]
+        block = getattr(io, side)
         rows.append(
             (
                 side,
                 *figures(
                     *(
-                        (block[name]["total_bytes_per_second"], format_rate)
+                        (getattr(block, name).total_bytes_per_second, format_rate)
                         for name in ("peak", "initial", "sustained")
                     ),
-                    (block["sustained_bytes_per_second_per_core"], format_rate),
-                    (block["run_mean"]["read_bytes_per_second"], format_rate),
-                    (block["run_mean"]["write_bytes_per_second"], format_rate),
-                    (block["read_ratio"], format_percent),
+                    (block.sustained_bytes_per_second_per_core, format_rate),
+                    (block.run_mean.read_bytes_per_second, format_rate),
+                    (block.run_mean.write_bytes_per_second, format_rate),
+                    (block.read_ratio, format_percent),
                 ),
             )
         )
-    reach = figures(*((io["reach"][f"{name}_ratio"], format_percent) for name in ("read", "write")))
+    reach = figures(*((getattr(io.reach, f"{name}_ratio"), format_percent) for name in ("read", "write")))
     rows.append(("reach", "", "", "", "", *reach, ""))
     if imported:
         rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
     return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host contains it"]
 
 
-def programs(found: Block, most: int) -> list[str]:
+def programs(found: Mapping[str, ProgramFigures], most: int) -> list[str]:
     """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
     order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
-    if all(program["wait"]["run_queue_seconds"] is None for program in found.values()):
+    if all(program.wait.run_queue_seconds is None for program in found.values()):
         return _bounded(found, order)
     rows: list[Sequence[str]] = [
         (
@@ -110,47 +114,47 @@ def programs(found: Block, most: int) -> list[str]:
         states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
         shares = [
             None
-            if not taken or program["wait"][f"{state}_seconds"] is None
-            else program["wait"][f"{state}_seconds"] / taken
+            if not taken or getattr(program.wait, f"{state}_seconds") is None
+            else getattr(program.wait, f"{state}_seconds") / taken
             for state in states
         ]
         rows.append(
             (
                 one_line(name),
-                str(program["jobs"]),
-                figure(program["real_time_seconds"]["median"], format_seconds),
-                *figures(*((share, format_percent) for share in shares), (program["slowdown"], format_ratio)),
+                str(program.jobs),
+                figure(program.real_time_seconds.median, format_seconds),
+                *figures(*((share, format_percent) for share in shares), (program.slowdown, format_ratio)),
             )
         )
     return aligned(rows) if len(rows) > 1 else []
 
 
-def _bounded(found: Block, order: Sequence[str]) -> list[str]:
+def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str]) -> list[str]:
     """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
     rows: list[Sequence[str]] = [
         ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
     ]
     for name in order:
         program = found[name]
-        real, used = program["real_time_seconds"], program["cpu_seconds"]
-        share = None if used is None or not real["sum"] else used / real["sum"]
+        real, used = program.real_time_seconds, program.cpu_seconds
+        share = None if used is None or not real.sum else used / real.sum
         rows.append(
             (
                 one_line(name),
-                str(program["jobs"]),
+                str(program.jobs),
                 *figures(
-                    *((real[part], format_seconds) for part in ("median", "max", "sum")),
+                    *((getattr(real, part), format_seconds) for part in ("median", "max", "sum")),
                     (used, format_seconds),
                     (share, format_percent),
-                    (program["slowdown"], format_ratio),
+                    (program.slowdown, format_ratio),
                 ),
             )
         )
     return aligned(rows) if len(rows) > 1 else []
 
 
-def _taken(program: Block) -> float | None:
+def _taken(program: ProgramFigures) -> float | None:
     """The jobs' time by their waits, which is thread time; by their real time where a part is not known."""
-    seconds = list(program["wait"].values())
-    real: float | None = program["real_time_seconds"]["sum"]
+    seconds = list(msgspec.structs.astuple(program.wait))
+    real: float | None = program.real_time_seconds.sum
     return real if None in seconds else sum(seconds)

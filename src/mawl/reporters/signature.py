@@ -9,6 +9,8 @@ from typing import Any
 from mawl.analysis.signature import is_the_mix
 from mawl.model.metric import Unit
 from mawl.model.signature import SIGNATURE
+from mawl.model.summary.signature import SignatureFigure
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figure
 from mawl.units import format_memory, format_rate, format_ratio
@@ -22,41 +24,41 @@ FORMS: dict[Unit, Form] = {
 }
 
 
-def signature(summary: Block) -> list[str]:
+def signature(summary: Summary) -> list[str]:
     """A line per row with value, range and standing, and the reasons under the table.
 
     A workload that is not the mix has one line: the ranges say nothing about it.
     """
-    if not is_the_mix(summary["programs"]):
+    if not is_the_mix(summary.programs):
         return [
             "signature: not shown, since this workload is not the mix of programs whose shape is published"
         ]
-    block = summary["signature"]
+    block = summary.signature
     rows: list[Sequence[str]] = [("signature", "value", "published", "")]
     reasons: dict[str, int] = {}
     for row in SIGNATURE:
         found, form = block[row.name], FORMS[row.unit]
         note = standing(found)
-        if found["reason"]:
-            note += f" ({reasons.setdefault(found['reason'], len(reasons) + 1)})"
-        rows.append((row.title, figure(found["value"], form), range_of(found, form), note))
+        if found.reason:
+            note += f" ({reasons.setdefault(found.reason, len(reasons) + 1)})"
+        rows.append((row.title, figure(found.value, form), range_of(found, form), note))
     notes = "; ".join(f"({number}) {reason}" for reason, number in reasons.items())
     return [*aligned(rows), *wrap(notes, LINE_WIDTH)]
 
 
-def standing(row: Block) -> str:
+def standing(row: SignatureFigure) -> str:
     """Whether a row of the signature is inside its range, or why that says nothing."""
-    if row["value"] is None:
+    if row.value is None:
         return "no value"
-    where = {True: "inside", False: "outside", None: "for information"}[row["inside"]]
-    return where if row["meaningful"] else "not meaningful"
+    where = {True: "inside", False: "outside", None: "for information"}[row.inside]
+    return where if row.meaningful else "not meaningful"
 
 
-def range_of(row: Block, form: Form) -> str:
+def range_of(row: SignatureFigure, form: Form) -> str:
     """The published range of a row in words; empty where there is none."""
-    low, high = row["low"], row["high"]
+    low, high = row.low, row.high
     if low is None and high is None:
         return ""
     if high is None:
-        return f"above {form(low)}"
+        return f"above {form(low)}" if low is not None else ""
     return f"below {form(high)}" if low is None else f"{form(low)} to {form(high)}"

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import Form, figure
 from mawl.units import format_ratio
 
 Block = dict[str, Any]
 
 
-def of_some(summary: Block, jobs: int) -> str:
+def of_some(summary: Summary, jobs: int) -> str:
     """``75 of 78 jobs``: how many of those that count a sum is over."""
-    return f"{jobs} of {summary['jobs']['counted']} jobs"
+    return f"{jobs} of {summary.jobs.counted} jobs"
 
 
-def sum_text(summary: Block, field: str, form: Form) -> str:
+def sum_text(summary: Summary, field: str, form: Form) -> str:
     """A sum of the block ``time``; where some jobs lack the figure that of the others, with their number."""
-    time = summary["time"]
-    jobs = time["known"]["jobs"][field.rpartition("_")[0]]
-    if time[field] is not None or not jobs:
-        return figure(time[field], form)
-    return f"{figure(time['known'][field], form)} ({of_some(summary, jobs)})"
+    time = summary.time
+    jobs = getattr(time.known.jobs, field.rpartition("_")[0])
+    if getattr(time, field) is not None or not jobs:
+        return figure(getattr(time, field), form)
+    return f"{figure(getattr(time.known, field), form)} ({of_some(summary, jobs)})"
 
 
-def ratio_text(summary: Block) -> str:
+def ratio_text(summary: Summary) -> str:
     """CPU over real time of the sums; where some jobs lack a time that of the others."""
-    block = summary["cpu_real_ratio"]
-    known = block["known"]
-    if block["of_sums"] is not None or not known["jobs"]:
-        return figure(block["of_sums"], format_ratio)
-    return f"{figure(known['of_sums'], format_ratio)} ({of_some(summary, known['jobs'])})"
+    block = summary.cpu_real_ratio
+    known = block.known
+    if block.of_sums is not None or not known.jobs:
+        return figure(block.of_sums, format_ratio)
+    return f"{figure(known.of_sums, format_ratio)} ({of_some(summary, known.jobs)})"

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
 from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
+from mawl.model.summary.io import Io, Own
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
 from mawl.reporters.periods import periods_text
@@ -34,15 +38,15 @@ PROGRAMS_LEGEND = (
 Block = dict[str, Any]
 
 
-def times(summary: Block) -> list[str]:
+def times(summary: Summary) -> list[str]:
     """Sums over the jobs that count, who does not and why, CPU over real time, and the phases."""
-    time, ratio, jobs = summary["time"], summary["cpu_real_ratio"], summary["jobs"]
+    time, ratio, jobs = summary.time, summary.cpu_real_ratio, summary.jobs
     cpu = cpu_parts(time)
     lines = aligned(
         [
             ("", "real time", *(label for label, _ in cpu), "memory"),
             (
-                f"sum over {counted_noun(jobs['counted'], 'job')}",
+                f"sum over {counted_noun(jobs.counted, 'job')}",
                 sum_text(summary, "real_time_seconds", format_seconds),
                 *(sum_text(summary, field, format_seconds) for _, field in cpu),
                 sum_text(summary, "memory_bytes", format_memory),
@@ -50,12 +54,19 @@ def times(summary: Block) -> list[str]:
         ]
     )
     lines += lacking(summary)
-    left_out = [f"{number} {name.replace('_', ' ')}" for name, number in jobs["left_out"].items() if number]
+    left_out = [
+        f"{number} {name.replace('_', ' ')}"
+        for name, number in msgspec.structs.asdict(jobs.left_out).items()
+        if number
+    ]
     if left_out:
         lines.append(f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}")
-    ratios = figures(*((ratio[name], format_ratio) for name in ("mean", "stddev", "range")))
+    ratios = figures(*((getattr(ratio, name), format_ratio) for name in ("mean", "stddev", "range")))
     phases = figures(
-        *((time[f"{name}_seconds"], format_seconds) for name in ("elapsed", "active", "tail", "startup"))
+        *(
+            (getattr(time, f"{name}_seconds"), format_seconds)
+            for name in ("elapsed", "active", "tail", "startup")
+        )
     )
     lines.append(
         "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(
@@ -68,10 +79,10 @@ def times(summary: Block) -> list[str]:
     return lines
 
 
-def lacking(summary: Block) -> list[str]:
+def lacking(summary: Summary) -> list[str]:
     """Which sums are not over all jobs that count because some of these lack the figure, and how many do."""
     reasons = {
-        name: summary["missing"].get(path, "")
+        name: summary.missing.get(path, "")
         for name, path in (
             ("real time", "time.real_time_seconds"),
             ("CPU", "time.cpu_seconds"),
@@ -83,54 +94,55 @@ def lacking(summary: Block) -> list[str]:
     return [line for text in told for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
 
 
-def programs(summary: Block) -> list[str]:
+def programs(summary: Summary) -> list[str]:
     """A row per program: real time of its jobs that count, their CPU in sum, the largest memory."""
-    if not summary["programs"]:
+    if not summary.programs:
         return []
-    cpu = cpu_parts(summary["time"])
+    cpu = cpu_parts(summary.time)
     rows: list[Sequence[str]] = [
         ("program", "jobs", "counted", "real median", "min", "max", *(label for label, _ in cpu), "memory")
     ]
-    for name, program in summary["programs"].items():
-        real = program["real_time_seconds"]
+    for name, program in summary.programs.items():
+        real = program.real_time_seconds
         rows.append(
             (
                 one_line(name),
-                str(program["jobs"]),
-                str(program["counted"]),
+                str(program.jobs),
+                str(program.counted),
                 *figures(
-                    (real["median"], format_seconds),
-                    (real["min"], format_seconds),
-                    (real["max"], format_seconds),
-                    *((program[field], format_seconds) for _, field in cpu),
-                    (program["memory_bytes"], format_memory),
+                    (real.median, format_seconds),
+                    (real.min, format_seconds),
+                    (real.max, format_seconds),
+                    *((getattr(program, field), format_seconds) for _, field in cpu),
+                    (program.memory_bytes, format_memory),
                 ),
             )
         )
     return [*aligned(rows), PROGRAMS_LEGEND]
 
 
-def io(summary: Block) -> list[str]:
+def io(summary: Summary) -> list[str]:
     """What programs asked for, what reached the devices, and a note where the page cache stood between."""
-    return [*io_totals(summary), *dirty_lines(summary), *_cached(summary["io"])]
+    return [*io_totals(summary), *dirty_lines(summary), *_cached(summary.io)]
 
 
-def io_totals(summary: Block) -> list[str]:
+def io_totals(summary: Summary) -> list[str]:
     """The kinds of bytes by direction, each in its own row, and reach."""
-    io = summary["io"]
+    io = summary.io
     rows: list[Sequence[str]] = [
         ("I/O", "read", "written", "read share", "mean over the run: read", "written", "total")
     ]
     for side in ("application", "device"):
-        mean = io[side]["run_mean"]
+        mean = getattr(io, side).run_mean
         rates = [
-            (mean[f"{direction}_bytes_per_second"], format_rate) for direction in ("read", "write", "total")
+            (getattr(mean, f"{direction}_bytes_per_second"), format_rate)
+            for direction in ("read", "write", "total")
         ]
-        rows.append((side, *figures(*_sizes(io[side]), *rates)))
-    rows.append(("own", *figures(*_sizes(io["own"])), *[""] * 3))
-    rows.append(("dirtied", "", *figures((io["dirtied"]["written_bytes"], format_bytes)), *[""] * 4))
+        rows.append((side, *figures(*_sizes(getattr(io, side)), *rates)))
+    rows.append(("own", *figures(*_sizes(io.own)), *[""] * 3))
+    rows.append(("dirtied", "", *figures((io.dirtied.written_bytes, format_bytes)), *[""] * 4))
     reached = figures(
-        *((io["reach"][f"{direction}_ratio"], format_percent) for direction in ("read", "write"))
+        *((getattr(io.reach, f"{direction}_ratio"), format_percent) for direction in ("read", "write"))
     )
     rows.append(("reach (own/application)", *reached, *[""] * 4))
     return aligned(rows)
@@ -140,36 +152,36 @@ LEAST_FOREIGN_RATIO = 0.01
 """Less of what devices moved than this is not worth a line."""
 
 
-def _sizes(block: Block) -> list[tuple[float | None, Form]]:
+def _sizes(block: Own) -> list[tuple[float | None, Form]]:
     return [
-        (block["read_bytes"], format_bytes),
-        (block["written_bytes"], format_bytes),
-        (block["read_ratio"], format_percent),
+        (block.read_bytes, format_bytes),
+        (block.written_bytes, format_bytes),
+        (block.read_ratio, format_percent),
     ]
 
 
-def dirty_lines(summary: Block) -> list[str]:
+def dirty_lines(summary: Summary) -> list[str]:
     """What memory still held when the last job had ended, and what others moved at the devices."""
-    dirtied, foreign = summary["io"]["dirtied"], summary["io"]["foreign"]
+    dirtied, foreign = summary.io.dirtied, summary.io.foreign
     lines = []
-    left = dirtied["still_dirty_bytes"]
+    left = dirtied.still_dirty_bytes
     if left:
         lines.append(f"dirtied: {format_bytes(left)} had not reached a device when the last job ended")
-    if foreign is not None and foreign["ratio"] and foreign["ratio"] >= LEAST_FOREIGN_RATIO:
-        moved = format_bytes(foreign["read_bytes"] + foreign["written_bytes"])
+    if foreign is not None and foreign.ratio and foreign.ratio >= LEAST_FOREIGN_RATIO:
+        moved = format_bytes((foreign.read_bytes or 0) + (foreign.written_bytes or 0))
         lines.append(
-            f"device less own: {moved}, {100 * foreign['ratio']:.0f} % of device: journals, metadata "
+            f"device less own: {moved}, {100 * foreign.ratio:.0f} % of device: journals, metadata "
             "and other programs"
         )
     return [line for text in lines for line in wrap(text, LINE_WIDTH)]
 
 
-def _cached(block: Block) -> list[str]:
+def _cached(block: Io) -> list[str]:
     """A sentence where too little reached the devices for the figures to speak of storage."""
     directions = cached_directions(block)
     if not directions:
         return []
-    ratios = {direction: block["reach"][f"{direction}_ratio"] for direction in directions}
+    ratios = {direction: getattr(block.reach, f"{direction}_ratio") for direction in directions}
     shares = " and ".join(f"{format_percent(ratio)} {SHARES[name]}" for name, ratio in ratios.items())
     what = ALONE[directions[0]] if len(directions) == 1 else ""
     most, much = ("most of it", "nothing") if max(ratios.values()) < MOSTLY else ("the rest", "little")
@@ -180,25 +192,26 @@ def _cached(block: Block) -> list[str]:
     )
 
 
-def cpu_account(summary: Block) -> list[str]:
+def cpu_account(summary: Summary) -> list[str]:
     """The CPU account: what jobs, start-up and checks add up to, beside an outside account."""
-    accounts = summary["cpu_account"]
+    accounts = summary.cpu_account
     rows: list[Sequence[str]] = [("CPU account (all jobs)", "user", "system", "together")]
     names = {"startup": "start-up"}
     blocks = [
-        (names.get(name, name), accounts[name]) for name in ("jobs", "startup", "verify", "launcher", "total")
+        (names.get(name, name), getattr(accounts, name))
+        for name in ("jobs", "startup", "verify", "launcher", "total")
     ]
-    outside = summary["outside_cpu"]
+    outside = summary.outside_cpu
     if outside is not None:
-        blocks.append((f"outside ({one_line(outside['source'])})", outside))
+        blocks.append((f"outside ({one_line(outside.source)})", outside))
     for title, block in blocks:
         fields = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
-        rows.append((title, *figures(*((block[field], format_seconds) for field in fields))))
-    overhead = summary["overhead"]
+        rows.append((title, *figures(*((getattr(block, field), format_seconds) for field in fields))))
+    overhead = summary.overhead
     own = figures(
-        (overhead["cpu_seconds"], format_seconds),
-        (overhead["startup_cpu_seconds"], format_seconds),
-        (overhead["peak_memory_bytes"], format_memory),
+        (overhead.cpu_seconds, format_seconds),
+        (overhead.startup_cpu_seconds, format_seconds),
+        (overhead.peak_memory_bytes, format_memory),
     )
     sentence = "mawl itself: {} of CPU (the launcher above is part of it), {} before the start; {} of memory"
     return [*aligned(rows), *wrap(sentence.format(*own), LINE_WIDTH)]

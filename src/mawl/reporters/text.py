@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.summary.summary import Summary
 from mawl.reporters.cluster import cluster
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.compressibility import in_a_run
@@ -54,7 +55,7 @@ NO_FIGURES = (
 Block = dict[str, Any]
 
 
-def render(summary: Block) -> str:
+def render(summary: Summary) -> str:
     """The summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
     A figure that is missing is ``-``; the last line names them and says where the reasons are.
@@ -83,36 +84,34 @@ def render(summary: Block) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _head(summary: Block) -> list[str]:
+def _head(summary: Summary) -> list[str]:
     lines = [
-        ("run", f"{summary['run_id']} ({summary['kind']}, mawl {summary['mawl_version']})"),
+        ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
         ("workload", workload_text(summary)),
-        *(("system", node_text(node)) for node in summary["nodes"]),
-        ("started", summary["started_at"]),
+        *(("system", node_text(node)) for node in summary.nodes),
+        ("started", summary.started_at),
         ("outcome", outcome_text(summary)),
         ("jobs", jobs_text(summary)),
-        *([] if summary["outcome"] == "completed" else [("recorded", recorded_text(summary))]),
-        ("at once", concurrency_text(summary["jobs"])),
+        *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
+        ("at once", concurrency_text(summary.jobs)),
         *headlines(summary),
     ]
     return [line for name, text in lines for line in labelled(name, text)]
 
 
-def _ends(summary: Block) -> list[str]:
+def _ends(summary: Summary) -> list[str]:
     sentences = [
-        one_line(
-            f"{failure['outcome'].replace('_', ' ')}: {failure['job']}: {failure['reason'] or 'no reason'}"
-        )
-        for failure in summary["failures"][:MOST_FAILURES]
+        one_line(f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}")
+        for failure in summary.failures[:MOST_FAILURES]
     ]
-    more = len(summary["failures"]) - MOST_FAILURES
+    more = len(summary.failures) - MOST_FAILURES
     if more > 0:
         jobs = counted_noun(more, "more job")
         sentences.append(f"and {jobs} that did not finish (--format json lists all)")
-    sentences += [f"remark: {one_line(remark)}" for remark in summary["remarks"]]
+    sentences += [f"remark: {one_line(remark)}" for remark in summary.remarks]
     figures = [
         path
-        for path in summary["missing"]
+        for path in summary.missing
         if not {path, path.split(".")[0]} & {*NO_FIGURES} and ".known." not in path
     ]
     if figures:

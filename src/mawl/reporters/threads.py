@@ -6,6 +6,8 @@ from textwrap import wrap
 from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.summary.judgement import ThreadMode
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, figure, figures, format_count
 from mawl.units import counted_noun, format_ratio, format_seconds
@@ -20,7 +22,7 @@ BASES = {
 Block = dict[str, Any]
 
 
-def threads(summary: Block) -> list[str]:
+def threads(summary: Summary) -> list[str]:
     """Lines of the long report; none for a summary that nobody judged."""
     told = [("threads", text) for text in modes(summary)]
     busy, adjusted = busy_cores(summary), adjusted_cpu(summary)
@@ -31,55 +33,55 @@ def threads(summary: Block) -> list[str]:
     return [line for text in lines for line in wrap(text, LINE_WIDTH, subsequent_indent=" " * 10)]
 
 
-def modes(summary: Block) -> list[str]:
+def modes(summary: Summary) -> list[str]:
     """A sentence for each node whose mode is known."""
-    nodes = summary["smt"]["nodes"] if summary["smt"] else {}
-    known = {name: node for name, node in nodes.items() if node["threads_per_core"] is not None}
+    nodes = summary.smt.nodes if summary.smt else {}
+    known = {name: node for name, node in nodes.items() if node.threads_per_core is not None}
     told = [f"{name}: {mode_of(node)}" for name, node in list(known.items())[:MOST_NODES]]
     more = len(known) - len(told)
     return [*told, *([f"and {counted_noun(more, 'more node')} (--format json lists all)"] if more else [])]
 
 
-def mode_of(node: Block) -> str:
+def mode_of(node: ThreadMode) -> str:
     """``2 a core (SMT on), 16 in all; busy for 0.83 of the active phase, 20.1 runnable``."""
-    busy, runnable = figures((node["busy_ratio"], format_ratio), (node["runnable"], format_ratio))
-    mode = f" (SMT {node['mode']})" if node["mode"] else ""
-    places = figure(node["hardware_threads"], format_count)
+    busy, runnable = figures((node.busy_ratio, format_ratio), (node.runnable, format_ratio))
+    mode = f" (SMT {node.mode})" if node.mode else ""
+    places = figure(node.hardware_threads, format_count)
     return (
-        f"{node['threads_per_core']} a core{mode}, {places} in all; "
+        f"{node.threads_per_core} a core{mode}, {places} in all; "
         f"busy for {busy} of the active phase, {runnable} runnable"
     )
 
 
-def busy_cores(summary: Block) -> str | None:
+def busy_cores(summary: Summary) -> str | None:
     """Core-busy seconds with what they are; None where they are not known."""
-    host = summary["host"]
-    if host is None or host["core_busy_seconds"] is None:
+    host = summary.host
+    if host is None or host.core_busy_seconds is None:
         return None
     seconds, least, most = figures(
         *(
-            (host[f"core_busy_{name}"], format_seconds)
+            (getattr(host, f"core_busy_{name}"), format_seconds)
             for name in ("seconds", "least_seconds", "most_seconds")
         )
     )
-    words = BASES.get(host["core_busy_basis"])
+    words = BASES.get(host.core_busy_basis or "")
     if words is None:
         words = f"an estimate between {least} and {most}: the kernel counts each thread alone"
     return f"{seconds} ({words})"
 
 
-def adjusted_cpu(summary: Block) -> str | None:
+def adjusted_cpu(summary: Summary) -> str | None:
     """The range of the jobs' CPU time without AIX's scaling; None for any other source."""
-    span = summary["time"]["adjusted_cpu_seconds"]
+    span = summary.time.adjusted_cpu_seconds
     if span is None:
         return None
-    raw = figure(summary["time"]["cpu_seconds"], format_seconds)
-    low, high = figures((span["low"], format_seconds), (span["high"], format_seconds))
+    raw = figure(summary.time.cpu_seconds, format_seconds)
+    low, high = figures((span.low, format_seconds), (span.high, format_seconds))
     both = low if low == high else f"{low} to {high}"
     return f"{both} (raw {raw or ABSENT})"
 
 
-def findings(summary: Block) -> list[str]:
+def findings(summary: Summary) -> list[str]:
     """What the rule of the next mode found, with its cure."""
-    found = summary["smt"]["findings"] if summary["smt"] else []
-    return [f"{one['sentence']}; {one['cure']}" for one in found]
+    found = summary.smt.findings if summary.smt else []
+    return [f"{one.sentence}; {one.cure}" for one in found]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from mawl.model.metric import Unit
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import format_plain
 from mawl.units import format_bytes, format_rate, format_seconds
@@ -23,14 +23,12 @@ def shown(value: float, unit: Unit) -> str:
     return FORMS.get(unit, format_plain)(value)
 
 
-def rows_of(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def rows_of(summary: Summary) -> list[tuple[str, str, str]]:
     """Name, value and source of each threshold that decided something in this run."""
-    return [
-        (one["name"], shown(one["bound"], one["unit"]), one["source"]) for one in summary["thresholds"] or ()
-    ]
+    return [(one.name, shown(one.bound, one.unit), one.source) for one in summary.thresholds or ()]
 
 
-def thresholds(summary: Mapping[str, Any]) -> Sequence[str]:
+def thresholds(summary: Summary) -> Sequence[str]:
     """The table for a terminal: names and values; the page of thresholds has the sources."""
     found = rows_of(summary)
     if not found:

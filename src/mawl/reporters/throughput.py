@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import aligned
-from mawl.reporters.figure import figures
+from mawl.reporters.figure import figure, figures
 from mawl.units import format_rate, format_seconds
 
 FIGURES = ("peak", "initial", "sustained", "active_mean")
 
 
-def throughput(summary: dict[str, Any]) -> list[str]:
+def throughput(summary: Summary) -> list[str]:
     """Both sides in total, the device also by direction; nothing for a run without windows."""
-    sides = summary["io"]
-    device = sides["device"]
-    if sides["application"]["peak"]["total_bytes_per_second"] is None:
+    sides = summary.io
+    device = sides.device
+    if sides.application.peak.total_bytes_per_second is None:
         return []
-    window = format_seconds(device["window_seconds"])
+    window = figure(device.window_seconds, format_seconds)
     rows: list[Sequence[str]] = [
         (f"windows of {window}", *(name.replace("_", " ") for name in FIGURES), "sustained per core")
     ]
@@ -28,9 +28,11 @@ def throughput(summary: dict[str, Any]) -> list[str]:
         ("device", "read", "  read"),
         ("device", "write", "  written"),
     ):
-        block = sides[side]
-        cells = [(block[name][f"{direction}_bytes_per_second"], format_rate) for name in FIGURES]
+        block = getattr(sides, side)
+        cells = [
+            (getattr(getattr(block, name), f"{direction}_bytes_per_second"), format_rate) for name in FIGURES
+        ]
         if direction == "total":
-            cells.append((block["sustained_bytes_per_second_per_core"], format_rate))
+            cells.append((block.sustained_bytes_per_second_per_core, format_rate))
         rows.append((title, *figures(*cells), *([] if direction == "total" else [""])))
-    return [*aligned(rows), f"device: {device['windows_source']}"]
+    return [*aligned(rows), f"device: {device.windows_source}"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import figures
 from mawl.units import format_percent, format_ratio, format_seconds
@@ -20,7 +20,7 @@ STATES = (
 )
 
 
-def program_waits(summary: dict[str, Any]) -> list[str]:
+def program_waits(summary: Summary) -> list[str]:
     """A row per program: the jobs' time and its shares on CPU, in the run queue and blocked by role.
 
     Programs of which a part is not known are left out; without any there is no table.
@@ -28,12 +28,12 @@ def program_waits(summary: dict[str, Any]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("time of jobs by program", "sum", "on CPU", "run queue", "data", "work", "util", "other", "slowdown")
     ]
-    for name, program in summary["programs"].items():
-        seconds = [program["wait"][state] for state in STATES]
+    for name, program in summary.programs.items():
+        seconds = [getattr(program.wait, state) for state in STATES]
         if None in seconds or not sum(seconds):
             continue
         whole = sum(seconds)
         shares = figures(*((value / whole, format_percent) for value in seconds))
-        slowdown = figures((program["slowdown"], format_ratio))
+        slowdown = figures((program.slowdown, format_ratio))
         rows.append((one_line(name), format_seconds(whole), *shares, *slowdown))
     return aligned(rows) if len(rows) > 1 else []

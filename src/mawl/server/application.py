@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from mawl.analysis.blocks import Block
 from mawl.errors import MawlError, UsageError
+from mawl.model.summary.summary import Judged
 from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
@@ -194,7 +194,7 @@ async def _metrics(request: Request) -> Response:
     return Response(text, headers={"content-type": OPENMETRICS})
 
 
-async def _summary(site: Site, folder: Path) -> Block:
+async def _summary(site: Site, folder: Path) -> Judged:
     try:
         return (await site.growing.picture(folder)).summary
     except RunEndedError:

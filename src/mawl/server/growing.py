@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 from mawl.server.folders import grows
 from mawl.server.rendering import Columns, Renderers
 from mawl.server.work import Worker
@@ -59,7 +59,7 @@ class Picture(msgspec.Struct, frozen=True):
     status: str
     cards: str
     view: StoredView
-    summary: Block
+    summary: Judged
     sources: dict[str, tuple[int, bytes]]
     charts: frozenset[str]
     obtainable: frozenset[str] = frozenset()

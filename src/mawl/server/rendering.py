@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.analysis.blocks import Block
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 
 Columns = Mapping[str, Any]
 """Name of a column to its values: a list, or what has ``tolist``."""
@@ -24,10 +24,10 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     ``comparison`` a whole page of sides, each of one run or several, None where there is none.
     """
 
-    report: Callable[[StoredView, Block], str]
-    following: Callable[[StoredView, Block], str]
-    sources: Callable[[StoredView, Block], Mapping[str, Columns]]
-    metrics: Callable[[Sequence[Block]], str]
+    report: Callable[[StoredView, Judged], str]
+    following: Callable[[StoredView, Judged], str]
+    sources: Callable[[StoredView, Judged], Mapping[str, Columns]]
+    metrics: Callable[[Sequence[Judged]], str]
     comparison: Callable[[Sequence[Sequence[StoredView]]], str] | None = None
-    cards: Callable[[Block], str] = lambda _: ""
-    judged: Callable[[StoredView], Block] = judged
+    cards: Callable[[Judged], str] = lambda _: ""
+    judged: Callable[[StoredView], Judged] = judged

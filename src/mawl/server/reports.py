@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError
+from mawl.model.summary.summary import Judged
 from mawl.reporters import json
 from mawl.server.folders import Entry, State, examined
 from mawl.server.library import Judgement
@@ -37,11 +37,10 @@ class Reports:
         """The report of a run, whose files have this state."""
         return await self._of_one("report", folder, state, self._renderers.report)
 
-    async def summary(self, folder: Path, state: State) -> Block:
+    async def summary(self, folder: Path, state: State) -> Judged:
         """The judged summary of a run."""
         kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
-        found: Block = msgspec.json.decode(kept)
-        return found
+        return msgspec.json.decode(kept, type=Judged)
 
     async def comparison(self, sides: Sequence[tuple[tuple[Path, State], ...]]) -> bytes:
         """The page that compares sides of runs, the first with the others."""
@@ -66,7 +65,7 @@ class Reports:
         return known
 
     async def _of_one(
-        self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Block], str]
+        self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Judged], str]
     ) -> bytes:
         def made() -> bytes:
             view = StoredView(open_run(folder, compacting=False))
@@ -80,10 +79,9 @@ class Reports:
         return await self._kept.get((kind, folder, state), made)
 
 
-def judgement_of(summary: Block) -> Judgement:
+def judgement_of(summary: Judged) -> Judgement:
     """Verdict and validity of a judged summary, None where it has none."""
-    limit, validity = summary.get("limit") or {}, summary.get("validity") or {}
-    return Judgement(limit.get("verdict"), validity.get("status"))
+    return Judgement(summary.limit.verdict if summary.limit else None, summary.validity.status)
 
 
 def _state(folder: Path) -> State | None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
-from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.comparison.sides import compared_run, side_of
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
@@ -24,7 +24,7 @@ from mawl.server.rendering import Renderers
 def standard(bounds: Bounds) -> Renderers:
     """Renderers whose summaries are judged by these bounds of the capacity."""
 
-    def judge(view: StoredView) -> Block:
+    def judge(view: StoredView) -> Judged:
         return judged(view, bounds)
 
     def comparison(views: Sequence[Sequence[StoredView]]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mawl.analysis.comparison.sides import at
+from mawl.model.summary.summary import Summary
 
 COMPARED: dict[str, str] = {
     "time.elapsed_seconds": "seconds",
@@ -18,7 +18,7 @@ COMPARED: dict[str, str] = {
 """Figures of the JSON summary, and what they are."""
 
 
-def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[dict[str, Any]]:
+def beside(predicted: Summary, measured: Summary) -> list[dict[str, Any]]:
     """Rows of figure, predicted, measured and error (predicted over measured, less 1) of two summaries.
 
     Device figures are those of the storage server's devices, where one was watched and the nodes' own are
@@ -41,8 +41,8 @@ def beside(predicted: Mapping[str, Any], measured: Mapping[str, Any]) -> list[di
     return rows
 
 
-def _figures(measured: Mapping[str, Any]) -> dict[str, str]:
-    servers = list((measured["cluster"] or {}).get("storage", ()))
+def _figures(measured: Summary) -> dict[str, str]:
+    servers = list(measured.cluster.storage if measured.cluster else ())
     if len(servers) != 1:
         return COMPARED
     front = f"cluster.storage.{servers[0]}."

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from mawl.model.summary.summary import Summary
 from mawl.simulation.against import beside
 from mawl.simulation.engine import Outcome
 from mawl.simulation.forecast import Base, Question, doubled, grown
@@ -17,10 +18,10 @@ def answer(
     base: Base,
     question: Question,
     simulated: tuple[Scenario, Outcome],
-    summary: Mapping[str, Any],
+    summary: Summary,
     *,
     grow: Sequence[int] = (),
-    against: Mapping[str, Any] | None = None,
+    against: Summary | None = None,
     doubt: str | None = None,
 ) -> dict[str, Any]:
     """Everything that was asked, and what it rests on.
@@ -31,7 +32,7 @@ def answer(
     """
     scenario, outcome = simulated
     elapsed = outcome.elapsed_seconds
-    turn = summary["time"]["active_seconds"] or elapsed
+    turn = summary.time.active_seconds or elapsed
     phases = {"active": outcome.recording.limits(0.0, turn), "tail": outcome.recording.limits(turn, elapsed)}
     if elapsed - turn <= 1e-6:
         del phases["tail"]
@@ -41,17 +42,15 @@ def answer(
         "run_id": base.facts.run_id,
         "prediction": {
             "elapsed_seconds": elapsed,
-            "real_time_seconds": summary["time"]["real_time_seconds"],
+            "real_time_seconds": summary.time.real_time_seconds,
             "measured_elapsed_seconds": base.elapsed_seconds,
-            "measured_real_time_seconds": base.summary["time"]["real_time_seconds"],
+            "measured_real_time_seconds": base.summary.time.real_time_seconds,
             "nodes": scenario.system.node_count,
-            "sessions": summary["workload"]["sessions"],
-            "jobs": summary["jobs"]["total"],
-            "device_peak_bytes_per_second": summary["io"]["device"]["peak"]["total_bytes_per_second"],
-            "device_sustained_bytes_per_second": summary["io"]["device"]["sustained"][
-                "total_bytes_per_second"
-            ],
-            "verdict": (summary["limit"] or {}).get("verdict"),
+            "sessions": summary.workload.sessions,
+            "jobs": summary.jobs.total,
+            "device_peak_bytes_per_second": summary.io.device.peak.total_bytes_per_second,
+            "device_sustained_bytes_per_second": summary.io.device.sustained.total_bytes_per_second,
+            "verdict": summary.limit.verdict if summary.limit else None,
         },
         "validity": validity_of(base, question, scenario, elapsed, doubt),
         "phases": phases_of(phases),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.role_io import RoleIo, typical
+from mawl.model.summary.summary import Summary
 from mawl.model.usage import Usage
 from mawl.spec.options import ROLES, Role
 from mawl.store import Run
@@ -98,7 +99,7 @@ class Demand:
     lacks: tuple[str, ...] = ()
 
 
-def demand_of(run: Run, summary: Mapping[str, Any]) -> Demand:
+def demand_of(run: Run, summary: Summary) -> Demand:
     """The demand of a stored run, measured or imported; ``summary`` is that of the same run.
 
     Device bytes of a step are its own, shared out over roles by their application bytes, and then
@@ -268,19 +269,20 @@ def _moved(io: RoleIo, direction: str) -> tuple[int, int, Mapping[int, int]]:
     return io.written_bytes, io.sequential_written_bytes, io.write_size_bytes_histogram
 
 
-def at_devices(jobs: dict[str, JobDemand], summary: Mapping[str, Any]) -> dict[str, JobDemand]:
+def at_devices(jobs: dict[str, JobDemand], summary: Summary) -> dict[str, JobDemand]:
     """Device bytes brought to what the devices showed: of each role, or of all where they share some."""
-    by_role = summary["io"]["devices_by_role"]
-    whole = (summary["host"] or {}).get("role_devices")
+    by_role = summary.io.devices_by_role
+    whole = summary.host.role_devices if summary.host else None
 
     def key_of(flow: Flow) -> tuple[str, str]:
         return (flow.role if by_role is not None else "all"), flow.direction
 
     def wanted(role: str, direction: str) -> float | None:
-        measured = by_role[role] if by_role is not None else whole
-        return (
-            None if measured is None else measured["read_bytes" if direction == "read" else "written_bytes"]
-        )
+        measured = getattr(by_role, role) if by_role is not None else whole
+        if measured is None:
+            return None
+        moved: float | None = measured.read_bytes if direction == "read" else measured.written_bytes
+        return moved
 
     placed: dict[tuple[str, str], list[tuple[float, Flow]]] = defaultdict(list)
     for step in (step for job in jobs.values() for step in job.steps):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import Change, changed
@@ -32,7 +33,7 @@ class Base:
     """
 
     facts: RunFacts
-    summary: Mapping[str, Any]
+    summary: Summary
     demand: Demand
     plans: tuple[Plan, ...]
     calibration: Calibration
@@ -48,7 +49,7 @@ class Base:
     @property
     def elapsed_seconds(self) -> float | None:
         """As measured."""
-        elapsed: float | None = self.summary["time"]["elapsed_seconds"]
+        elapsed: float | None = self.summary.time.elapsed_seconds
         return elapsed
 
     @property
@@ -69,7 +70,7 @@ class Question:
     seed: int = 1
 
 
-def base_of(view: StoredView, summary: Mapping[str, Any], own: System | None = None) -> Base:
+def base_of(view: StoredView, summary: Summary, own: System | None = None) -> Base:
     """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
 
     Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
@@ -101,11 +102,11 @@ def base_of(view: StoredView, summary: Mapping[str, Any], own: System | None = N
     )
 
 
-def _blocked(summary: Mapping[str, Any]) -> float | None:
-    wait = summary["wait"]
+def _blocked(summary: Summary) -> float | None:
+    wait = summary.wait
     if wait is None:
         return None
-    parts: list[float | None] = [wait["blocked_seconds"][role] for role in ROLES]
+    parts: list[float | None] = [getattr(wait.blocked_seconds, role) for role in ROLES]
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
 

@@ -8,16 +8,17 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.carried import capacity_block
+from mawl.advice.capacity.carried import capacity_of
 from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import Alone, AloneRun
+from mawl.model.summary.io import Foreign
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.probes import MB, disk, probe
 from tests.fakes.stored_run import facts, job, jobs
-from tests.fakes.views import judge
+from tests.fakes.views import judge, partly, plain
 
 SECONDS = 59.5
 """Real time of each of the four jobs of the fake."""
@@ -57,7 +58,7 @@ def block(
     reading: RunView, bounds: Bounds | None = None, **more: Any
 ) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
-    return capacity_block(reading, bounds or Bounds(), missing, **more), missing
+    return plain(capacity_of(reading, bounds or Bounds(), missing, **more)), missing
 
 
 def run_of(
@@ -71,9 +72,10 @@ def run_of(
     """Four jobs whose times are ``mix`` (compute, storage), against times alone of (20, 20)."""
     of = {"outcome": "completed", "workload": WORKLOAD, "alone": alone(20.0, 20.0) if own is None else own}
     reading = reading_of(of=facts(**{**of, **changes}), jobs=four(*mix))
-    reading.summary["io"]["reach"] = {"read_ratio": reach[0], "write_ratio": reach[1]}
-    reading.summary["io"]["application"] |= {"read_bytes": 8e9, "written_bytes": 2e9}
-    reading.summary["time"]["active_seconds"] = active
+    io = reading.summary.io
+    io.reach.read_ratio, io.reach.write_ratio = reach
+    io.application.read_bytes, io.application.written_bytes = 8e9, 2e9
+    reading.summary.time.active_seconds = active
     return reading
 
 
@@ -124,8 +126,8 @@ def test_parts_that_are_too_much_together_are_not_carried() -> None:
 
 def test_perfect_storage_carries_for_the_rate_that_the_processors_could_ask() -> None:
     reading = longer((110.0, 0.0))
-    rate = reading.summary["io"]["device"]["sustained"]["total_bytes_per_second"]
-    capacity, _ = block(reading, limit={"verdict": "cpu"})
+    rate = reading.summary.io.device.sustained.total_bytes_per_second
+    capacity, _ = block(reading, limit=partly({"limit": {"verdict": "cpu"}}).limit)
     assert (capacity["storage"]["answer"], capacity["compute"]["answer"]) == ("carried", "not carried")
     assert capacity["storage"]["median"] < 1.0
     assert capacity["storage"]["asked_bytes_per_second"] == rate
@@ -165,7 +167,8 @@ def test_storage_is_answered_only_where_it_was_asked(changes: dict[str, Any], re
 
 def test_a_direction_that_hardly_moved_is_not_asked_for_its_reach() -> None:
     reading = run_of(reach=(0.95, 0.0))
-    reading.summary["io"]["application"] |= {"read_bytes": 9.6e9, "written_bytes": 0.4e9}
+    application = reading.summary.io.application
+    application.read_bytes, application.written_bytes = 9.6e9, 0.4e9
     assert block(reading)[0]["storage"]["answer"] == "carried"
 
 
@@ -224,7 +227,7 @@ def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> N
     assert "did not limit this run and was not probed" in missing["capacity.guideline.met"]
     assert capacity["reasons"][-1].endswith("per vCPU; use mawl probe")
     assert capacity["carried"] is True
-    guideline = block(run_of(), limit={"verdict": "storage"})[0]["guideline"]
+    guideline = block(run_of(), limit=partly({"limit": {"verdict": "storage"}}).limit)[0]["guideline"]
     assert (guideline["basis"], guideline["standing"], guideline["met"]) == ("run", "below", False)
     capacity = block(run_of(), probe=probe(disk()))[0]
     guideline = capacity["guideline"]
@@ -237,13 +240,10 @@ def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> N
 
 def test_bytes_of_others_answer_nothing() -> None:
     reading = run_of()
-    reading.summary["io"]["foreign"] = {
-        "read_bytes": 15e9,
-        "written_bytes": 0.0,
-        "total_bytes_per_second": 250e6,
-        "ratio": 0.7,
-    }
-    capacity, missing = block(reading, limit={"verdict": "storage"})
+    reading.summary.io.foreign = Foreign(
+        read_bytes=15e9, written_bytes=0.0, total_bytes_per_second=250e6, ratio=0.7
+    )
+    capacity, missing = block(reading, limit=partly({"limit": {"verdict": "storage"}}).limit)
     assert (capacity["guideline"]["met"], capacity["storage"]["answer"]) == (None, "not known")
     why = "other programs moved 15.0 GB at the devices of the roles"
     assert why in missing["capacity.guideline.met"] and why in capacity["storage"]["reason"]
@@ -268,14 +268,14 @@ def test_percentiles_lie_straight_between_neighbours() -> None:
 def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> None:
     of = facts(outcome="completed", workload=WORKLOAD, alone=alone(15.0, 15.0))
     reading = reading_of(of=of)
-    whole = judge(of, reading.jobs, reading.summary, samples(60, IDLE))
+    whole = judge(of, reading.jobs, plain(reading.summary), samples(60, IDLE))
     assert whole["programs"]["wide_sort"]["slowdown"] == pytest.approx(SECONDS / 30.0)
     assert whole["limit"]["verdict"] == "none"
     assert whole["validity"]["status"] == "preliminary"
     assert "limit" not in whole["missing"] and whole["missing"]["limit.second"]
     decided = {one["name"]: one["bound"] for one in whole["thresholds"]}
     assert decided["capacity.most_slowdown"] == 2.0 and decided["validity.repeats.fewest_runs"] == 5
-    strict = judge(of, reading.jobs, reading.summary, samples(60, IDLE), Bounds(most_slowdown=1.5))
+    strict = judge(of, reading.jobs, plain(reading.summary), samples(60, IDLE), Bounds(most_slowdown=1.5))
     (own,) = [one for one in strict["thresholds"] if one["name"] == "capacity.most_slowdown"]
     assert (own["bound"], own["source"]) == (1.5, "set by the user (mawl.toml)")
 

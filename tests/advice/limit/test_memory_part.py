@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from mawl.advice.limit.memory_part import lost_bytes, memory_bytes
-from mawl.advice.limit.verdict import limit_block
+from mawl.advice.limit.verdict import limit_of
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from tests.fakes.measured_run import Rate, reading_of
 from tests.fakes.stored_run import job
+from tests.fakes.views import plain
 
 GIB = 2**30
 
@@ -37,9 +38,7 @@ def reading(
 
 
 def limit(of: RunView) -> dict[str, Any]:
-    block = limit_block(of, {})
-    assert block is not None
-    return block
+    return plain(limit_of(of, {}))
 
 
 def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() -> None:

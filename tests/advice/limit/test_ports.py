@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.limit.verdict import limit_block
+from mawl.advice.limit import verdict
 from mawl.analysis.moments import Moment
 from mawl.model.ports import Port, Transport
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import ON_SDA, facts
+from tests.fakes.views import plain
 
 BLOCKED: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "role.work.waited_seconds": 3.0}
 SPEED = 1e9
@@ -20,9 +21,7 @@ SPEED = 1e9
 def limit_of(transport: Transport | None, ports: list[Port], rates: dict[str, Rate]) -> dict[str, Any]:
     volumes = [msgspec.structs.replace(one, transport=transport) for one in ON_SDA]
     of = facts(outcome="completed", workload=WORKLOAD, volumes=volumes, ports={"bench1": ports})
-    block = limit_block(reading_of({**BLOCKED, **rates}, of=of), {})
-    assert block is not None
-    return block
+    return plain(verdict.limit_of(reading_of({**BLOCKED, **rates}, of=of), {}))
 
 
 FC = [Port(name="host1", kind="fc", bytes_per_second=SPEED)]
@@ -64,4 +63,4 @@ def test_a_bond_and_its_members_count_once() -> None:
     reading = reading_of({**BLOCKED, **rates}, of=of)
     windows: list[Moment] = reading.active
     assert {round(one.network_bytes_per_second or 0.0) for one in windows} == {300_000_000}
-    assert limit_block(reading, {})["headroom"]["network_ratio"] == pytest.approx(0.8)  # type: ignore[index]
+    assert plain(verdict.limit_of(reading, {}))["headroom"]["network_ratio"] == pytest.approx(0.8)

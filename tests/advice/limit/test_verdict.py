@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.advice.limit.verdict import classify, limit_block, named, second
+from mawl.advice.limit.verdict import classify, limit_of, named, second
 from mawl.analysis.view import RunView
 from mawl.model.run import VolumeFacts
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
+from tests.fakes.views import plain
 
 CPU: dict[str, Rate] = {"jobs.on_cpu_seconds": 2.0, "jobs.run_queue_seconds": 2.0}
 STORAGE: dict[str, Rate] = {
@@ -25,9 +26,7 @@ STORAGE: dict[str, Rate] = {
 
 
 def limit(reading: RunView) -> dict[str, Any]:
-    block = limit_block(reading, {})
-    assert block is not None
-    return block
+    return plain(limit_of(reading, {}))
 
 
 def sentences(block: dict[str, Any], kind: str) -> str:
@@ -157,7 +156,7 @@ def test_a_plateau_needs_waits_that_grow() -> None:
 
 def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
     missing: dict[str, str] = {}
-    assert limit_block(reading_of(without="jobs."), missing) is None
+    assert limit_of(reading_of(without="jobs."), missing) is None
     assert "waits were not recorded" in missing["limit"]
 
 

@@ -21,7 +21,7 @@ from mawl.spec.options import ROLES, Role
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import judge, partly, summary_of
 
 SLOW = target("slow", 100 * MB, 100 * MB, duplex=False, random=0.05)
 FLASH = target("flash", 800 * MB, 200 * MB, duplex=False)
@@ -77,7 +77,7 @@ def advice(
     summary = judge(run, records, summary_of(run, records, samples=some), some)
     summary["limit"] = {"verdict": verdict}
     found = probe(*targets)
-    return advise(RunView(run, records), summary, [found], {file: found} if file else None)
+    return advise(RunView(run, records), partly(summary), [found], {file: found} if file else None)
 
 
 def test_what_each_role_asked_and_each_target_can() -> None:
@@ -195,7 +195,7 @@ def test_a_run_without_io_by_role_is_refused_with_its_reason() -> None:
     run = on_slow(missing={"io.by_role": "not measured: no C compiler"})
     summary = judge(run, records, summary_of(run, records))
     with pytest.raises(MawlError, match=r"did not record what its roles asked.*no C compiler"):
-        advise(RunView(run, records), summary, [probe(SLOW)])
+        advise(RunView(run, records), partly(summary), [probe(SLOW)])
 
 
 def test_roles_on_volumes_of_several_targets_lie_evenly_on_them() -> None:

@@ -10,6 +10,7 @@ import pytest
 from mawl.advice.qualification.cautions import cautions_of
 from mawl.model.run import VolumeFacts
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 
 def summary(active: float = 90.0, used: float | None = None, *, drifting: bool = False) -> dict[str, Any]:
@@ -33,12 +34,12 @@ def of_network() -> Any:
     [(summary(drifting=True), "devices moved less"), (summary(used=1.3), "work writes: they reached 130 %")],
 )
 def test_what_a_run_shows_is_said_with_how_long_a_run_would_tell(found: dict[str, Any], said: str) -> None:
-    (only,) = cautions_of([found], facts())
+    (only,) = cautions_of([partly(found)], facts())
     assert said in only and "A run of 30 min 00 s shows whether that is so" in only
 
 
 def test_storage_behind_a_network_is_doubted_until_a_run_was_long() -> None:
-    (only,) = cautions_of([summary()], of_network())
+    (only,) = cautions_of([partly(summary())], of_network())
     assert "behind a network" in only
-    assert cautions_of([summary(active=1900.0)], of_network()) == []
-    assert cautions_of([summary(used=1.05)], facts()) == []
+    assert cautions_of([partly(summary(active=1900.0))], of_network()) == []
+    assert cautions_of([partly(summary(used=1.05))], facts()) == []

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from mawl.advice.qualification.limits import direction_of, limit_of
 from mawl.model.run import VolumeFacts
+from mawl.model.summary.summary import Judged
 from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
 
 
-def summary(
-    verdict: str | None, role: str | None = None, share: float = 0.8, writes: int = 10
-) -> dict[str, Any]:
+def summary(verdict: str | None, role: str | None = None, share: float = 0.8, writes: int = 10) -> Judged:
     latency = {"mean": 0.01}
     block = {
         "reads": 10,
@@ -24,7 +22,7 @@ def summary(
         "sync_latency_seconds": {"mean": None},
     }
     limit = None if verdict is None else {"verdict": verdict, "role": role, "shares": {verdict: share}}
-    return {"limit": limit, "io": {"by_role": dict.fromkeys(("data", "work", "util"), block)}}
+    return partly({"limit": limit, "io": {"by_role": dict.fromkeys(("data", "work", "util"), block)}})
 
 
 def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:

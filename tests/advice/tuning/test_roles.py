@@ -12,6 +12,7 @@ from mawl.config.tuning import profiles
 from mawl.model.inventory import Inventory
 from mawl.model.run import VolumeFacts
 from mawl.spec.options import Role
+from tests.fakes.views import partly
 
 
 def volume(role: Role, *disks: str, node: str = "n1") -> VolumeFacts:
@@ -19,7 +20,7 @@ def volume(role: Role, *disks: str, node: str = "n1") -> VolumeFacts:
 
 
 def rows(volumes: list[VolumeFacts], verdict: str, role: str | None) -> list[dict[str, Any]]:
-    roles = volumes_of_roles(volumes, {"verdict": verdict, "role": role})
+    roles = volumes_of_roles(volumes, partly({"limit": {"verdict": verdict, "role": role}}).limit)
     inventory = with_roles(Inventory(families={}), roles["n1"])
     losses = {"storage": 0.6, "cpu": 0.1, "memory": 0.0, "network": 0.0}
     reading = Reading(run_id="r1", platform="linux", inventories={"n1": inventory}, losses=losses)
@@ -54,6 +55,9 @@ def test_four_devices_are_enough_and_four_directories_on_one_are_not() -> None:
 
 
 def test_without_a_known_device_or_a_verdict_there_is_nothing_to_say() -> None:
-    assert volumes_of_roles([volume("work")], {"verdict": "storage", "role": "work"}) == {}
+    assert (
+        volumes_of_roles([volume("work")], partly({"limit": {"verdict": "storage", "role": "work"}}).limit)
+        == {}
+    )
     found = volumes_of_roles(ONE, None)["n1"]["work"]
     assert found == {"directories": 1, "devices": 1, "limited": False}

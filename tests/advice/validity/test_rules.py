@@ -8,15 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.evidence import Finding
-from mawl.advice.validity.status import RULES, findings, status, unmeasured, validity_block
+from mawl.advice.validity.status import RULES, findings, status, unmeasured, validity_of
 from mawl.advice.validity.thirds import thirds
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
 from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.model.summary.judgement import Finding
 from mawl.model.usage import Usage
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
 from tests.fakes.stored_run import NOTHING_LEFT, START, facts, job
+from tests.fakes.views import plain
 
 SECONDS = 1300
 
@@ -62,7 +63,7 @@ def run_of(
     **changes: Any,
 ) -> RunView:
     reading = reading_of(rates, seconds=SECONDS, of=of or good_facts(), jobs=jobs or good_jobs(), **changes)
-    reading.summary["io"]["coverage_ratio"] = coverage
+    reading.summary.io.coverage_ratio = coverage
     return reading
 
 
@@ -75,7 +76,7 @@ def only(reading: RunView) -> Finding:
 
 
 def test_a_run_without_fault_is_publishable() -> None:
-    assert validity_block(run_of()) == {"status": "publishable", "findings": [], "unmeasured": []}
+    assert plain(validity_of(run_of())) == {"status": "publishable", "findings": [], "unmeasured": []}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_run_without_fault_is_publishable() -> None:
     ],
 )
 def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: str) -> None:
-    block = validity_block(run_of(without=without))
+    block = plain(validity_of(run_of(without=without)))
     told = {one["rule"]: one["reason"] for one in block["unmeasured"]}
     assert "not" in told[rule]
     assert (block["findings"], block["status"]) == ([], status_then)
@@ -231,7 +232,7 @@ def test_bytes_by_role_that_are_of_a_part(coverage: float | None) -> None:
 
 
 def test_a_remark_leaves_a_run_publishable() -> None:
-    assert validity_block(run_of(coverage=None))["status"] == "publishable"
+    assert validity_of(run_of(coverage=None)).status == "publishable"
 
 
 def test_a_failed_job_makes_a_run_invalid() -> None:

@@ -84,8 +84,8 @@ def test_sessions_are_judged_by_the_runs_stretch() -> None:
 
 def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:
     run = compared(1)
-    jobs = run.summary["jobs"] | {"counted": 4}
-    one = session_run(8, msgspec.structs.replace(run, summary=run.summary | {"jobs": jobs}))
+    run.summary.jobs.counted = 4
+    one = session_run(8, run)
     assert one.verdict == "too many"
     assert one.reasons == ["2 of 6 jobs did not finish with a right answer"]
 

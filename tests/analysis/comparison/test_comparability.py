@@ -102,7 +102,7 @@ def test_unlike_cores_and_places_of_counting_leave_figures_out() -> None:
     assert rules == ["core basis"]
     volumes = host_facts().volumes
     assert volumes
-    after.runs[0].summary["io"]["device"]["windows_source"] = "block devices sda"
+    after.runs[0].summary.io.device.windows_source = "block devices sda"
     found = compare(before, after)
     assert "device side" in [obstacle.rule for obstacle in found.obstacles]
     device = next(row for row in found.figures if row.name.startswith("io.device.run_mean"))

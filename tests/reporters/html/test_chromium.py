@@ -12,7 +12,6 @@ import msgspec
 import pytest
 from playwright import sync_api
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.reporters.html.report import render
 from mawl.store import open_run
@@ -21,6 +20,7 @@ from tests import needs
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.stored_run import PLAN, facts, job, samples
 from tests.fakes.synthetic_run import write_synthetic_run
+from tests.fakes.views import judged, typed
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -80,7 +80,7 @@ def browser() -> Iterator[Any]:
 def written(folder: Path, run: Path) -> Path:
     stored = open_run(run)
     file = folder / "report.html"
-    file.write_text(render(StoredView(stored), judged(StoredView(stored))))
+    file.write_text(render(StoredView(stored), typed(judged(StoredView(stored)))))
     return file
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.reporters.html.embed import bokeh_script
 from mawl.reporters.html.report import SECTIONS, render
@@ -17,6 +16,7 @@ from mawl.store import Run, open_run
 from tests.fakes.hostile_run import ATTACKS, JOBS, write_hostile_run
 from tests.fakes.stored_run import facts, jobs, samples, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
+from tests.fakes.views import judged, typed
 from tests.reporters.html.page_reader import Reading, value_at
 
 Made = tuple[Run, dict[str, Any], str]
@@ -24,7 +24,7 @@ Made = tuple[Run, dict[str, Any], str]
 
 def made(run: Run) -> Made:
     summary = judged(StoredView(run))
-    return run, summary, render(StoredView(run), summary)
+    return run, summary, render(StoredView(run), typed(summary))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from bokeh.models.renderers import GlyphRenderer
 
-from mawl.advice.judge import judged
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
 from mawl.model.role_io import WAIT_FIELDS
@@ -20,6 +19,7 @@ from mawl.reporters.html.material import Material, material
 from mawl.reporters.html.sources import sources
 from mawl.store import Run, open_run
 from tests.fakes.synthetic_run import write_synthetic_run
+from tests.fakes.views import as_summary, judged
 
 Made = tuple[Run, dict[str, Any], dict[str, Columns], Material]
 
@@ -31,7 +31,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Made:
     )
     run = open_run(folder)
     summary = judged(StoredView(run))
-    return run, summary, sources(StoredView(run), summary), material(StoredView(run))
+    return run, summary, sources(StoredView(run), as_summary(summary)), material(StoredView(run))
 
 
 def test_long_series_are_short_and_keep_their_peaks(long: Made) -> None:
@@ -72,7 +72,9 @@ def test_the_mark_of_the_peak_is_not_at_a_short_tail(long: Made) -> None:
     seconds = summary["io"]["device"]["window_seconds"]
     for length, marked in ((0.4 * seconds, False), (0.6 * seconds, True)):
         tail = {**last, **rates, "phase": "tail", "start_seconds": start, "length_seconds": length}
-        marks = sources(StoredView(run), {**summary, "windows": [*summary["windows"], tail]})["device_marks"]
+        marks = sources(StoredView(run), as_summary({**summary, "windows": [*summary["windows"], tail]}))[
+            "device_marks"
+        ]
         assert (start in marks["left"]) is marked
         assert marked or list(marks["left"]) == list(found["device_marks"]["left"])
 
@@ -99,7 +101,7 @@ def test_a_job_is_split_into_its_waits(long: Made) -> None:
 
 def test_figures_and_sources_have_names_and_those_over_time_one_axis(long: Made) -> None:
     run, summary, found, whole = long
-    charts = {chart.name: chart for chart in charts_of(whole, found, summary)}
+    charts = {chart.name: chart for chart in charts_of(whole, found, as_summary(summary))}
     ranges = set()
     for name, chart in charts.items():
         assert chart.figure is not None and chart.figure.name == name and chart.reason == ""

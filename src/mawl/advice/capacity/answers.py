@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
-from mawl.advice.capacity.slowdown import Interval, Slowdowns, interval_of, plain
+from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval_of
 from mawl.advice.foreign import foreign
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Limit
+from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
@@ -40,9 +41,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     words: str = ""
     asked_bytes_per_second: float | None = None
 
-    def block(self) -> dict[str, Any]:
-        """The answer as plain data."""
-        return {"answer": self.answer, **plain(self.slowdown), "reason": self.reason}
+    def figures(self) -> dict[str, Any]:
+        """What a summary says of the answer, by the names of its fields."""
+        return {"answer": self.answer, **ends_of(self.slowdown), "reason": self.reason}
 
 
 def whole_part(found: Slowdowns, most: float) -> Part:
@@ -55,21 +56,21 @@ def compute_part(found: Slowdowns, most: float) -> Part:
     return _judged(found, interval_of(found, "compute"), most)
 
 
-def storage_part(found: Slowdowns, most: float, reading: RunView, limit: dict[str, Any] | None) -> Part:
+def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit | None) -> Part:
     """*Storage carries* when the median slowdown by I/O is within the bound, and the storage was asked.
 
     It was asked when enough of the bytes of each direction that matters reached a device, by this run alone,
     for long enough.  Where processors limit, the answer is for the rate that they could ask.
     """
     part = _judged(found, interval_of(found, "storage"), most)
-    rate = reading.summary["io"]["device"]["sustained"]["total_bytes_per_second"]
-    by_cpu = limit is not None and limit["verdict"] == "cpu"
+    rate = reading.summary.io.device.sustained.total_bytes_per_second
+    by_cpu = limit is not None and limit.verdict == "cpu"
     part = msgspec.structs.replace(part, asked_bytes_per_second=rate)
     if by_cpu and rate is not None:
         part = msgspec.structs.replace(part, words=f" the {format_rate(rate)} that the processors could ask")
     if part.lack in ("times alone", "parts"):
         return part
-    missed = unasked(reading.summary) or short(reading.summary["time"]["active_seconds"])
+    missed = unasked(reading.summary) or short(reading.summary.time.active_seconds)
     if missed is None:
         return part
     reason, lack = missed
@@ -99,16 +100,16 @@ def words_of(interval: Interval) -> str:
     return f"{format_ratio(interval.low)} to {format_ratio(interval.high)}"
 
 
-def unasked(summary: Mapping[str, Any]) -> tuple[str, Lack] | None:
+def unasked(summary: Summary) -> tuple[str, Lack] | None:
     """Why a run did not ask its storage: others used the devices, or a cache served too many of the bytes."""
-    said = foreign(dict(summary))
+    said = foreign(summary)
     return _cached(summary) if said is None else (said, "others")
 
 
-def _cached(summary: Mapping[str, Any]) -> tuple[str, Lack] | None:
+def _cached(summary: Summary) -> tuple[str, Lack] | None:
     """A direction that matters whose bytes did not reach a device."""
-    io = summary["io"]
-    moved = {way: io["application"][f"{name}_bytes"] for way, name in WAYS.items()}
+    io = summary.io
+    moved = {way: getattr(io.application, f"{name}_bytes") for way, name in WAYS.items()}
     if None in moved.values():
         return "how many bytes the programs moved is not known", "reach"
     whole = sum(moved.values())
@@ -117,7 +118,7 @@ def _cached(summary: Mapping[str, Any]) -> tuple[str, Lack] | None:
     for way, name in WAYS.items():
         if moved[way] < LEAST_DIRECTION_RATIO * whole:
             continue
-        reach = io["reach"][f"{way}_ratio"]
+        reach = getattr(io.reach, f"{way}_ratio")
         if reach is None:
             return f"how many of the bytes {name} reached a device is not known", "reach"
         if reach < REACHES_STORAGE_RATIO:
@@ -139,7 +140,7 @@ def short(active: float | None) -> tuple[str, Lack] | None:
 
 def is_preliminary(reading: RunView) -> bool:
     """Whether the active phase is too short for an answer that can be published."""
-    active = reading.summary["time"]["active_seconds"]
+    active = reading.summary.time.active_seconds
     return active is None or active < PUBLISHABLE_SECONDS
 
 

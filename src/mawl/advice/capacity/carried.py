@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mawl.advice.capacity.answers import (
     Answer,
     Lack,
@@ -15,26 +13,27 @@ from mawl.advice.capacity.answers import (
     words_of,
 )
 from mawl.advice.capacity.bounds import Bounds
-from mawl.advice.capacity.guideline import NOT_ASKED, guideline_block
+from mawl.advice.capacity.guideline import NOT_ASKED, guideline_of
 from mawl.advice.capacity.next_step import next_step
-from mawl.advice.capacity.slowdown import slowdown_block, slowdowns
+from mawl.advice.capacity.slowdown import slowdown_of, slowdowns
 from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
 from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
+from mawl.model.summary.judgement import Capacity, Guideline, Limit, PartFigures, StoragePart
 from mawl.units import format_rate, format_ratio
 
 NONE_ALONE = "the imported files do not say what the jobs took alone"
 
 
-def capacity_block(
+def capacity_of(
     reading: RunView,
     bounds: Bounds,
     missing: Missing,
-    limit: dict[str, Any] | None = None,
+    limit: Limit | None = None,
     probe: Probe | None = None,
-) -> dict[str, Any]:
+) -> Capacity:
     """``capacity`` of the summary: an answer for compute, for storage, and for both with the jobs.
 
     ``carried`` is false where a job failed or one of both is not carried, true where all are, null where
@@ -57,23 +56,23 @@ def capacity_block(
     lacks: list[Lack] = [] if answer != "not known" else [part.lack for part in parts if part.lack]
     preliminary = is_preliminary(reading) if well and answer != "not known" else None
     _reasons(compute, storage, well, sentence, found.jobs == [], missing)
-    guideline = guideline_block(reading, limit, probe, bounds, missing)
-    return {
-        "answer": answer,
-        "carried": {"carried": True, "not carried": False, "not known": None}[answer],
-        "preliminary": preliminary,
-        "compute": compute.block(),
-        "storage": {**storage.block(), "asked_bytes_per_second": storage.asked_bytes_per_second},
-        "slowdown": slowdown_block(found, whole.slowdown, len(counted(reading.jobs)), most),
-        "guideline": guideline,
-        "reasons": [
+    guideline = guideline_of(reading, limit, probe, bounds, missing)
+    return Capacity(
+        answer=answer,
+        carried={"carried": True, "not carried": False, "not known": None}[answer],
+        preliminary=preliminary,
+        compute=PartFigures(**compute.figures()),
+        storage=StoragePart(**storage.figures(), asked_bytes_per_second=storage.asked_bytes_per_second),
+        slowdown=slowdown_of(found, whole.slowdown, len(counted(reading.jobs)), most),
+        guideline=guideline,
+        reasons=[
             sentence,
             *_whole(whole, most),
             *_parts(compute, storage, most),
             _beside(guideline, missing),
         ],
-        "next_step": next_step(reading.facts, lacks),
-    }
+        next_step=next_step(reading.facts, lacks),
+    )
 
 
 def _answer(well: bool | None, compute: Answer, storage: Answer, whole: Answer) -> Answer:
@@ -117,17 +116,17 @@ def _reasons(
 
 
 def _jobs(reading: RunView) -> tuple[bool | None, str]:
-    jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
+    jobs, planned = reading.summary.jobs, reading.facts.workload.jobs
     if reading.facts.outcome in CUT:
         return _cut_short(reading)
-    if not jobs["total"] and reading.facts.kind == "imported":
+    if not jobs.total and reading.facts.kind == "imported":
         return None, NO_JOBS
-    bad = max(jobs["total"], planned) - jobs["counted"]
+    bad = max(jobs.total, planned) - jobs.counted
     if bad and reading.facts.kind == "imported":
-        return False, f"{bad} of {jobs['total']} imported jobs failed or are cut short"
+        return False, f"{bad} of {jobs.total} imported jobs failed or are cut short"
     if bad:
-        return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
-    return True, "its 1 job finished" if jobs["total"] == 1 else f"all {jobs['total']} jobs finished"
+        return False, f"{bad} of {max(jobs.total, planned)} jobs did not finish with a right answer"
+    return True, "its 1 job finished" if jobs.total == 1 else f"all {jobs.total} jobs finished"
 
 
 def _cut_short(reading: RunView) -> tuple[bool | None, str]:
@@ -135,12 +134,12 @@ def _cut_short(reading: RunView) -> tuple[bool | None, str]:
 
     Jobs that were lost or stopped with the run, or never started, say nothing about the system.
     """
-    jobs, planned = reading.summary["jobs"], reading.facts.workload.jobs
-    left_out = jobs["left_out"]
-    bad = sum(left_out[name] for name in ("wrong_answer", "failed", "timed_out"))
+    jobs, planned = reading.summary.jobs, reading.facts.workload.jobs
+    left_out = jobs.left_out
+    bad = sum(getattr(left_out, name) for name in ("wrong_answer", "failed", "timed_out"))
     if bad:
-        return False, f"{bad} of {max(jobs['total'], planned)} jobs did not finish with a right answer"
-    ended = f"{jobs['finished']} of {max(jobs['total'], planned)} jobs finished"
+        return False, f"{bad} of {max(jobs.total, planned)} jobs did not finish with a right answer"
+    ended = f"{jobs.finished} of {max(jobs.total, planned)} jobs finished"
     if reading.facts.outcome == "running":
         return None, f"the run goes on: {ended} so far"
     return None, f"the run did not go through: {ended}"
@@ -177,18 +176,18 @@ def _times(ratio: float) -> str:
     return f"{format_ratio(ratio)} times"
 
 
-def _beside(guideline: dict[str, Any], missing: Missing) -> str:
-    value = guideline["bytes_per_second_per_core"]
+def _beside(guideline: Guideline, missing: Missing) -> str:
+    value = guideline.bytes_per_second_per_core
     if value is None:
         return f"guideline: not known: {missing['capacity.guideline.met']}"
     bounds = (
-        f"{format_rate(guideline['warn_bytes_per_second_per_core'])} (good: "
-        f"{format_rate(guideline['good_bytes_per_second_per_core'])})"
+        f"{format_rate(guideline.warn_bytes_per_second_per_core)} (good: "
+        f"{format_rate(guideline.good_bytes_per_second_per_core)})"
     )
-    source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline["basis"]]
-    sentence = f"{source} {format_rate(value)} per {guideline['core_basis'] or 'core'}"
-    if guideline["met"] is None:
+    source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline.basis]
+    sentence = f"{source} {format_rate(value)} per {guideline.core_basis or 'core'}"
+    if guideline.met is None:
         why = missing["capacity.guideline.met"]
         why = "use mawl probe" if why == NOT_ASKED else why
         return f"guideline {bounds}: not judged: {sentence}; {why}"
-    return f"guideline {bounds}: {'met' if guideline['met'] else 'not met'}: {sentence}"
+    return f"guideline {bounds}: {'met' if guideline.met else 'not met'}: {sentence}"

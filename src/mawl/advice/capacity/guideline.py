@@ -10,6 +10,7 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import by_streams, figures_of, words_of
 from mawl.analysis.view import RunView
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+from mawl.model.summary.judgement import Guideline, Limit
 
 PER_CORE = "sustained_bytes_per_second_per_core"
 NOT_ASKED = (
@@ -20,9 +21,9 @@ NOT_ASKED = (
 Standing = Literal["good", "warn", "below"]
 
 
-def guideline_block(
-    reading: RunView, limit: dict[str, Any] | None, probe: Probe | None, bounds: Bounds, missing: Missing
-) -> dict[str, Any]:
+def guideline_of(
+    reading: RunView, limit: Limit | None, probe: Probe | None, bounds: Bounds, missing: Missing
+) -> Guideline:
     """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
 
     It is a capability of storage, so it is judged by a probe of the roles (the lowest target), or by a run
@@ -30,7 +31,7 @@ def guideline_block(
     more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
     """
     rates = _probed(probe, bounds)
-    value: float | None = min(rates) if rates else reading.summary["io"]["device"][PER_CORE]
+    value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
     standing: Standing | None = None
     basis: Literal["probe", "run"] | None = None
     if rates:
@@ -38,13 +39,13 @@ def guideline_block(
     else:
         others = foreign(reading.summary)
         value = None if others else value
-        if limit is not None and limit["verdict"] == "storage":
+        if limit is not None and limit.verdict == "storage":
             basis = "run"
         why = others or NOT_ASKED
         missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
     if value is None:
         basis = None
-        reason = foreign(reading.summary) or reading.summary["missing"][f"io.device.{PER_CORE}"]
+        reason = foreign(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
         missing |= {
             f"capacity.guideline.{name}": reason
             for name in ("bytes_per_second_per_core", "basis", "standing", "met")
@@ -53,15 +54,15 @@ def guideline_block(
         standing = standing_of(value, bounds)
     missing["capacity.guideline.core_basis"] = "the nodes' cores are not known in one basis"
     bases = {node.core_basis for node in reading.facts.nodes}
-    return {
-        "bytes_per_second_per_core": value,
-        "basis": basis,
-        "warn_bytes_per_second_per_core": bounds.warn_bytes_per_second_per_core,
-        "good_bytes_per_second_per_core": bounds.good_bytes_per_second_per_core,
-        "core_basis": bases.pop() if len(bases) == 1 else None,
-        "standing": standing,
-        "met": None if standing is None else standing != "below",
-    }
+    return Guideline(
+        bytes_per_second_per_core=value,
+        basis=basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        core_basis=bases.pop() if len(bases) == 1 else None,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+    )
 
 
 def standing_of(bytes_per_second_per_core: float, bounds: Bounds) -> Standing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ from mawl.advice.capacity.parts import Parts, parts_of
 from mawl.analysis.blocks import counted
 from mawl.model.records import JobRecord
 from mawl.model.run import Alone, AloneRun
+from mawl.model.summary.judgement import Slowdown
 from mawl.model.thresholds import value_of
 
 Floats = NDArray[np.float64]
@@ -142,22 +143,20 @@ def middle(ascending: Sequence[float]) -> float:
     return ascending[(len(ascending) - 1) // 2]
 
 
-def slowdown_block(
-    found: Slowdowns, whole: Interval | None, counted_jobs: int, most: float
-) -> dict[str, Any]:
+def slowdown_of(found: Slowdowns, whole: Interval | None, counted_jobs: int, most: float) -> Slowdown:
     """``capacity.slowdown``: the median with its interval, percentile and longest, and by job."""
     by_job = found.by_job()
     values = sorted(by_job.values())
-    return {
-        **plain(whole),
-        "p90": percentile(values, 0.9) if values else None,
-        "longest": values[-1] if values else None,
-        "most": most,
-        "by_job": by_job,
-        "jobs": len(values),
-        "counted": counted_jobs,
-        "runs_alone": found.fewest_runs,
-    }
+    return Slowdown(
+        **ends_of(whole),
+        p90=percentile(values, 0.9) if values else None,
+        longest=values[-1] if values else None,
+        most=most,
+        by_job=by_job,
+        jobs=len(values),
+        counted=counted_jobs,
+        runs_alone=found.fewest_runs,
+    )
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
@@ -168,8 +167,8 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
-def plain(interval: Interval | None) -> dict[str, Any]:
-    """The median with its interval as plain data; nulls where it is not known."""
+def ends_of(interval: Interval | None) -> dict[str, float | None]:
+    """The median and both ends of its interval; None where it is not known."""
     return dict.fromkeys(("median", "low", "high")) if interval is None else msgspec.to_builtins(interval)
 
 

@@ -47,18 +47,18 @@ def link_lines(reading: RunView) -> list[Line]:
 
 
 def _servers(reading: RunView) -> list[Line]:
-    block = reading.summary["cluster"]
+    block = reading.summary.cluster
     lines = []
-    for name, server in (block["storage"] if block else {}).items():
-        device = server["device"]
-        peak, sustained = (device[kind]["total_bytes_per_second"] for kind in ("peak", "sustained"))
+    for name, server in (block.storage if block else {}).items():
+        device = server.device
+        peak, sustained = (getattr(device, kind).total_bytes_per_second for kind in ("peak", "sustained"))
         if peak is None or sustained is None:
             continue
         sentence = (
             f"the devices of {name} moved {format_rate(peak)} in their highest window, "
             f"{format_rate(sustained)} in the median one"
         )
-        wait = device["await_seconds"]["mean"]
+        wait = device.await_seconds.mean
         if wait is not None:
             sentence += f", and a request took {format_latency(wait)} on average"
         lines.append(Line(kind="support", sentence=sentence))

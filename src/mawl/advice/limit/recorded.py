@@ -21,6 +21,7 @@ from mawl.analysis.threads import is_aix
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView, weighted_mean
 from mawl.analysis.windows import rates
+from mawl.model.summary.judgement import EvidenceLine
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
 
@@ -104,7 +105,7 @@ def windows_of_import(reading: RunView) -> list[RecordedWindow]:
     ]
 
 
-def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[dict[str, str]]:
+def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[EvidenceLine]:
     """The figures that named windows, and those that only agree."""
     cpu = weighted_mean([(one.waited, one.seconds) for one in windows])
     full = [one.full for one in windows if one.full is not None]
@@ -127,7 +128,7 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[dict[st
         )
     elif verdict == "cpu":
         lines.append("no recording says how busy the devices were: storage is not excluded by a figure")
-    return [{"kind": "evidence", "sentence": sentence} for sentence in lines]
+    return [EvidenceLine(kind="evidence", sentence=sentence) for sentence in lines]
 
 
 def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
@@ -138,7 +139,7 @@ def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
         return "the logs lack times or CPU times of the jobs; import logs with FULLSTIMER"
     if all(one.full is None for one in windows):
         return "the recordings contain no processor time; add sar -u, mpstat or nmon of the same time"
-    figures = "; ".join(line["sentence"] for line in evidence_of(windows, ""))
+    figures = "; ".join(line.sentence for line in evidence_of(windows, ""))
     return (
         f"logs and recordings name the limit of only {format_percent(told_ratio)} of the active time "
         f"({figures}); run the jobs with mawl measure, which sees what each waits for"

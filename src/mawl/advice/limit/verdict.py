@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from mawl.advice.headroom import headroom_block
+from mawl.advice.headroom import headroom_of
 from mawl.advice.limit import cpu, memory, network, recorded, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
 from mawl.model.thresholds import value_of
 from mawl.spec.options import ROLES
 
@@ -29,7 +29,7 @@ PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak"
 NOT_TOLD = "the run was too short, or waits were not recorded"
 
 
-def limit_block(reading: RunView, missing: Missing) -> dict[str, Any] | None:
+def limit_of(reading: RunView, missing: Missing) -> Limit | None:
     """``limit`` of the summary; None, with the reason, where no window tells what limited it.
 
     ``shares`` are of the active time that is told (they add up to 1); ``losses`` the mean share of
@@ -60,21 +60,21 @@ def limit_block(reading: RunView, missing: Missing) -> dict[str, Any] | None:
         **{f"limit.{name}_bytes_per_second": "no device is named, or it was not sampled" for name in PEAKS},
         "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
     }
-    return {
-        "verdict": verdict,
-        "role": role,
-        "device": device,
+    return Limit(
+        verdict=verdict,
+        role=role,
+        device=device,
         **{f"{name}_bytes_per_second": peaks.get(direction) for name, direction in PEAKS.items()},
-        "shares": shares,
-        "losses": losses,
-        "told_ratio": seconds / active,
-        "second": second(verdict, losses),
-        "headroom": headroom_block(reading, missing),
-        "evidence": _evidence(verdict, shares, reading),
-    }
+        shares=Shares(**shares),
+        losses=Losses(**losses),
+        told_ratio=seconds / active,
+        second=second(verdict, losses),
+        headroom=headroom_of(reading, missing),
+        evidence=_evidence(verdict, shares, reading),
+    )
 
 
-def _of_import(reading: RunView, missing: Missing) -> dict[str, Any] | None:
+def _of_import(reading: RunView, missing: Missing) -> Limit | None:
     """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
     active time."""
     why = recorded.why_untold(reading)
@@ -100,20 +100,20 @@ def _of_import(reading: RunView, missing: Missing) -> dict[str, Any] | None:
         **{f"limit.{name}_bytes_per_second": recorded.NO_PLACE for name in PEAKS},
         **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), recorded.NOT_ASKED),
     }
-    return {
-        "verdict": verdict,
-        "role": None,
-        "device": None,
+    return Limit(
+        verdict=verdict,
+        role=None,
+        device=None,
         **{f"{name}_bytes_per_second": None for name in PEAKS},
-        "shares": {
-            name: told.get(name, 0.0) / seconds for name in (*(rule.resource for rule in RULES), "none")
-        },
-        "losses": {rule.resource: losses.get(rule.resource) for rule in RULES},
-        "told_ratio": seconds / active,
-        "second": None,
-        "headroom": headroom_block(reading, missing),
-        "evidence": recorded.evidence_of(windows, verdict),
-    }
+        shares=Shares(
+            **{name: told.get(name, 0.0) / seconds for name in (*(rule.resource for rule in RULES), "none")}
+        ),
+        losses=Losses(**{rule.resource: losses.get(rule.resource) for rule in RULES}),
+        told_ratio=seconds / active,
+        second=None,
+        headroom=headroom_of(reading, missing),
+        evidence=recorded.evidence_of(windows, verdict),
+    )
 
 
 def _mean_loss(rule: Rule, reading: RunView) -> float:
@@ -163,7 +163,7 @@ def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
     return order[0] if losses[order[0]] >= SECOND_RATIO else None
 
 
-def _evidence(verdict: str, shares: dict[str, float], reading: RunView) -> list[dict[str, str]]:
+def _evidence(verdict: str, shares: dict[str, float], reading: RunView) -> list[EvidenceLine]:
     """The lines of the rule that is named; of a mixed run of those with a share; else of the costliest."""
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
     if not chosen:
@@ -172,4 +172,4 @@ def _evidence(verdict: str, shares: dict[str, float], reading: RunView) -> list[
         chosen = [max(RULES, key=lambda rule: _mean_loss(rule, reading))]
     lines = {line.sentence: line.kind for rule in chosen for line in rule.evidence(reading)}
     ordered = sorted(lines.items(), key=lambda item: item[1] == "support")
-    return [{"kind": kind, "sentence": sentence} for sentence, kind in ordered]
+    return [EvidenceLine(kind=kind, sentence=sentence) for sentence, kind in ordered]

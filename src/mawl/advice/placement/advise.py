@@ -19,6 +19,7 @@ from mawl.analysis.view import RunView
 from mawl.errors import MawlError
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.spec.options import ROLES, Role
 
@@ -37,7 +38,7 @@ WORTH_RATIO = value_of("placement.worth_ratio")
 
 def advise(
     view: RunView,
-    summary: Block,
+    summary: Summary,
     probes: Sequence[Probe],
     files: Mapping[str, Probe] | None = None,
 ) -> dict[str, Any]:
@@ -57,10 +58,10 @@ def advise(
             where=facts.run_id,
             cure="probe the run's directories and the candidates with mawl probe DIR..., and name its file",
         )
-    verdict = (summary["limit"] or {"verdict": None})["verdict"]
+    verdict = summary.limit.verdict if summary.limit else None
     forecast = Forecast(asked, targets, _course(summary, facts, verdict))
     best = _best(forecast, asked)
-    real = summary["time"]["real_time_seconds"]
+    real = summary.time.real_time_seconds
     return {
         "run_id": facts.run_id,
         "verdict": verdict,
@@ -89,30 +90,30 @@ def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     ]
 
 
-def _course(summary: Block, facts: RunFacts, verdict: str | None) -> Course:
-    time, wait = summary["time"], summary["wait"]
-    elapsed, real = time["elapsed_seconds"], time["real_time_seconds"]
+def _course(summary: Summary, facts: RunFacts, verdict: str | None) -> Course:
+    time, wait = summary.time, summary.wait
+    elapsed, real = time.elapsed_seconds, time.real_time_seconds
     return Course(
-        other_seconds=wait["blocked_seconds"]["other"] or 0.0,
-        own_seconds=(wait["on_cpu_seconds"] or 0.0) + (wait["run_queue_seconds"] or 0.0),
+        other_seconds=(wait.blocked_seconds.other if wait else None) or 0.0,
+        own_seconds=((wait.on_cpu_seconds or 0.0) + (wait.run_queue_seconds or 0.0)) if wait else 0.0,
         jobs=real / elapsed if real and elapsed else 1.0,
         storage=verdict in ("storage", "mixed"),
         most_saved_seconds=_left_by_processors(summary, facts),
     )
 
 
-def _left_by_processors(summary: Block, facts: RunFacts) -> float | None:
+def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     """Seconds of summed real time that could go before the processors were busy all the time."""
-    time = summary["time"]
-    busy = [time["user_cpu_seconds"], time["system_cpu_seconds"]]
+    time = summary.time
+    busy = [time.user_cpu_seconds, time.system_cpu_seconds]
     counts = [
         len(node.cpus_used) if node.cpus_used is not None else node.logical_cpus or node.cores
         for node in facts.nodes
     ]
-    elapsed, real = time["elapsed_seconds"], time["real_time_seconds"]
+    elapsed, real = time.elapsed_seconds, time.real_time_seconds
     if None in busy or not elapsed or real is None or not counts or None in counts:
         return None
-    share = sum(busy) / (elapsed * sum(count for count in counts if count))
+    share = sum(part for part in busy if part) / (elapsed * sum(count for count in counts if count))
     return float(real * max(1.0 - share, 0.0))
 
 
@@ -282,7 +283,7 @@ def _target(place: int, forecast: Forecast) -> Block:
 
 
 def _unknown(
-    forecast: Forecast, asked: Mapping[Role, Demand], summary: Block, verdict: str | None
+    forecast: Forecast, asked: Mapping[Role, Demand], summary: Summary, verdict: str | None
 ) -> Iterator[str]:
     """What the advice does not know, in sentences."""
     for role, places in forecast.places.items():
@@ -300,14 +301,16 @@ def _unknown(
                 f"what {' and '.join(sorted(nodes))} would find there may be more or less"
             )
     if verdict not in ("storage", "mixed"):
-        share = forecast.blocked_seconds / summary["time"]["real_time_seconds"]
+        share = forecast.blocked_seconds / (summary.time.real_time_seconds or 1.0)
         yield (
             f"{f'the limit of the run is {verdict}, not storage' if verdict else 'what limited the run'}: "
             f"jobs were blocked in I/O for "
             f"{share:.1%} of their time, and what is saved of that may come back as waiting for a processor"
         )
-    reach = summary["io"]["reach"]
-    low = [way for way in ("read", "write") if (reach[f"{way}_ratio"] or 0.0) < REACHES_STORAGE_RATIO]
+    reach = summary.io.reach
+    low = [
+        way for way in ("read", "write") if (getattr(reach, f"{way}_ratio") or 0.0) < REACHES_STORAGE_RATIO
+    ]
     if low:
         yield (
             f"the page cache took part of the {' and '.join(f'{way}s' for way in low)} of this run: with "
@@ -327,9 +330,9 @@ def _unknown(
                 yield f"{target.name}: the probe has no figures for a direction that {role} uses"
 
 
-def _unmeasured(asked: Mapping[Role, Demand], summary: Block) -> Iterator[str]:
+def _unmeasured(asked: Mapping[Role, Demand], summary: Summary) -> Iterator[str]:
     """What the run itself does not tell."""
-    elapsed = summary["time"]["elapsed_seconds"]
+    elapsed = summary.time.elapsed_seconds
     if elapsed is not None and elapsed < SHORT_SECONDS:
         yield (
             f"the run lasted {elapsed:.0f} s and its space was looked at once a second: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -12,6 +11,8 @@ from mawl.errors import MawlError
 from mawl.model.records import JobRecord
 from mawl.model.role_io import RoleIo, sum_by_role
 from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.io import RoleFigures
+from mawl.model.summary.summary import Summary
 from mawl.spec.options import ROLES, Role
 
 
@@ -52,16 +53,16 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
         return self.device_read_bytes, self.device_written_bytes
 
 
-def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: dict[str, Any]) -> dict[Role, Demand]:
+def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: Summary) -> dict[Role, Demand]:
     """The demand of every role.
 
     Raises :class:`~mawl.errors.MawlError` for a run that did not measure I/O and waits by role.
     """
     good = counted(jobs)
-    by_role, wait = summary["io"]["by_role"], summary["wait"]
-    blocked = wait["blocked_seconds"] if wait else {}
-    if by_role is None or any(blocked.get(role) is None for role in ROLES):
-        missing = summary["missing"]
+    by_role, wait = summary.io.by_role, summary.wait
+    blocked = wait.blocked_seconds if wait else None
+    if by_role is None or any(blocked is None or getattr(blocked, role) is None for role in ROLES):
+        missing = summary.missing
         raise MawlError(
             "the run did not record what its roles asked of the storage",
             where=facts.run_id,
@@ -69,51 +70,52 @@ def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: dict[str, Any])
             cure="run it again where I/O by role can be measured (mawl doctor)",
         )
     sums = sum_by_role(job.io for job in good if job.io is not None)
-    return {role: _demand(role, facts, sums[role], summary) for role in ROLES}
+    return {role: _demand(role, facts, sums[role], by_role[role], summary) for role in ROLES}
 
 
-def _demand(role: Role, facts: RunFacts, io: RoleIo, summary: dict[str, Any]) -> Demand:
-    block, time = summary["io"]["by_role"][role], summary["time"]
-    blocked = summary["wait"]["blocked_seconds"][role]
+def _demand(role: Role, facts: RunFacts, io: RoleIo, calls: RoleFigures, summary: Summary) -> Demand:
+    time, wait = summary.time, summary.wait
+    blocked = (getattr(wait.blocked_seconds, role) if wait else None) or 0.0
     inside = io.read_seconds + io.write_seconds + io.sync_seconds + io.open_seconds
-    elapsed, real = time["elapsed_seconds"], time["real_time_seconds"]
+    elapsed, real = time.elapsed_seconds, time.real_time_seconds
     measured = _at_devices(role, summary)
     read, written = measured or _by_reach(io, summary)
     return Demand(
         role=role,
         read_bytes=io.read_bytes,
         written_bytes=io.written_bytes,
-        share_ratio=block["share_ratio"],
+        share_ratio=calls.share_ratio,
         read_ratio=_ratio(io.read_bytes, io.read_bytes + io.written_bytes),
         device_read_bytes=read,
         device_written_bytes=written,
         device_measured=measured is not None,
         sequential_read_ratio=_ratio(io.sequential_read_bytes, io.read_bytes),
         sequential_write_ratio=_ratio(io.sequential_written_bytes, io.written_bytes),
-        read_request_bytes=block["read_request_bytes"]["p50"],
-        write_request_bytes=block["write_request_bytes"]["p50"],
-        read_latency_seconds=block["read_latency_seconds"]["mean"],
-        write_latency_seconds=block["write_latency_seconds"]["mean"],
+        read_request_bytes=calls.read_request_bytes.p50,
+        write_request_bytes=calls.write_request_bytes.p50,
+        read_latency_seconds=calls.read_latency_seconds.mean,
+        write_latency_seconds=calls.write_latency_seconds.mean,
         blocked_seconds=blocked,
         blocked_ratio=_ratio(blocked, real or 0.0),
         streams=max(inside / elapsed if elapsed else 1.0, 1.0),
-        peak_used_bytes=summary["roles"][role]["peak_used_bytes"],
+        peak_used_bytes=getattr(summary.roles, role).peak_used_bytes,
         volumes=[volume for volume in facts.volumes if volume.role == role],
     )
 
 
-def _at_devices(role: Role, summary: dict[str, Any]) -> tuple[float, float] | None:
-    devices = summary["io"]["devices_by_role"]
-    if devices is None or None in devices[role].values():
+def _at_devices(role: Role, summary: Summary) -> tuple[float, float] | None:
+    devices = summary.io.devices_by_role
+    if devices is None or None in getattr(devices, role).values():
         return None
-    return devices[role]["read_bytes"], devices[role]["written_bytes"]
+    own = getattr(devices, role)
+    return own.read_bytes, own.written_bytes
 
 
-def _by_reach(io: RoleIo, summary: dict[str, Any]) -> tuple[float | None, float | None]:
-    reach = summary["io"]["reach"]
-    if reach["read_ratio"] is None or reach["write_ratio"] is None:
+def _by_reach(io: RoleIo, summary: Summary) -> tuple[float | None, float | None]:
+    reach = summary.io.reach
+    if reach.read_ratio is None or reach.write_ratio is None:
         return None, None
-    return io.read_bytes * reach["read_ratio"], io.written_bytes * reach["write_ratio"]
+    return io.read_bytes * reach.read_ratio, io.written_bytes * reach.write_ratio
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mawl.advice.qualification.estimate import Estimate
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
-from mawl.spec.options import ROLES
 from mawl.units import format_percent, format_ratio, format_seconds
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
 
 
-def cautions_of(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[str]:
+def cautions_of(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
     """Sentences on caches of arrays, burst credits and memory; the gravest first, each once."""
     found = [*_falling(summaries), *_faster(summaries)]
     if not found:
@@ -34,13 +33,13 @@ def faster_than_alone(whole: Estimate | None) -> list[str]:
     ]
 
 
-def _falling(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _falling(summaries: Sequence[Judged]) -> list[str]:
     """Throughput fell while jobs went on waiting (the rule ``drift`` of the validity)."""
     drifting = [
-        finding["sentence"]
+        finding.sentence
         for summary in summaries
-        for finding in summary["validity"]["findings"]
-        if finding["rule"] == "drift"
+        for finding in summary.validity.findings
+        if finding.rule == "drift"
     ]
     if not drifting:
         return []
@@ -50,14 +49,14 @@ def _falling(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _faster(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _faster(summaries: Sequence[Judged]) -> list[str]:
     """The mix moved more than the probe could, so something faster than the device took part."""
     most: tuple[float, str] | None = None
     for summary in summaries:
-        block = summary["storage"]
-        for role in ROLES if block is not None else ():
-            for direction in ("read", "write"):
-                used = (block["by_role"][role][direction] or {}).get("sustained_used_ratio")
+        by_role = summary.storage.by_role if summary.storage is not None else {}
+        for role, one in by_role.items():
+            for direction, demand in (("read", one.read), ("write", one.write)):
+                used = demand.sustained_used_ratio if demand else None
                 if used is not None and used > MOST_PROBE_RATIO and (most is None or used > most[0]):
                     most = (used, f"{role} {direction}s")
     if most is None:
@@ -68,9 +67,9 @@ def _faster(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _bursting(summaries: Sequence[Mapping[str, Any]], facts: RunFacts) -> list[str]:
+def _bursting(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
     """Storage of a virtual machine or behind a network that one run has not used for long."""
-    longest = max((summary["time"]["active_seconds"] or 0.0 for summary in summaries), default=0.0)
+    longest = max((summary.time.active_seconds or 0.0 for summary in summaries), default=0.0)
     virtual = any(node.virtual not in (None, "none") for node in facts.nodes)
     elsewhere = any(volume.network or volume.transport is not None for volume in facts.volumes)
     if longest >= BURST_SECONDS or not (virtual or elsewhere):

@@ -33,8 +33,8 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[Change]:
         if gain >= LEAST_GAIN_RATIO:
             found.append(_change(text, system, gain, fitting, most_slowdown))
     found.sort(key=lambda change: (-(change.sessions or 0), -(change.gain_ratio or 0.0)))
-    limit = fitting.base.summary["limit"]
-    by_memory = limit is not None and limit["verdict"] == "memory"
+    limit = fitting.base.summary.limit
+    by_memory = limit is not None and limit.verdict == "memory"
     return [*([MORE_MEMORY] if by_memory else []), *found][:MOST_CHANGES]
 
 

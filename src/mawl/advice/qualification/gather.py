@@ -28,6 +28,7 @@ from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
 from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
+from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
@@ -40,7 +41,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """A run that was read, and its judged summary."""
 
     view: StoredView
-    summary: dict[str, Any]
+    summary: Judged
 
 
 def answer_of(record: Qualification, folder: Path, bounds: Bounds) -> Answer:
@@ -126,7 +127,7 @@ def _no_parts() -> str:
 
 def _active(runs: Sequence[Measured]) -> float:
     """Seconds that count for the storage: in sum where no page cache defers writes, else the longest."""
-    seconds = [run.summary["time"]["active_seconds"] or 0.0 for run in runs]
+    seconds = [run.summary.time.active_seconds or 0.0 for run in runs]
     return sum(seconds) if all(_uncached(run) for run in runs) else max(seconds)
 
 
@@ -142,35 +143,35 @@ def _lack(runs: Sequence[Measured]) -> tuple[str, Lack] | None:
     )
 
 
-def _failed(summaries: Sequence[dict[str, Any]]) -> str | None:
+def _failed(summaries: Sequence[Judged]) -> str | None:
     """How many jobs of all runs did not finish with a right answer."""
-    planned = sum(max(one["jobs"]["total"], one["workload"]["jobs"]) for one in summaries)
-    bad = planned - sum(one["jobs"]["counted"] for one in summaries)
+    planned = sum(max(one.jobs.total, one.workload.jobs) for one in summaries)
+    bad = planned - sum(one.jobs.counted for one in summaries)
     return f"{bad} of {planned} jobs did not finish with a right answer" if bad else None
 
 
-def _rate(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _rate(summaries: Sequence[Judged]) -> dict[str, Any]:
     """The rate per core of the run in the middle, with what it is of."""
-    blocks = [one["capacity"]["guideline"] for one in summaries]
+    blocks = [one.capacity.guideline for one in summaries]
     known = sorted(
-        (one for one in blocks if one["bytes_per_second_per_core"] is not None),
-        key=lambda one: float(one["bytes_per_second_per_core"]),
+        (one for one in blocks if one.bytes_per_second_per_core is not None),
+        key=lambda one: one.bytes_per_second_per_core or 0.0,
     )
     if not known:
         return {}
     middle = known[(len(known) - 1) // 2]
     return {
-        "device_bytes_per_second_per_core": middle["bytes_per_second_per_core"],
-        "device_basis": middle["basis"] or "demand",
-        "guideline_met": middle["met"],
+        "device_bytes_per_second_per_core": middle.bytes_per_second_per_core,
+        "device_basis": middle.basis or "demand",
+        "guideline_met": middle.met,
     }
 
 
-def _hourly(summaries: Sequence[dict[str, Any]]) -> float | None:
+def _hourly(summaries: Sequence[Judged]) -> float | None:
     rates = [
-        one["jobs"]["counted"] / one["time"]["elapsed_seconds"] * 3600.0
+        one.jobs.counted / one.time.elapsed_seconds * 3600.0
         for one in summaries
-        if one["time"]["elapsed_seconds"] and one["jobs"]["counted"]
+        if one.time.elapsed_seconds and one.jobs.counted
     ]
     return statistics.median(rates) if rates else None
 
@@ -197,7 +198,7 @@ def _changes(
     runs: Sequence[Measured], sessions: int, whole: Estimate, bounds: Bounds
 ) -> tuple[list[Change], str]:
     """Single changes, simulated from the run in the middle; else why there are none."""
-    ordered = sorted(runs, key=lambda run: run.summary["capacity"]["slowdown"]["median"] or 0.0)
+    ordered = sorted(runs, key=lambda run: run.summary.capacity.slowdown.median or 0.0)
     middle = ordered[(len(ordered) - 1) // 2]
     others = unasked(middle.summary)
     if others is not None and others[1] == "others":

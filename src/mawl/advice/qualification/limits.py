@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.spec.options import Role
 
-Summary = Mapping[str, Any]
 
-
-def limit_of(summaries: Sequence[Summary], facts: RunFacts) -> AnswerLimit | None:
+def limit_of(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
     """The verdict of most runs, the first of equals; None where no run has one."""
-    blocks = [summary["limit"] for summary in summaries if summary["limit"] is not None]
+    blocks = [summary.limit for summary in summaries if summary.limit is not None]
     if not blocks:
         return None
-    verdict = Counter(block["verdict"] for block in blocks).most_common(1)[0][0]
-    own = [block for block in blocks if block["verdict"] == verdict]
-    shares = [block["shares"][verdict] for block in own if verdict in block["shares"]]
-    roles = Counter(block["role"] for block in own if block["role"] is not None).most_common(1)
+    verdict = Counter(block.verdict for block in blocks).most_common(1)[0][0]
+    own = [block for block in blocks if block.verdict == verdict]
+    shares = [float(getattr(block.shares, verdict)) for block in own if hasattr(block.shares, verdict)]
+    roles = Counter(block.role for block in own if block.role is not None).most_common(1)
     role: Role | None = roles[0][0] if verdict == "storage" and roles else None
     return AnswerLimit(
         resource=verdict,
@@ -34,17 +33,17 @@ def limit_of(summaries: Sequence[Summary], facts: RunFacts) -> AnswerLimit | Non
     )
 
 
-def direction_of(summaries: Sequence[Summary], role: Role) -> Literal["read", "write"] | None:
+def direction_of(summaries: Sequence[Judged], role: Role) -> Literal["read", "write"] | None:
     """The direction on whose calls jobs spent at least twice the time of the other; None where neither."""
     spent = {"read": 0.0, "write": 0.0}
     for summary in summaries:
-        by_role = summary["io"]["by_role"]
+        by_role = summary.io.by_role
         if by_role is None:
             return None
         block = by_role[role]
-        spent["read"] += block["reads"] * (block["read_latency_seconds"]["mean"] or 0.0)
-        spent["write"] += block["writes"] * (block["write_latency_seconds"]["mean"] or 0.0)
-        spent["write"] += block["syncs"] * (block["sync_latency_seconds"]["mean"] or 0.0)
+        spent["read"] += block.reads * (block.read_latency_seconds.mean or 0.0)
+        spent["write"] += block.writes * (block.write_latency_seconds.mean or 0.0)
+        spent["write"] += block.syncs * (block.sync_latency_seconds.mean or 0.0)
     factor = value_of("qualification.least_direction_ratio")
     if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
         return "read"

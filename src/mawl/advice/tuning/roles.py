@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import VolumeFacts
+from mawl.model.summary.judgement import Limit
 from mawl.spec.options import ROLES
 
 FAMILY = "roles"
 
 
-def volumes_of_roles(
-    volumes: Sequence[VolumeFacts], limit: Mapping[str, Any] | None
-) -> dict[str, dict[str, Figures]]:
+def volumes_of_roles(volumes: Sequence[VolumeFacts], limit: Limit | None) -> dict[str, dict[str, Figures]]:
     """Node to role to its figures; ``limit`` is that of the run's summary.
 
     Roles without a device that is known (tmpfs, a network file system) are left out.
     """
-    storage = limit is not None and limit["verdict"] == "storage"
-    blamed = limit["role"] if limit is not None else None
+    storage = limit is not None and limit.verdict == "storage"
+    blamed = limit.role if limit is not None else None
     found: dict[str, dict[str, Figures]] = {}
     for role in ROLES:
         for node in dict.fromkeys(volume.node for volume in volumes):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
 
@@ -15,9 +15,9 @@ NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and 
 
 def check(reading: RunView) -> list[Finding | Unmeasured]:
     """Below 0.95 of the kernel's bytes, shares and waits by role are of a part only."""
-    coverage = reading.summary["io"]["coverage_ratio"]
+    coverage = reading.summary.io.coverage_ratio
     if coverage is None:
-        why = reading.summary["missing"].get("io.coverage_ratio", "it was not measured")
+        why = reading.summary.missing.get("io.coverage_ratio", "it was not measured")
         return [
             Finding(
                 rule=NAME,

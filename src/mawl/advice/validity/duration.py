@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 from mawl.model.thresholds import value_of
 from mawl.units import format_seconds
 
@@ -14,7 +14,7 @@ LEAST_ACTIVE_SECONDS = value_of("validity.duration.least_active_seconds")
 
 def check(reading: RunView) -> list[Finding]:
     """A shorter active phase may lie within what a cache, a credit or a cool machine can hide."""
-    active = reading.summary["time"]["active_seconds"]
+    active = reading.summary.time.active_seconds
     if active is not None and active >= LEAST_ACTIVE_SECONDS:
         return []
     lasted = "is not known" if active is None else f"lasted {format_seconds(active)}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_ratio
 

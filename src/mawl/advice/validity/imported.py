@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import msgspec
 
-from mawl.advice.evidence import Finding, Severity, Unmeasured
 from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
 from mawl.analysis.recordings import NO_JOBS, interval_seconds
 from mawl.analysis.series import Samples
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Severity, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_instant, format_percent, format_seconds
 
@@ -50,18 +50,16 @@ def _with_reason(said: Said, reason: str, reading: RunView) -> Said:
 
 def _jobs(reading: RunView) -> Said:
     """Logs tell of errors, not of right answers."""
-    found = reading.summary["jobs"]
-    if not found["total"]:
+    found = reading.summary.jobs
+    if not found.total:
         return [Unmeasured(rule=jobs.NAME, severity="preliminary", reason=NO_JOBS)]
-    bad = found["total"] - found["counted"]
+    bad = found.total - found.counted
     if bad:
-        sentence = (
-            f"{bad} of {found['total']} imported jobs failed or are cut short: their time does not count"
-        )
+        sentence = f"{bad} of {found.total} imported jobs failed or are cut short: their time does not count"
         cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
         return [_finding(jobs.NAME, "invalid", sentence, cure)]
-    if found["unverified"]:
-        reason = f"no log says whether an answer was right; those of {found['unverified']} jobs have no ERROR"
+    if found.unverified:
+        reason = f"no log says whether an answer was right; those of {found.unverified} jobs have no ERROR"
         return [Unmeasured(rule=jobs.NAME, severity="preliminary", reason=reason)]
     return []
 
@@ -70,7 +68,7 @@ def _duration(reading: RunView) -> Said:
     if reading.line is not None and reading.line.periods:
         reason = "the files are not of one run: import each period by itself"
         return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
-    if reading.summary["time"]["active_seconds"] is None:
+    if reading.summary.time.active_seconds is None:
         reason = "no file names the times of jobs or of a host"
         return [Unmeasured(rule=duration.NAME, severity="preliminary", reason=reason)]
     return _with_cure(duration.check(reading), "import the files of a longer time")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 
 NAME = "jobs"
 
 
 def check(reading: RunView) -> list[Finding]:
     """A job that did not finish well makes a run invalid, an unchecked answer preliminary."""
-    jobs, facts = reading.summary["jobs"], reading.facts
-    bad = max(jobs["total"], facts.workload.jobs) - jobs["counted"]
+    jobs, facts = reading.summary.jobs, reading.facts
+    bad = max(jobs.total, facts.workload.jobs) - jobs.counted
     if facts.outcome == "running":
         return [
             _finding(
@@ -19,17 +19,15 @@ def check(reading: RunView) -> list[Finding]:
             )
         ]
     if bad or facts.outcome != "completed":
-        sentence = (
-            f"{bad} of {max(jobs['total'], facts.workload.jobs)} jobs did not finish with a right answer"
-        )
+        sentence = f"{bad} of {max(jobs.total, facts.workload.jobs)} jobs did not finish with a right answer"
         if not bad:
             sentence = f"the run did not complete: {facts.outcome_reason or facts.outcome}"
         return [_finding("invalid", sentence, "fix the failed jobs (mawl report lists them) and run again")]
-    if jobs["unverified"]:
+    if jobs.unverified:
         return [
             _finding(
                 "preliminary",
-                f"{jobs['unverified']} jobs finished with an unchecked answer",
+                f"{jobs.unverified} jobs finished with an unchecked answer",
                 "run programs of the catalogue, which check theirs",
             )
         ]

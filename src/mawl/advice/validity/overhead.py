@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
 
@@ -13,9 +13,9 @@ MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """CPU time of runner, collectors and launcher while jobs ran, beside that of the jobs."""
-    overhead = reading.summary["overhead"]
-    own, startup = overhead["cpu_seconds"], overhead["startup_cpu_seconds"]
-    jobs = reading.summary["cpu_account"]["jobs"]["cpu_seconds"]
+    overhead = reading.summary.overhead
+    own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
+    jobs = reading.summary.cpu_account.jobs.cpu_seconds
     if own is None or startup is None or not jobs:
         whose = "of the jobs" if not jobs else "of mawl itself"
         return [Unmeasured(rule=NAME, severity="preliminary", reason=f"the CPU time {whose} is not known")]

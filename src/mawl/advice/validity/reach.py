@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding
 from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 from mawl.units import format_percent
 
 NAME = "reach"
@@ -12,11 +12,11 @@ NAME = "reach"
 
 def check(reading: RunView) -> list[Finding]:
     """Below a reach of 0.8 in a direction the page cache made its figures; direct I/O reaches 1."""
-    io = reading.summary["io"]
+    io = reading.summary.io
     directions = cached_directions(io)
     if directions:
         shares = " and ".join(
-            f"{format_percent(io['reach'][f'{name}_ratio'])} of the bytes {verb}"
+            f"{format_percent(getattr(io.reach, f'{name}_ratio'))} of the bytes {verb}"
             for name, verb in (("read", "read"), ("write", "written"))
             if name in directions
         )
@@ -30,7 +30,7 @@ def check(reading: RunView) -> list[Finding]:
                 cure="run with --cache none, a larger --scale or a lower --memory-limit",
             )
         ]
-    if any(value is None for value in io["reach"].values()):
+    if None in (io.reach.read_ratio, io.reach.write_ratio):
         return [
             Finding(
                 rule=NAME,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 from mawl.model.thresholds import count_of
 
 NAME = "repeats"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mawl.advice.evidence import Finding
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent, format_seconds
 
@@ -23,7 +23,7 @@ def check(reading: RunView) -> list[Finding]:
 
     Where the reader keeps only every n-th sample, a gap counts from n times 3 s on.
     """
-    elapsed = reading.summary["time"]["elapsed_seconds"]
+    elapsed = reading.summary.time.elapsed_seconds
     if reading.samples is None or reading.windows is None or not elapsed:
         return [
             Finding(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Unmeasured
 
 NAME = "simulated"
 

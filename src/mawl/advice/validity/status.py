@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
-
-from mawl.advice.evidence import Finding, Severity, Unmeasured
 from mawl.advice.validity import (
     clock,
     competition,
@@ -30,6 +27,7 @@ from mawl.advice.validity import (
     writeback,
 )
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Severity, Unmeasured, Validity
 
 Status = Literal["publishable", "preliminary", "invalid"]
 
@@ -76,14 +74,10 @@ def status(said: Sequence[Finding | Unmeasured]) -> Status:
     return "invalid" if "invalid" in worst else "preliminary" if "preliminary" in worst else "publishable"
 
 
-def validity_block(reading: RunView) -> dict[str, Any]:
+def validity_of(view: RunView) -> Validity:
     """``validity`` of the summary."""
-    found, unknown = _apart(reading)
-    return {
-        "status": status([*found, *unknown]),
-        "findings": [msgspec.to_builtins(finding) for finding in found],
-        "unmeasured": [msgspec.to_builtins(rule) for rule in unknown],
-    }
+    found, unknown = _apart(view)
+    return Validity(status=status([*found, *unknown]), findings=found, unmeasured=unknown)
 
 
 def _apart(reading: RunView) -> tuple[list[Finding], list[Unmeasured]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView, weighted_mean
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_bytes
 

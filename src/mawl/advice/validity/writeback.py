@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.evidence import Finding, Unmeasured
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_bytes
 
@@ -14,12 +14,12 @@ LEAST_LEFT_BYTES = value_of("validity.writeback.least_left_bytes")
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """What is written back for an earlier command is not this run's; what is never written asks no device."""
-    dirtied, written = (reading.summary["io"][name] for name in ("dirtied", "device"))
-    at_gate, left = dirtied["at_gate_bytes"], dirtied["still_dirty_bytes"]
+    dirtied, written = reading.summary.io.dirtied, reading.summary.io.device
+    at_gate, left = dirtied.at_gate_bytes, dirtied.still_dirty_bytes
     if at_gate is None or left is None:
-        reason = reading.summary["missing"].get("io.dirtied.at_gate_bytes", "it was not looked at")
+        reason = reading.summary.missing.get("io.dirtied.at_gate_bytes", "it was not looked at")
         return [Unmeasured(rule=NAME, severity="remark", reason=reason)]
-    moved = written["written_bytes"] or 0.0
+    moved = written.written_bytes or 0.0
     least = max(MOST_LEFT_RATIO * moved, LEAST_LEFT_BYTES)
     found = []
     if at_gate > least:

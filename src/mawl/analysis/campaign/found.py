@@ -184,7 +184,7 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
         limits=verdicts(side) if runs else [],
-        validity=Counter(run.summary["validity"]["status"] for run in runs).most_common(),
+        validity=Counter(run.summary.validity.status for run in runs).most_common(),
         figures=figures,
     )
 

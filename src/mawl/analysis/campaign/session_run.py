@@ -14,20 +14,18 @@ def session_run(sessions: int, run: ComparedRun) -> SessionRun:
 
     Raises :class:`~mawl.errors.MawlError` where no job's slowdown is known: then nothing shows too many.
     """
-    capacity, jobs = run.summary["capacity"], run.summary["jobs"]
-    slowdown = capacity["slowdown"]
+    capacity, jobs = run.summary.capacity, run.summary.jobs
+    slowdown = capacity.slowdown
     reasons: list[str] = []
     verdict: RunVerdict = "carried"
-    if slowdown["median"] is not None and slowdown["median"] > slowdown["most"]:
+    if slowdown.median is not None and slowdown.median > slowdown.most:
         verdict = "too many"
-        reasons = [
-            f"median slowdown {format_ratio(slowdown['median'])} is above {format_ratio(slowdown['most'])}"
-        ]
-    bad = max(jobs["total"], run.facts.workload.jobs) - jobs["counted"]
+        reasons = [f"median slowdown {format_ratio(slowdown.median)} is above {format_ratio(slowdown.most)}"]
+    bad = max(jobs.total, run.facts.workload.jobs) - jobs.counted
     if bad:
         verdict = "too many"
         reasons = [f"{bad} of {run.facts.workload.jobs} jobs did not finish with a right answer"]
-    if verdict != "too many" and slowdown["median"] is None:
+    if verdict != "too many" and slowdown.median is None:
         raise MawlError(
             "the slowdown of no job is known, so nothing shows how many sessions are too many",
             where=run.facts.run_id,
@@ -36,9 +34,9 @@ def session_run(sessions: int, run: ComparedRun) -> SessionRun:
     return SessionRun(
         sessions=sessions,
         verdict=verdict,
-        slowdown=slowdown["median"],
-        most_slowdown=slowdown["most"],
-        bytes_per_second_per_core=capacity["guideline"]["bytes_per_second_per_core"],
+        slowdown=slowdown.median,
+        most_slowdown=slowdown.most,
+        bytes_per_second_per_core=capacity.guideline.bytes_per_second_per_core,
         reasons=reasons,
     )
 

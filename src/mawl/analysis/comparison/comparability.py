@@ -71,7 +71,7 @@ def _within(side: Side) -> Iterator[Obstacle]:
                 sentence=f"the runs of {side.label} are not repeats of each other: "
                 f"{name} is {values[0]} and {values[1]}",
             )
-    invalid = [run.facts.run_id for run in side.runs if run.summary["validity"]["status"] == "invalid"]
+    invalid = [run.facts.run_id for run in side.runs if run.summary.validity.status == "invalid"]
     if invalid:
         yield Obstacle(
             rule="validity",
@@ -80,12 +80,12 @@ def _within(side: Side) -> Iterator[Obstacle]:
         )
     for run in side.runs:
         if run.facts.outcome != "completed":
-            jobs = run.summary["jobs"]
+            jobs = run.summary.jobs
             yield Obstacle(
                 rule="outcome",
                 severity="doubtful" if run.facts.outcome == "running" else "remark",
                 sentence=f"run {run.facts.run_id} is {run.facts.outcome}: "
-                f"{jobs['counted']} of its {run.facts.workload.jobs} jobs count",
+                f"{jobs.counted} of its {run.facts.workload.jobs} jobs count",
             )
 
 
@@ -184,7 +184,7 @@ def _in_turn(reference: Side, candidate: Side) -> bool | None:
 
 def _device_source(run: ComparedRun) -> str:
     """``block devices``, or that none are known; which devices may well differ."""
-    source = str(run.summary["io"]["device"]["windows_source"])
+    source = str(run.summary.io.device.windows_source)
     return "block devices" if source.startswith("block device") else "no known devices"
 
 

@@ -157,7 +157,7 @@ def _facts(side: Side) -> SideFacts:
         title=f"{first.workload.name}{scale} on {', '.join(machines)}",
         run_ids=[run.facts.run_id for run in side.runs],
         limits=verdicts(side),
-        validity=_counted([run.summary["validity"]["status"] for run in side.runs]),
+        validity=_counted([run.summary.validity.status for run in side.runs]),
         courses=[run.course for run in side.runs if run.course is not None],
     )
 

@@ -98,9 +98,10 @@ def _device_peak(side: Side) -> float | None:
     """Sum over the storage servers of their highest windows; of several runs the middle one's."""
     found = []
     for run in side.runs:
-        servers = (run.summary["cluster"] or {}).get("storage") or {}
-        peaks = [one["device"]["peak"]["total_bytes_per_second"] for one in servers.values()]
-        if not peaks or None in peaks:
+        servers = run.summary.cluster.storage if run.summary.cluster else {}
+        peaks = [one.device.peak.total_bytes_per_second for one in servers.values()]
+        known = [peak for peak in peaks if peak is not None]
+        if not known or len(known) < len(peaks):
             return None
-        found.append(sum(peaks))
+        found.append(sum(known))
     return centre(found)

@@ -8,9 +8,11 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.comparison.sides import Side, at, centre, change
+from mawl.analysis.comparison.sides import Side, centre, change
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
+from mawl.model.summary.io import RoleDeviceBytes
+from mawl.model.summary.judgement import Limit
 from mawl.model.thresholds import value_of
 from mawl.spec.options import ROLES, Role
 from mawl.units import format_latency, format_rate, format_seconds
@@ -135,7 +137,7 @@ def verdicts(side: Side) -> list[tuple[str, int]]:
     if side.published is not None:
         limit = side.published["limit"]
         return [(str(limit["verdict"]) if limit else "not known", 1)]
-    return Counter(_limit(run.summary) for run in side.runs).most_common()
+    return Counter(_limit(run.summary.limit) for run in side.runs).most_common()
 
 
 def _place(
@@ -177,11 +179,11 @@ def _device_rate(side: Side, role: Role) -> float | None:
     """Bytes per second at the devices of a role over the run; None where it shares them."""
     rates = []
     for run in side.runs:
-        moved = at(run.summary, f"io.devices_by_role.{role}")
-        elapsed = run.summary["time"]["elapsed_seconds"]
-        if not moved or None in moved.values() or not elapsed:
+        by_role, elapsed = run.summary.io.devices_by_role, run.summary.time.elapsed_seconds
+        moved: RoleDeviceBytes | None = getattr(by_role, role) if by_role else None
+        if moved is None or moved.read_bytes is None or moved.written_bytes is None or not elapsed:
             return None
-        rates.append(sum(moved.values()) / elapsed)
+        rates.append((moved.read_bytes + moved.written_bytes) / elapsed)
     return centre(rates)
 
 
@@ -197,9 +199,8 @@ def _shown(row: RoleChange) -> str:
     return f"{row.name} {form(row.reference)} -> {form(row.candidate)}"
 
 
-def _limit(summary: dict[str, object]) -> str:
-    limit = summary["limit"]
-    if not isinstance(limit, dict):
+def _limit(limit: Limit | None) -> str:
+    if limit is None:
         return "not known"
-    places = " on ".join(str(part) for part in (limit["role"], limit["device"]) if part)
-    return str(limit["verdict"]) + (f" ({places})" if places else "")
+    places = " on ".join(part for part in (limit.role, limit.device) if part)
+    return limit.verdict + (f" ({places})" if places else "")

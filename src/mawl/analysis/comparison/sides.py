@@ -15,6 +15,7 @@ from mawl.analysis.comparison.timelines import RunCourse, run_course
 from mawl.analysis.view import RunView
 from mawl.errors import UsageError
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged
 
 
 class JobTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +29,7 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken of a run: its facts, its judged summary, its jobs by their id in the plan, its course."""
 
     facts: RunFacts
-    summary: Block
+    summary: Judged
     jobs: dict[str, JobTime]
     course: RunCourse | None = None
 
@@ -53,7 +54,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
         return numbers([at(run.summary, path) for run in self.runs])
 
 
-def compared_run(view: RunView, summary: Block) -> ComparedRun:
+def compared_run(view: RunView, summary: Judged) -> ComparedRun:
     """What a comparison needs of a run; ``summary`` is its judged one."""
     jobs = {
         job.job: JobTime(
@@ -89,7 +90,7 @@ def published_side(block: Block) -> Side:
 def at(block: Any, path: str) -> Any:
     """The member at a dotted path; None where there is none."""
     for name in path.split("."):
-        block = block.get(name) if isinstance(block, dict) else None
+        block = block.get(name) if isinstance(block, dict) else getattr(block, name, None)
     return block
 
 

@@ -303,17 +303,17 @@ def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
     stored = open_run(folder)
     view = StoredView(stored)
     summary = judged(view)
-    time_, jobs = summary["time"], summary["jobs"]
+    time_, jobs = summary.time, summary.jobs
     planned = stored.facts.workload.jobs
-    bad = max(jobs["total"], planned) - jobs["counted"]
+    bad = max(jobs.total, planned) - jobs.counted
     return RunSeen(
         run_id=stored.facts.run_id,
         outcome=stored.facts.outcome,
         reason=f"{counted_noun(bad, 'job')} of {planned} did not finish well" if bad else None,
         seconds=(stored.facts.ended_at or stored.facts.started_at) - stored.facts.started_at,
-        elapsed_seconds=time_["elapsed_seconds"],
-        active_seconds=time_["active_seconds"],
-        slowdown=summary["capacity"]["slowdown"]["median"],
+        elapsed_seconds=time_.elapsed_seconds,
+        active_seconds=time_.active_seconds,
+        slowdown=summary.capacity.slowdown.median,
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
     )

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from mawl.advice.judge import judged
 from mawl.analysis.blocks import counted
@@ -21,6 +20,7 @@ from mawl.errors import MawlError
 from mawl.model.probe import Probe
 from mawl.model.qualification import Fits
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
@@ -66,8 +66,8 @@ class CalibratedModel:
         self._alone = self._demanded() if mixed else _measured(calibration)
         self.overhead_seconds = _overhead_seconds(facts, summary)
         self.core_speed = _core_speed(calibration)
-        self.read_reach_ratio: float | None = _at_most_one(summary["io"]["reach"]["read_ratio"])
-        self.write_reach_ratio: float | None = _at_most_one(summary["io"]["reach"]["write_ratio"])
+        self.read_reach_ratio: float | None = _at_most_one(summary.io.reach.read_ratio)
+        self.write_reach_ratio: float | None = _at_most_one(summary.io.reach.write_ratio)
         self.input_bytes_per_second = self._input_rate(facts)
 
     def alone_seconds(self, scale: float) -> float:
@@ -139,7 +139,7 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     """The most sessions whose simulated slowdown stays within the bound, from the middle measured run."""
     found: list[tuple[float, Path]] = []
     for folder in folders:
-        value = judged(StoredView(open_run(folder)))["capacity"]["slowdown"]["median"]
+        value = judged(StoredView(open_run(folder))).capacity.slowdown.median
         if value is not None:
             found.append((value, folder))
     if not found:
@@ -172,14 +172,14 @@ def _factor(program: str, scale: float) -> float:
     return declared.expected_seconds(scale) / declared.expected_seconds(SMOKE)
 
 
-def _others(summary: dict[str, Any], cores: float) -> float:
+def _others(summary: Judged, cores: float) -> float:
     """Tasks of others that compete for processors, by what they took from the programs alone.
 
     With N of them on C cores a task has C/(N + 1) of a processor.  Where it hardly waits, there are too few
     to tell: none are assumed.
     """
-    wait = summary["wait"] or {}
-    on_cpu, queue = wait.get("on_cpu_seconds"), wait.get("run_queue_seconds")
+    wait = summary.wait
+    on_cpu, queue = (wait.on_cpu_seconds, wait.run_queue_seconds) if wait else (None, None)
     if not on_cpu or queue is None:
         return 0.0
     share = float(on_cpu / (on_cpu + queue))
@@ -209,10 +209,10 @@ def _active_seconds(outcome: Outcome) -> float:
     return max(ends, default=outcome.elapsed_seconds)
 
 
-def _overhead_seconds(facts: RunFacts, summary: dict[str, Any]) -> float:
+def _overhead_seconds(facts: RunFacts, summary: Judged) -> float:
     """From the start of a run to its end beyond its jobs."""
     whole = (facts.ended_at or facts.started_at) - facts.started_at
-    return max(whole - (summary["time"]["elapsed_seconds"] or whole), 0.0) + START_SECONDS
+    return max(whole - (summary.time.elapsed_seconds or whole), 0.0) + START_SECONDS
 
 
 START_SECONDS = 3.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from mawl.analysis.comparison.sides import at
 from mawl.campaigns.search.objective import cost, least_difference
@@ -15,6 +15,7 @@ from mawl.campaigns.series import Series, noted
 from mawl.errors import UnreadableRunError
 from mawl.model.campaign import Arm, Slot
 from mawl.model.search import OBJECTIVES, Point, SearchRecord, point_words
+from mawl.model.summary.summary import Summary
 from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
@@ -24,8 +25,6 @@ BASELINE, REFERENCE, CANDIDATE = "baseline", "reference", "candidate"
 
 CLEARLY_WORSE_RATIO = 0.1
 """A first repeat that is worse by more ends a trial."""
-
-Summary = dict[str, Any]
 
 
 class SearchCampaign:

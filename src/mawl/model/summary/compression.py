@@ -29,10 +29,10 @@ class Estimate(msgspec.Struct, kw_only=True):
     """What one way to compress would save on a volume."""
 
     volume: Annotated[str, text("The volume of the estimate.", WHAT_IS_LOOKED_AT)]
-    role: Annotated[str, text("Its role, null for a plain path.", WHAT_IS_LOOKED_AT)]
+    role: Annotated[str | None, text("Its role, null for a plain path.", WHAT_IS_LOOKED_AT)]
     codec: Annotated[str, text("lz4, lzo (LZO1X-1) or zstd.", STORAGE_MODELS)]
     level: Annotated[int | None, count("Level of zstd; null for codecs without levels.", STORAGE_MODELS)]
-    block_bytes: Annotated[Number | None, size("Size of the blocks compressed apart.", STORAGE_MODELS)]
+    block_bytes: Annotated[int, size("Size of the blocks compressed apart.", STORAGE_MODELS)]
     storage: Annotated[str, text("How blocks are kept: plain, btrfs or zram.", STORAGE_MODELS)]
     original_bytes: Annotated[
         Number | None,
@@ -48,7 +48,7 @@ class Estimate(msgspec.Struct, kw_only=True):
     confidence_ratio: Annotated[
         Number | None, share("How often that holds, for each figure alone.", THE_BOUND)
     ]
-    draws: Annotated[int | None, count("Blocks that the figure rests on.", THE_BOUND)]
+    draws: Annotated[int, count("Blocks that the figure rests on.", THE_BOUND)]
     reason: Annotated[str | None, text("Why there is no estimate.", STORAGE_MODELS)]
     freed_bytes: Annotated[Number | None, size("`original_bytes` times the estimated saving.", SAVING)]
 
@@ -57,11 +57,11 @@ class RoleEstimate(msgspec.Struct, kw_only=True):
     """What one way to compress would save on a role."""
 
     role: Annotated[str, text("The role of the estimate.", WHAT_IS_LOOKED_AT)]
-    volumes: Annotated[int | None, count("Volumes of the role.", WHAT_IS_LOOKED_AT)]
+    volumes: Annotated[int, count("Volumes of the role.", WHAT_IS_LOOKED_AT)]
     data_bytes: Annotated[Number | None, size("Bytes looked at on all of them.", WHAT_IS_LOOKED_AT)]
     codec: Annotated[str, text("lz4, lzo (LZO1X-1) or zstd.", STORAGE_MODELS)]
     level: Annotated[int | None, count("Level of zstd; null for codecs without levels.", STORAGE_MODELS)]
-    block_bytes: Annotated[Number | None, size("Size of the blocks compressed apart.", STORAGE_MODELS)]
+    block_bytes: Annotated[int, size("Size of the blocks compressed apart.", STORAGE_MODELS)]
     storage: Annotated[str, text("How blocks are kept: plain, btrfs or zram.", STORAGE_MODELS)]
     original_bytes: Annotated[
         Number | None,
@@ -80,7 +80,7 @@ class RoleEstimate(msgspec.Struct, kw_only=True):
     confidence_ratio: Annotated[
         Number | None, share("How often that holds, for each figure alone.", THE_BOUND)
     ]
-    draws: Annotated[int | None, count("Blocks that the figure rests on.", THE_BOUND)]
+    draws: Annotated[int, count("Blocks that the figure rests on.", THE_BOUND)]
     reason: Annotated[str | None, text("Why there is no estimate.", STORAGE_MODELS)]
     spread_ratio: Annotated[Number | None, share("Largest saving of a volume less the smallest.", SAVING)]
     freed_bytes: Annotated[Number | None, size("`original_bytes` times the estimated saving.", SAVING)]
@@ -111,18 +111,16 @@ class RealSaving(msgspec.Struct, kw_only=True):
 class NotLookedAt(msgspec.Struct, kw_only=True):
     """What is not in the estimates."""
 
-    links: Annotated[int | None, count("Symbolic links that were not followed.", WHAT_IS_LOOKED_AT)]
-    special_files: Annotated[
-        int | None, count("Sockets, pipes and devices below the path.", WHAT_IS_LOOKED_AT)
-    ]
-    other_file_systems: Annotated[int | None, count("Entries on other file systems.", WHAT_IS_LOOKED_AT)]
+    links: Annotated[int, count("Symbolic links that were not followed.", WHAT_IS_LOOKED_AT)]
+    special_files: Annotated[int, count("Sockets, pipes and devices below the path.", WHAT_IS_LOOKED_AT)]
+    other_file_systems: Annotated[int, count("Entries on other file systems.", WHAT_IS_LOOKED_AT)]
     lost_files: Annotated[
-        int | None,
+        int,
         count("Files that could not be read, or not all of them; in a run, draws.", WHAT_IS_LOOKED_AT),
     ]
-    lost_bytes: Annotated[Number | None, size("Bytes of what could not be read.", WHAT_IS_LOOKED_AT)]
+    lost_bytes: Annotated[Number, size("Bytes of what could not be read.", WHAT_IS_LOOKED_AT)]
     lost_folders: Annotated[
-        int | None,
+        int,
         count("Folders that could not be read; what lies below is in no other figure.", WHAT_IS_LOOKED_AT),
     ]
     remarks: Annotated[list[str], listing("The first of the lost, and why.", WHAT_IS_LOOKED_AT)]
@@ -131,20 +129,20 @@ class NotLookedAt(msgspec.Struct, kw_only=True):
 class Cost(msgspec.Struct, kw_only=True):
     """What looking took."""
 
-    read_bytes: Annotated[Number | None, size("Bytes read to look.", THE_BOUND)]
+    read_bytes: Annotated[Number, size("Bytes read to look.", THE_BOUND)]
     read_ratio: Annotated[Number | None, share("Bytes read over bytes that lie there.", THE_BOUND)]
-    cpu_seconds: Annotated[Number | None, seconds("CPU time of looking.", THE_BOUND)]
-    elapsed_seconds: Annotated[Number | None, seconds("Wall time of looking.", THE_BOUND)]
-    draws: Annotated[int | None, count("Blocks drawn.", THE_BOUND)]
+    cpu_seconds: Annotated[Number, seconds("CPU time of looking.", THE_BOUND)]
+    elapsed_seconds: Annotated[Number, seconds("Wall time of looking.", THE_BOUND)]
+    draws: Annotated[int, count("Blocks drawn.", THE_BOUND)]
 
 
 class CompressedVolume(msgspec.Struct, kw_only=True):
     """A volume that was looked at."""
 
     name: Annotated[str, text("The path.", WHAT_IS_LOOKED_AT)]
-    role: Annotated[str, text("Its role, null for a plain path.", WHAT_IS_LOOKED_AT)]
-    kind: Annotated[str, text("folder, file or device.", WHAT_IS_LOOKED_AT)]
-    file_system: Annotated[str, text("The file system that holds it.", WHAT_IS_LOOKED_AT)]
+    role: Annotated[str | None, text("Its role, null for a plain path.", WHAT_IS_LOOKED_AT)]
+    kind: Annotated[str | None, text("folder, file or device.", WHAT_IS_LOOKED_AT)]
+    file_system: Annotated[str | None, text("The file system that holds it.", WHAT_IS_LOOKED_AT)]
     size_bytes: Annotated[Number | None, size("Size of the file system or device.", WHAT_IS_LOOKED_AT)]
     used_bytes: Annotated[Number | None, size("Bytes used on it, by anyone.", WHAT_IS_LOOKED_AT)]
     files: Annotated[
@@ -174,7 +172,7 @@ class Compressibility(msgspec.Struct, kw_only=True):
     """What compression would save, as the run sampled it."""
 
     created_at: Annotated[str, instant("When the look began to be written (UTC).", WHAT_IS_LOOKED_AT)]
-    confidence_ratio: Annotated[Number | None, share("The confidence that was asked for.", THE_BOUND)]
+    confidence_ratio: Annotated[Number, share("The confidence that was asked for.", THE_BOUND)]
     half_width_ratio: Annotated[
         Number | None, share("The half-width that was asked for; null in a run.", THE_BOUND)
     ]

@@ -157,7 +157,7 @@ class FabricPort(msgspec.Struct, kw_only=True):
     sent_bytes: Annotated[
         Number | None, size("Bytes sent by the fibre channel or InfiniBand port.", HOST_NETWORK)
     ]
-    link_failures: Annotated[int | None, count("Times the link failed.", HOST_NETWORK)]
+    link_failures: Annotated[Number | None, count("Times the link failed.", HOST_NETWORK)]
     known_seconds: Annotated[
         Number | None,
         seconds("How much of that time samples of the port cover: its sums are of that part.", HOST),
@@ -177,7 +177,7 @@ class Mount(msgspec.Struct, kw_only=True):
     ]
     read_bytes: Annotated[Number | None, size("Bytes that came from its server.", HOST_NETWORK)]
     written_bytes: Annotated[Number | None, size("Bytes that went to its server.", HOST_NETWORK)]
-    retransmissions: Annotated[int | None, count("Requests that were sent again.", HOST_NETWORK)]
+    retransmissions: Annotated[Number | None, count("Requests that were sent again.", HOST_NETWORK)]
     known_seconds: Annotated[
         Number | None,
         seconds("How much of that time samples of the mount cover: its sums are of that part.", HOST),
@@ -309,12 +309,12 @@ class Host(msgspec.Struct, kw_only=True):
     frequency_hertz: Annotated[Number | None, hertz("Mean clock rate of the processors (cpufreq).", HOST)]
     pressure: HostPressure
     group: Group
-    device: Annotated[dict[str, Device], block("Block devices by name.", HOST_DEVICES)]
-    network: Annotated[dict[str, Interface], block("Network interfaces by name.", HOST_NETWORK)]
+    device: Annotated[dict[str, Device] | None, block("Block devices by name.", HOST_DEVICES)]
+    network: Annotated[dict[str, Interface] | None, block("Network interfaces by name.", HOST_NETWORK)]
     fabric: Annotated[
-        dict[str, FabricPort], block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK)
+        dict[str, FabricPort] | None, block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK)
     ]
     mount: Annotated[
-        dict[str, Mount], block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK)
+        dict[str, Mount] | None, block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK)
     ]
     role_devices: RoleDevices

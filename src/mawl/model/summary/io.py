@@ -254,11 +254,11 @@ class RequestBytes(msgspec.Struct, kw_only=True):
         size("Mean bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call", kind="float"),
     ]
     p50: Annotated[
-        Number | None,
+        int | None,
         size("Median of the bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call"),
     ]
     p99: Annotated[
-        Number | None,
+        int | None,
         size(
             "99th percentile of the bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call"
         ),

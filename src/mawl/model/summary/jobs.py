@@ -61,9 +61,11 @@ class Jobs(msgspec.Struct, kw_only=True):
     left_out: LeftOut
     planned_peak_concurrent: Annotated[int | None, count("Most jobs that the plan runs side by side.", PLAN)]
     peak_concurrent: Annotated[
-        int, count("Most jobs that ran at once, those without an end included.", AT_ONCE)
+        int | None, count("Most jobs that ran at once, those without an end included.", AT_ONCE)
     ]
-    seconds_near_peak: Annotated[Number, seconds("Time with at least 90 % of the observed peak.", AT_ONCE)]
+    seconds_near_peak: Annotated[
+        Number | None, seconds("Time with at least 90 % of the observed peak.", AT_ONCE)
+    ]
     mean_concurrent: Annotated[
         Number | None,
         share(
@@ -80,4 +82,4 @@ class Failure(msgspec.Struct, kw_only=True):
     job: Annotated[str, text("A job that did not finish.", FACTS)]
     program: Annotated[str, text("Its program.", FACTS)]
     outcome: Annotated[str, text("failed, timed_out, stopped, lost or not_started.", FACTS)]
-    reason: Annotated[str, text("The sentence that says why.", FACTS, absent="none was recorded")]
+    reason: Annotated[str | None, text("The sentence that says why.", FACTS, absent="none was recorded")]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
 from mawl.model.figure import Number, count, flag, listing, rate, share, text, unitless, words
+from mawl.model.metric import Unit
+from mawl.spec.options import Role
 
 THE_ANSWERS = "docs/design/capacity.md, The answers"
 SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
@@ -20,11 +22,16 @@ THE_MODE = "docs/design/threads.md, The mode"
 THE_NEXT_MODE = "docs/design/threads.md, The next mode"
 THRESHOLDS = "docs/reference/thresholds.md"
 
+AnswerWord = Literal["carried", "not carried", "not known"]
 
-class Part(msgspec.Struct, kw_only=True):
+Severity = Literal["invalid", "preliminary", "remark"]
+"""What a finding makes of a run: not to be used, not to be published, or nothing (to be known)."""
+
+
+class PartFigures(msgspec.Struct, kw_only=True):
     """The answer for compute or for storage."""
 
-    answer: Annotated[str, text("carried, not carried or not known.", THE_ANSWERS)]
+    answer: Annotated[AnswerWord, text("carried, not carried or not known.", THE_ANSWERS)]
     median: Annotated[
         Number | None,
         share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN_AND_ITS_PARTS),
@@ -34,7 +41,7 @@ class Part(msgspec.Struct, kw_only=True):
     reason: Annotated[str | None, text("Why the answer is not known.", THE_ANSWERS)]
 
 
-class StoragePart(Part, kw_only=True):
+class StoragePart(PartFigures, kw_only=True):
     """The answer for storage, and the rate that it is about."""
 
     asked_bytes_per_second: Annotated[
@@ -54,7 +61,7 @@ class Slowdown(msgspec.Struct, kw_only=True):
     high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
     p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
     longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
-    most: Annotated[Number | None, share("The bound of the medians of both parts.", THE_ANSWERS)]
+    most: Annotated[Number, share("The bound of the medians of both parts.", THE_ANSWERS)]
     by_job: dict[
         str,
         Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
@@ -74,9 +81,9 @@ class Guideline(msgspec.Struct, kw_only=True):
         str | None, text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE)
     ]
     warn_bytes_per_second_per_core: Annotated[
-        Number | None, rate("Below it the guideline is not met.", THE_GUIDELINE)
+        Number, rate("Below it the guideline is not met.", THE_GUIDELINE)
     ]
-    good_bytes_per_second_per_core: Annotated[Number | None, rate("From it on it is good.", THE_GUIDELINE)]
+    good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", THE_GUIDELINE)]
     core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", THE_GUIDELINE)]
     standing: Annotated[str | None, text("good, warn or below.", THE_GUIDELINE)]
     met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", THE_GUIDELINE)]
@@ -85,7 +92,9 @@ class Guideline(msgspec.Struct, kw_only=True):
 class Capacity(msgspec.Struct, kw_only=True):
     """Whether the system carries the load."""
 
-    answer: Annotated[str, text("carried, not carried or not known: jobs, compute and storage.", THE_ANSWERS)]
+    answer: Annotated[
+        AnswerWord, text("carried, not carried or not known: jobs, compute and storage.", THE_ANSWERS)
+    ]
     carried: Annotated[
         bool | None, flag("The same: true, false, or null where it is not known.", THE_ANSWERS)
     ]
@@ -93,7 +102,7 @@ class Capacity(msgspec.Struct, kw_only=True):
         bool | None,
         flag("Whether the active phase is too short for an answer that can be published.", THE_ANSWERS),
     ]
-    compute: Annotated[Part, words(words="CPU time and run queue")]
+    compute: Annotated[PartFigures, words(words="CPU time and run queue")]
     storage: Annotated[StoragePart, words(words="I/O of data, work and util")]
     slowdown: Slowdown
     guideline: Guideline
@@ -105,23 +114,23 @@ class Shares(msgspec.Struct, kw_only=True):
     """Shares of the active time by what limited it."""
 
     storage: Annotated[
-        Number | None,
+        Number,
         share("Share of the known active time in windows limited by storage.", THE_VERDICT),
     ]
     cpu: Annotated[
-        Number | None,
+        Number,
         share("Share of the known active time in windows limited by cpu.", THE_VERDICT),
     ]
     memory: Annotated[
-        Number | None,
+        Number,
         share("Share of the known active time in windows limited by memory.", THE_VERDICT),
     ]
     network: Annotated[
-        Number | None,
+        Number,
         share("Share of the known active time in windows limited by network.", THE_VERDICT),
     ]
     none: Annotated[
-        Number | None,
+        Number,
         share("Share of the known active time in windows that nothing limited.", THE_VERDICT),
     ]
 
@@ -200,7 +209,7 @@ class Limit(msgspec.Struct, kw_only=True):
 
     verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", THE_VERDICT)]
     role: Annotated[
-        str | None, text("The role whose I/O cost most, where the verdict is storage.", THE_VERDICT)
+        Role | None, text("The role whose I/O cost most, where the verdict is storage.", THE_VERDICT)
     ]
     device: Annotated[str | None, text("The device that holds that role, where it is one.", THE_VERDICT)]
     device_peak_bytes_per_second: Annotated[
@@ -224,20 +233,23 @@ class Limit(msgspec.Struct, kw_only=True):
     evidence: list[EvidenceLine]
 
 
-class FindingFigures(msgspec.Struct, kw_only=True):
-    """What a rule of validity found."""
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule found: a sentence with the figures it used, and what to do about it."""
 
     rule: Annotated[str, text("The rule that found it.", STATUS)]
-    severity: Annotated[str, text("invalid, preliminary or remark.", STATUS)]
+    severity: Annotated[Severity, text("invalid, preliminary or remark.", STATUS)]
     sentence: Annotated[str, text("What it found, with the figures it used.", STATUS)]
     cure: Annotated[str, text("What to do about it.", STATUS)]
 
 
-class UnmeasuredRule(msgspec.Struct, kw_only=True):
-    """A rule of validity that the run lacks the figure of."""
+class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that is neither met nor broken, since the run lacks its figure.
+
+    ``severity`` is what that makes of a run: no pass (preliminary), or a remark.
+    """
 
     rule: Annotated[str, text("A rule whose figure the run does not have.", STATUS)]
-    severity: Annotated[str, text("What that makes of the run: preliminary or remark.", STATUS)]
+    severity: Annotated[Severity, text("What that makes of the run: preliminary or remark.", STATUS)]
     reason: Annotated[str, text("Why the run does not have it.", STATUS)]
 
 
@@ -245,8 +257,8 @@ class Validity(msgspec.Struct, kw_only=True):
     """Whether the run can be believed."""
 
     status: Annotated[str, text("publishable, preliminary or invalid.", STATUS)]
-    findings: list[FindingFigures]
-    unmeasured: list[UnmeasuredRule]
+    findings: list[Finding]
+    unmeasured: list[Unmeasured]
 
 
 class ThreadMode(msgspec.Struct, kw_only=True):
@@ -269,7 +281,7 @@ class Smt(msgspec.Struct, kw_only=True):
 
     nodes: dict[str, ThreadMode]
     findings: Annotated[
-        list[str],
+        list[Finding],
         listing(
             "For each node whose next mode is worth a try: rule, severity (remark), sentence and fix.",
             THE_NEXT_MODE,
@@ -281,7 +293,7 @@ class ThresholdUsed(msgspec.Struct, kw_only=True):
     """A threshold that decided something in this run."""
 
     name: Annotated[str, text("A threshold that decided something in this run.", THRESHOLDS)]
-    bound: Annotated[Number | None, unitless("Its value, in its base unit.", THRESHOLDS)]
-    unit: Annotated[str, text("That unit.", THRESHOLDS)]
+    bound: Annotated[Number, unitless("Its value, in its base unit.", THRESHOLDS)]
+    unit: Annotated[Unit, text("That unit.", THRESHOLDS)]
     meaning: Annotated[str, text("What it decides.", THRESHOLDS)]
     source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLDS)]

@@ -15,7 +15,7 @@ class RoleDemand(msgspec.Struct, kw_only=True):
     """What a role asked of its devices in one direction, and what these can do."""
 
     request_bytes: Annotated[
-        Number | None,
+        int | None,
         size(
             "Median bytes of the role's {way} calls, for which the nearest test is sought.",
             DEMAND_AGAINST_CAPABILITY,
@@ -39,7 +39,7 @@ class RoleDemand(msgspec.Struct, kw_only=True):
             DEMAND_AGAINST_CAPABILITY,
         ),
     ]
-    test: Annotated[str, text("That test.", DEMAND_AGAINST_CAPABILITY)]
+    test: Annotated[str | None, text("That test.", DEMAND_AGAINST_CAPABILITY)]
     peak_used_ratio: Annotated[
         Number | None, share("Peak rate over the capability.", DEMAND_AGAINST_CAPABILITY)
     ]

@@ -157,3 +157,11 @@ class Summary(msgspec.Struct, kw_only=True):
     ] = None
     signature: dict[str, SignatureFigure]
     missing: dict[str, Annotated[str, sentence("Path of a null to the reason.", MISSING)]]
+
+
+class Judged(Summary, kw_only=True):
+    """A summary with its judgement (:func:`mawl.advice.judge.judged`)."""
+
+    capacity: Capacity
+    validity: Validity
+    thresholds: list[ThresholdUsed]

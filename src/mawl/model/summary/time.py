@@ -71,7 +71,7 @@ class Period(msgspec.Struct, kw_only=True):
     started_at: Annotated[str, text("First start of a job in a period of an import.", IMPORTED_TIMES)]
     length_seconds: Annotated[Number | None, seconds("First start to last end in it.", IMPORTED_TIMES)]
     jobs: Annotated[int, count("Jobs that started in it.", IMPORTED_TIMES)]
-    peak_concurrent: Annotated[int, count("Most jobs that ran at once in it.", AT_ONCE)]
+    peak_concurrent: Annotated[int | None, count("Most jobs that ran at once in it.", AT_ONCE)]
     real_time_seconds: Annotated[
         Number | None, seconds("Sum over its jobs that count and have a real time.", REAL)
     ]

@@ -73,10 +73,10 @@ class WindowFigures(msgspec.Struct, kw_only=True):
     """What the run did in one window."""
 
     start_seconds: Annotated[
-        Number | None,
+        Number,
         seconds("Start of the window, from the first start of a job, or of time.observed.", WINDOWS),
     ]
-    length_seconds: Annotated[Number | None, seconds("Its length.", WINDOWS)]
+    length_seconds: Annotated[Number, seconds("Its length.", WINDOWS)]
     phase: Annotated[str, text("active or tail.", WINDOWS)]
     jobs_running: Annotated[Number | None, share("Mean number of jobs with a process.", WINDOWS)]
     jobs_on_cpu: Annotated[Number | None, share("Mean number of jobs on a CPU.", WINDOWS)]

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+import msgspec
 from markupsafe import Markup
 
 from mawl.analysis.missing import NOT_MEASURED, generalised
 from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
+from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import ABSENT, Form
 from mawl.reporters.html.templating import fill
 from mawl.reporters.sums import of_some
@@ -51,13 +53,14 @@ class Terms:
 class Figures(Terms):
     """Shows figures of one summary."""
 
-    def __init__(self, summary: Block) -> None:
+    def __init__(self, summary: Judged) -> None:
         super().__init__()
         self.summary = summary
+        self._plain: Mapping[str, Any] = msgspec.to_builtins(summary)
 
     def value(self, *path: str | int) -> Any:
         """The value at a path; None where it, or a block above it, is null."""
-        found: Any = self.summary
+        found: Any = self._plain
         for part in path:
             if found is None:
                 return None
@@ -67,7 +70,7 @@ class Figures(Terms):
     @property
     def imported(self) -> bool:
         """Whether foreign files are all there is: what they do not tell is named once, not row by row."""
-        return bool(self.summary["kind"] == "imported")
+        return bool(self.summary.kind == "imported")
 
     def told(
         self, labels: Mapping[str, Named], values: Callable[[Named], Iterable[Any]]
@@ -92,7 +95,11 @@ class Figures(Terms):
         """The path of a sum over all jobs, or of that over the jobs that have the figure where it is null."""
         if path[0] in SUMS and self.value(*path) is None:
             some = (path[0], "known", *path[1:])
-            if len(path) == 2 and path[1] in self.summary[path[0]]["known"] and self.value(*some) is not None:
+            if (
+                len(path) == 2
+                and path[1] in self._plain[str(path[0])]["known"]
+                and self.value(*some) is not None
+            ):
                 return some
         return path
 
@@ -117,7 +124,7 @@ class Figures(Terms):
 
     def reason(self, path: Path) -> str:
         """Why a figure is missing: its own reason, or that of the block it would be in."""
-        missing = self.summary["missing"]
+        missing = self.summary.missing
         parts = [str(part) for part in path]
         for length in range(len(parts), 0, -1):
             own = tuple(parts[:length])

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from mawl.analysis.view import StoredView
+from mawl.model.summary.summary import Judged
 from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
@@ -52,7 +53,7 @@ SECTIONS = (
 )
 
 
-def render(view: StoredView, summary: Block, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
+def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
     """The report of a stored run and its summary (:func:`mawl.advice.judge.judged`) as an HTML document.
 
     ``scripts`` run after its own; ``connect`` is what the page may fetch from: nothing, unless a server
@@ -83,7 +84,7 @@ def render(view: StoredView, summary: Block, *, scripts: Sequence[str] = (), con
     ]
     body = Markup("\n").join([*parts, definitions(figures), drawn.data])
     return page(
-        f"{summary['workload']['name']}: run {summary['run_id']}",
+        f"{summary.workload.name}: run {summary.run_id}",
         body,
         [*drawn.scripts, *scripts],
         lead=_lead(summary),
@@ -92,27 +93,27 @@ def render(view: StoredView, summary: Block, *, scripts: Sequence[str] = (), con
     )
 
 
-def _sections(summary: Block) -> Sequence[tuple[str, str]]:
+def _sections(summary: Judged) -> Sequence[tuple[str, str]]:
     """Names of the sections that the page has."""
-    return SECTIONS if summary["cluster"] is None else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:])
+    return SECTIONS if summary.cluster is None else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:])
 
 
-def _lead(summary: Block) -> Markup:
+def _lead(summary: Judged) -> Markup:
     """One line under the title: what ran, on what, how it ended."""
-    workload = summary["workload"]
-    nodes = summary["nodes"]
+    workload = summary.workload
+    nodes = summary.nodes
     return fill(
         "lead.html",
-        outcome=summary["outcome"],
-        going_on=summary["outcome"] == "running",
-        well=summary["outcome"] == "completed",
+        outcome=summary.outcome,
+        going_on=summary.outcome == "running",
+        well=summary.outcome == "completed",
         parts=[
-            f"{counted_noun(workload['sessions'], 'session')}, {counted_noun(workload['jobs'], 'job')}",
-            *([f"scale {workload['scale_name']}"] if workload["scale_name"] else []),
+            f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",
+            *([f"scale {workload.scale_name}"] if workload.scale_name else []),
             counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
-            *([nodes[0]["cpu_model"]] if nodes and nodes[0]["cpu_model"] else []),
-            summary["started_at"].replace("T", " ")[:16] + " UTC",
+            *([nodes[0].cpu_model] if nodes and nodes[0].cpu_model else []),
+            summary.started_at.replace("T", " ")[:16] + " UTC",
             *([NO_PAGE_CACHE] if without_page_cache(summary) else []),
-            *([] if summary["kind"] == "measured" else [summary["kind"]]),
+            *([] if summary.kind == "measured" else [summary.kind]),
         ],
     )

@@ -16,6 +16,9 @@ from mawl.analysis.view import RunView
 from mawl.analysis.windows import fills
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS, sum_by_role
+from mawl.model.summary.io import Application, AtDevice
+from mawl.model.summary.summary import Summary
+from mawl.model.summary.windows import WindowFigures
 from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
@@ -51,7 +54,7 @@ OVER_TIME = {
 """Source to the columns of the course that it holds."""
 
 
-def sources(view: RunView, summary: Block) -> dict[str, Columns]:
+def sources(view: RunView, summary: Summary) -> dict[str, Columns]:
     """The columns of every chart of a run by the name of its ``ColumnDataSource``.
 
     Figures are in base units (bytes, seconds, ratios), missing ones NaN; ``seconds`` are since the
@@ -61,7 +64,7 @@ def sources(view: RunView, summary: Block) -> dict[str, Columns]:
     return sources_of(material(view), summary)
 
 
-def sources_of(found: Material, summary: Block) -> dict[str, Columns]:
+def sources_of(found: Material, summary: Summary) -> dict[str, Columns]:
     """:func:`sources` of what was read before."""
     return {
         **{name: _over_time(name, columns, found.course) for name, columns in OVER_TIME.items()},
@@ -94,38 +97,44 @@ def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
     return found
 
 
-def _marks(side: str, found: Material, summary: Block) -> Columns:
+def _marks(side: str, found: Material, summary: Summary) -> Columns:
     """Initial, peak and sustained throughput in total: where in time, how much, and in words."""
-    block = summary["io"][side]
+    block = getattr(summary.io, side)
     windows, first = found.windows, found.windows_start_seconds
     active = windows.active_edges[-1] - windows.edges[0] if windows else None
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, block, summary["windows"], found.initial, first),
+        "peak": _highest(side, block, summary.windows, found.initial, first),
         "sustained": None if active is None else (first, first + active),
     }
     rows = [
         (*span, value, f"{name} {format_rate(value)}", *PLACES[name](span))
         for name, span in spans.items()
-        if span is not None and (value := block[name]["total_bytes_per_second"]) is not None
+        if span is not None and (value := getattr(block, name).total_bytes_per_second) is not None
     ]
     return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
 
 
 def _highest(
-    side: str, block: Block, windows: Iterable[Block], initially: tuple[float, float] | None, first: float
+    side: str,
+    block: Application | AtDevice,
+    windows: Iterable[WindowFigures],
+    initially: tuple[float, float] | None,
+    first: float,
 ) -> tuple[float, float] | None:
     """When the window of the peak was, by the rule of the summary: the initial one, which lies across the
     others, counts among them, and one shorter than half of one only where no other has a figure."""
-    initial = block["initial"]["total_bytes_per_second"]
+    initial = block.initial.total_bytes_per_second
     full = [] if initial is None or initially is None else [(initial, *initially)]
     short: list[tuple[float, float, float]] = []
     for window in windows:
-        ways = [window[f"{side}_{way}_bytes_per_second"] for way in ("read", "write")]
+        ways = [getattr(window, f"{side}_{way}_bytes_per_second") for way in ("read", "write")]
         if None in ways:
             continue
-        start, length = first + window["start_seconds"], window["length_seconds"]
-        (full if fills(length, block["window_seconds"]) else short).append((sum(ways), start, start + length))
+        start, length = first + window.start_seconds, window.length_seconds
+        (full if fills(length, block.window_seconds or 0.0) else short).append(
+            (sum(ways), start, start + length)
+        )
     best = max(full or short, key=lambda span: span[0], default=None)
     return best and best[1:]
 

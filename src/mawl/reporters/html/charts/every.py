@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource
 
+from mawl.model.summary.summary import Summary
 from mawl.reporters.html.charts import distributions, over_time, sessions, throughput
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
 from mawl.reporters.html.charts.over_time import LATENCY
@@ -20,7 +21,7 @@ NO_ROLES = "I/O by role was not measured"
 NO_START = "no job of the run has a known start"
 
 
-def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -> list[Chart]:
+def charts_of(found: Material, columns: Mapping[str, Columns], summary: Summary) -> list[Chart]:
     """Every chart, in the order of the page; those over time share one axis."""
     sources = {name: ColumnDataSource(data, name=name) for name, data in columns.items()}
     time = time_range(found.end_seconds)
@@ -40,7 +41,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
         for side in ("device", "application")
     }
     by_role = any(f"{role}_read_bytes_per_second" in having for role in ("data", "work", "util"))
-    host = summary["missing"].get("host", "the samples hold no such figures of the host")
+    host = summary.missing.get("host", "the samples hold no such figures of the host")
     moving = [name for name in over_time.NETWORK if name in having and np.nanmax(course.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
     charts = [
@@ -70,7 +71,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Block) -
         ),
         distributions.cpu_real(
             sources,
-            "" if summary["cpu_real_ratio"]["mean"] is not None else _why(summary, "cpu_real_ratio.mean"),
+            "" if summary.cpu_real_ratio.mean is not None else _why(summary, "cpu_real_ratio.mean"),
         ),
     ]
     return [chart._replace(not_yet=_not_yet(found, chart.reason)) for chart in charts]
@@ -82,9 +83,9 @@ def _not_yet(found: Material, reason: str) -> bool:
     return found.goes_on and bool(reason) and (reason in passing or not found.counted)
 
 
-def _why_no_roles(summary: Block) -> str:
+def _why_no_roles(summary: Summary) -> str:
     return _why(summary, "io.by_role", "no call on files of the roles was counted")
 
 
-def _why(summary: Block, path: str, otherwise: str = NO_ROLES) -> str:
-    return str(summary["missing"].get(path, otherwise))
+def _why(summary: Summary, path: str, otherwise: str = NO_ROLES) -> str:
+    return str(summary.missing.get(path, otherwise))

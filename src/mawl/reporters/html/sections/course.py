@@ -48,7 +48,7 @@ def _windows(figures: Figures) -> Markup:
         (
             figures.show(format_seconds, "windows", number, "start_seconds"),
             figures.show(format_seconds, "windows", number, "length_seconds"),
-            window["phase"],
+            window.phase,
             *(figures.show(format_rate, "windows", number, f"{side}_bytes_per_second") for side in sides),
             *(
                 figures.show(format_latency, "windows", number, "latency", role, f"{way}_seconds")
@@ -59,7 +59,7 @@ def _windows(figures: Figures) -> Markup:
                 for name in ("jobs_running", "jobs_on_cpu", "jobs_in_run_queue", "cpu_busy_ratio")
             ),
         )
-        for number, window in enumerate(figures.summary["windows"])
+        for number, window in enumerate(figures.summary.windows)
     ]
     if not rows:
         return Markup()

@@ -11,7 +11,7 @@ from mawl.reporters.text import NO_FIGURES
 
 def missing(figures: Figures) -> Markup:
     """Every figure of the summary that is null, with its reason."""
-    found = figures.summary["missing"]
+    found = figures.summary.missing
     rows = [(path, why) for path, why in found.items() if not {path, path.split(".")[0]} & {*NO_FIGURES}]
     if not rows:
         return section("missing", "What is missing", paragraph("Nothing: every figure was measured."))

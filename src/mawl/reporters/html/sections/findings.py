@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from mawl.model.summary.summary import Judged
 from mawl.reporters.html.figures import Cell, Figures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
@@ -20,20 +21,20 @@ def findings(figures: Figures) -> Markup:
     """What speaks for the verdict, and what against the run."""
     summary = figures.summary
     parts = []
-    if summary["limit"] and summary["limit"]["evidence"]:
-        evidence = [(line["kind"], line["sentence"]) for line in summary["limit"]["evidence"]]
+    if summary.limit and summary.limit.evidence:
+        evidence = [(line.kind, line.sentence) for line in summary.limit.evidence]
         parts.append(
             table(
                 "What limits: evidence, and what only supports it", ("kind", "figures"), evidence, words=(1,)
             )
         )
-    found = summary["validity"]["findings"] if summary["validity"] else []
+    found = summary.validity.findings if summary.validity else []
     rows: list[tuple[Cell, ...]] = [
         (
-            one["rule"],
-            fill("tag.html", text=one["severity"], kind=TAGS[one["severity"]]),
-            one["sentence"],
-            one["cure"],
+            one.rule,
+            fill("tag.html", text=one.severity, kind=TAGS[one.severity]),
+            one.sentence,
+            one.cure,
         )
         for one in found
     ]
@@ -49,16 +50,16 @@ def findings(figures: Figures) -> Markup:
     return section("findings", "Findings", *parts, *_failures(summary), *_remarks(summary))
 
 
-def _failures(summary: Block) -> list[Markup]:
-    failed = summary["failures"]
+def _failures(summary: Judged) -> list[Markup]:
+    failed = summary.failures
     if not failed:
         return []
     rows = [
         (
-            one["job"],
-            one["program"],
-            one["outcome"].replace("_", " "),
-            one["reason"] or "no reason was recorded",
+            one.job,
+            one.program,
+            one.outcome.replace("_", " "),
+            one.reason or "no reason was recorded",
         )
         for one in failed[:MOST_FAILURES]
     ]
@@ -67,5 +68,5 @@ def _failures(summary: Block) -> list[Markup]:
     return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,), texts=(1, 2))]
 
 
-def _remarks(summary: Block) -> list[Markup]:
-    return [paragraph(f"Remark: {remark}") for remark in summary["remarks"]]
+def _remarks(summary: Judged) -> list[Markup]:
+    return [paragraph(f"Remark: {remark}") for remark in summary.remarks]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from markupsafe import Markup
 
+from mawl.model.summary.host import Host
 from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import Figures, paragraph, section, table
@@ -64,7 +63,7 @@ DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
 
 def host(figures: Figures) -> Markup:
     """Figures over the run; the reason where the run holds no samples of the host."""
-    block = figures.summary["host"]
+    block = figures.summary.host
     if block is None:
         return section("host", "Host", paragraph(f"Not measured: {figures.reason(('host',))}.", "why"))
     known, unknown = figures.told(HOST, lambda named: [figures.value("host", *named[0])])
@@ -97,9 +96,10 @@ def _threads(figures: Figures) -> list[Markup]:
     return [*tables, *map(paragraph, told)]
 
 
-def _devices(figures: Figures, block: dict[str, Any]) -> list[Markup]:
+def _devices(figures: Figures, block: Host) -> list[Markup]:
     """Devices that hold roles, then those that moved most."""
-    names = active_devices(block["device"] or {})
+    devices = block.device or {}
+    names = active_devices(devices)
     if not names:
         return []
     columns, unknown = figures.told(
@@ -108,7 +108,7 @@ def _devices(figures: Figures, block: dict[str, Any]) -> list[Markup]:
     rows = [
         (
             name,
-            ", ".join(block["device"][name]["roles"]) or "no role",
+            ", ".join(devices[name].roles) or "no role",
             *(figures.show(form, "host", "device", name, *path) for path, form in columns.values()),
         )
         for name in names

@@ -110,9 +110,10 @@ def _awaits(figures: Figures) -> list[Row]:
 
     Of an import without roles, of those that moved most; and the awaits that its files tell.
     """
-    devices = figures.value("host", "device") or {}
+    host = figures.summary.host
+    devices = (host.device if host else None) or {}
     names = active_devices(devices)
-    holding = [name for name in names if devices[name]["roles"]] or (names if figures.imported else [])
+    holding = [name for name in names if devices[name].roles] or (names if figures.imported else [])
     return [
         (
             f"{direction} await of {name}, {kind}",
@@ -123,7 +124,8 @@ def _awaits(figures: Figures) -> list[Row]:
         for name in holding[:MOST_DEVICES]
         for direction in ("read", "write")
         for kind in ("mean", "peak")
-        if not figures.imported or devices[name][f"{direction}_await_seconds"][kind] is not None
+        if not figures.imported
+        or getattr(getattr(devices[name], f"{direction}_await_seconds"), kind) is not None
     ]
 
 

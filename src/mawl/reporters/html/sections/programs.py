@@ -34,7 +34,7 @@ WAITS = {
 
 def programs(figures: Figures, distribution: Markup) -> Markup:
     """Two tables, then how CPU over real time spreads over the jobs."""
-    names = list(figures.summary["programs"])
+    names = list(figures.summary.programs)
     if not names:
         why = "No job was imported." if figures.imported else "No job has a record yet."
         return section("programs", "Programs", paragraph(why, "why"))

@@ -45,11 +45,11 @@ VOLUME_COLUMNS: dict[str, tuple[str, Form]] = {
 
 def volumes(figures: Figures) -> Markup:
     """A row per volume of the roles that have several, and how evenly their bytes lay."""
-    shown = {volume["directory"] for volume in shown_volumes(figures.summary)}
+    shown = {volume.directory for volume in shown_volumes(figures.summary)}
     if not shown:
         return Markup()
     columns, unknown = figures.told(
-        VOLUME_COLUMNS, lambda named: [volume[named[0]] for volume in shown_volumes(figures.summary)]
+        VOLUME_COLUMNS, lambda named: [getattr(volume, named[0]) for volume in shown_volumes(figures.summary)]
     )
     head = (
         "role",
@@ -58,12 +58,12 @@ def volumes(figures: Figures) -> Markup:
     )
     rows = [
         (
-            volume["role"],
-            volume["directory"],
+            volume.role,
+            volume.directory,
             *(figures.show(form, "volumes", place, field) for field, form in columns.values()),
         )
-        for place, volume in enumerate(figures.summary["volumes"])
-        if volume["directory"] in shown
+        for place, volume in enumerate(figures.summary.volumes)
+        if volume.directory in shown
     ]
     spread = spread_text(figures.summary)
     note = paragraph(spread, "quiet") if spread else Markup()
@@ -87,7 +87,7 @@ def _bytes(figures: Figures, names: list[str]) -> Markup:
     coverage = figures.show(format_percent, "io", "coverage_ratio")
     note = Markup("{}: {}. ").format(
         figures.term("Bytes counted over bytes that the kernel saw", "io.coverage_ratio"), coverage
-    ) + "; ".join(figures.summary["io"]["unseen"])
+    ) + "; ".join(figures.summary.io.unseen)
     return table("Bytes and calls by role", head, rows) + paragraph(note, "quiet")
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from mawl.analysis.signature import is_the_mix
 from mawl.model.signature import SIGNATURE
+from mawl.model.summary.signature import SignatureFigure
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.signature import FORMS, range_of, standing
@@ -22,11 +23,11 @@ BEYOND = 1.25
 
 def signature(figures: Figures) -> Markup:
     """A row per figure: value, published range, a bullet of both, and what to make of it."""
-    if not is_the_mix(figures.summary["programs"]):
+    if not is_the_mix(figures.summary.programs):
         return section("signature", "Signature", paragraph(NOT_THE_MIX, "why"))
     rows = []
     for row in SIGNATURE:
-        found, form = figures.summary["signature"][row.name], FORMS[row.unit]
+        found, form = figures.summary.signature[row.name], FORMS[row.unit]
         rows.append(
             (
                 figures.term(row.title, f"signature.{row.name}"),
@@ -34,7 +35,7 @@ def signature(figures: Figures) -> Markup:
                 range_of(found, form) or "none given",
                 _bullet(found),
                 standing(found),
-                "; ".join(part for part in (found["reason"], f"the range: {found['source']}") if part),
+                "; ".join(part for part in (found.reason, f"the range: {found.source}") if part),
             )
         )
     head = ("figure", "value", "published", "both", "standing", "why, and where the range is from")
@@ -45,9 +46,9 @@ def signature(figures: Figures) -> Markup:
     )
 
 
-def _bullet(found: Block) -> Markup:
+def _bullet(found: SignatureFigure) -> Markup:
     """The range as a band, the value as a line, from 0 on; nothing where one of them is missing."""
-    value, low, high = found["value"], found["low"], found["high"]
+    value, low, high = found.value, found.low, found.high
     if value is None or (low is None and high is None):
         return Markup()
     most = max(bound for bound in (value, low, high) if bound is not None) * BEYOND or 1.0

@@ -27,7 +27,8 @@ def storage(figures: Figures, probed: Probe | None) -> Markup:
         )
         for role, direction in shown(figures.summary)
     ]
-    when = f"Probed {figures.summary['storage']['probed_at'][:10]} with {figures.summary['storage']['tool']}."
+    found = figures.summary.storage
+    when = f"Probed {found.probed_at[:10]} with {found.tool}." if found else ""
     beside = [paragraph(note, "quiet") for note in [when, *notes(figures.summary)]]
     demand = [table("Demand and capability by role", head, rows), *beside] if rows else []
     return section("storage", title, *demand, *_tests(probed))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
-from mawl.model.run import RunFacts
+from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
-from mawl.spec.options import ROLES
+from mawl.spec.options import ROLES, Options
 from mawl.units import format_memory, format_seconds
 
 Block = dict[str, Any]
@@ -38,8 +40,8 @@ def system(figures: Figures, facts: RunFacts) -> Markup:
         "System, settings and options",
         _run(figures, facts),
         _nodes(figures),
-        _volumes(figures.summary["volumes"]),
-        _named("Options of the run", _options(figures.summary["workload"]["options"])),
+        _volumes(figures.summary.volumes),
+        _named("Options of the run", _options(figures.summary.workload.options)),
         folded("Settings of the machine and software", _settings(facts)),
         _cost(figures),
     )
@@ -47,26 +49,26 @@ def system(figures: Figures, facts: RunFacts) -> Markup:
 
 def _run(figures: Figures, facts: RunFacts) -> Markup:
     summary = figures.summary
-    workload = summary["workload"]
-    mode = summary["start_mode"]
+    workload = summary.workload
+    mode = summary.start_mode
     cells: list[tuple[str, Cell]] = [
-        ("run", summary["run_id"]),
-        ("kind", f"{summary['kind']}, by mawl {summary['mawl_version']}, format {summary['format_version']}"),
-        ("workload", f"{workload['name']}: {workload['title']}" if workload["title"] else workload["name"]),
-        ("scale", _scale(workload) if workload["scale"] is not None else _absent(figures, "workload.scale")),
+        ("run", summary.run_id),
+        ("kind", f"{summary.kind}, by mawl {summary.mawl_version}, format {summary.format_version}"),
+        ("workload", f"{workload.name}: {workload.title}" if workload.title else workload.name),
+        ("scale", _scale(workload) if workload.scale is not None else _absent(figures, "workload.scale")),
         ("start of jobs", mode or _absent(figures, "start_mode")),
-        ("began, ended", f"{summary['started_at']}, {summary['ended_at'] or _not_ended(figures)}"),
+        ("began, ended", f"{summary.started_at}, {summary.ended_at or _not_ended(figures)}"),
         (
             "outcome",
-            summary["outcome"] + (f": {summary['outcome_reason']}" if summary["outcome_reason"] else ""),
+            summary.outcome + (f": {summary.outcome_reason}" if summary.outcome_reason else ""),
         ),
         ("command", fill("code.html", text=" ".join(facts.command)) if facts.command else ABSENT),
     ]
     return fill("facts.html", facts=cells)
 
 
-def _scale(workload: Block) -> str:
-    return f"{workload['scale_name'] or ''} ({format_plain(workload['scale'])} of full)".strip()
+def _scale(workload: WorkloadFacts) -> str:
+    return f"{workload.scale_name or ''} ({figure(workload.scale, format_plain)} of full)".strip()
 
 
 def _not_ended(figures: Figures) -> str:
@@ -83,38 +85,38 @@ def _nodes(figures: Figures) -> Markup:
     head = ("node", "processor", "cores", "counted as", "memory", "kernel", "held to")
     rows = [
         (
-            node["name"],
-            node["cpu_model"] or ABSENT,
-            figure(node["cores"], format_plain),
-            node["core_basis"] or ABSENT,
+            node.name,
+            node.cpu_model or ABSENT,
+            figure(node.cores, format_plain),
+            node.core_basis or ABSENT,
             figures.show(format_memory, "nodes", number, "memory_bytes"),
-            node["kernel"] or ABSENT,
+            node.kernel or ABSENT,
             _held(node),
         )
-        for number, node in enumerate(figures.summary["nodes"])
+        for number, node in enumerate(figures.summary.nodes)
     ]
     return table("Nodes", head, rows, words=(1,), texts=(3, 5, 6)) if rows else Markup()
 
 
-def _held(node: Block) -> str:
+def _held(node: NodeFacts) -> str:
     held = []
-    if node["cpus_used"] is not None:
-        held.append(f"{len(node['cpus_used'])} CPUs")
-    if node["memory_limit_bytes"] is not None:
-        held.append(format_memory(node["memory_limit_bytes"]))
+    if node.cpus_used is not None:
+        held.append(f"{len(node.cpus_used)} CPUs")
+    if node.memory_limit_bytes is not None:
+        held.append(format_memory(node.memory_limit_bytes))
     return ", ".join(held) or "nothing"
 
 
-def _volumes(volumes: Iterable[Block]) -> Markup:
+def _volumes(volumes: Iterable[VolumeFigures]) -> Markup:
     rows = [
         (
-            volume["role"],
-            volume["node"],
-            volume["directory"],
-            volume["file_system"] or ABSENT,
-            volume["mount_point"] or ABSENT,
-            ", ".join(volume["devices"]) or volume["reason"] or ABSENT,
-            ", ".join(volume["shared_with"]) or "no role",
+            volume.role,
+            volume.node,
+            volume.directory,
+            volume.file_system or ABSENT,
+            volume.mount_point or ABSENT,
+            ", ".join(volume.devices) or volume.reason or ABSENT,
+            ", ".join(volume.shared_with) or "no role",
         )
         for volume in volumes
     ]
@@ -122,11 +124,11 @@ def _volumes(volumes: Iterable[Block]) -> Markup:
     return table("What holds the roles", head, rows, words=(2, 5), texts=(1, 3, 4, 6)) if rows else Markup()
 
 
-def _options(options: Block | None) -> dict[str, Any]:
+def _options(options: Options | None) -> dict[str, Any]:
     """Options by name, sizes in words."""
     return {
         name.removesuffix("_bytes"): format_memory(value) if name.endswith("_bytes") else value
-        for name, value in (options or {}).items()
+        for name, value in ({} if options is None else msgspec.structs.asdict(options)).items()
     }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
 from markupsafe import Markup
 
+from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
 from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.templating import fill
@@ -42,63 +44,63 @@ class Card(NamedTuple):
 def verdict(figures: Figures) -> Markup:
     """Three cards and a row of figures."""
     summary = figures.summary
-    cards = [] if summary["validity"] is None else [_carried(summary), _limit(summary), _validity(summary)]
+    cards = [] if summary.validity is None else [_carried(summary), _limit(summary), _validity(summary)]
     return fill("verdict.html", cards=cards, keys=_keys(figures))
 
 
-def _carried(summary: Block) -> Card:
-    capacity = summary["capacity"]
-    answer, standing = CARRIED[capacity["answer"]]
-    lines = list(capacity["reasons"])
-    if capacity["next_step"]:
-        lines.append(f"next: {capacity['next_step']}")
-    if capacity["preliminary"]:
+def _carried(summary: Judged) -> Card:
+    capacity = summary.capacity
+    answer, standing = CARRIED[capacity.answer]
+    lines = list(capacity.reasons)
+    if capacity.next_step:
+        lines.append(f"next: {capacity.next_step}")
+    if capacity.preliminary:
         answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
     return Card("Does this system carry the load?", answer, standing, lines)
 
 
-def _limit(summary: Block) -> Card:
-    limit = summary["limit"]
+def _limit(summary: Judged) -> Card:
+    limit = summary.limit
     question = "What limits it?"
     if limit is None:
-        return Card(question, "Not known", "warn", [summary["missing"].get("limit", "not known")])
-    place = place_of(limit).removeprefix(str(limit["verdict"])).strip()
+        return Card(question, "Not known", "warn", [summary.missing.get("limit", "not known")])
+    place = place_of(limit).removeprefix(str(limit.verdict)).strip()
     shares = ", ".join(
         f"{name} {share:.0%}"
-        for name, share in sorted(limit["shares"].items(), key=lambda item: -item[1])
+        for name, share in sorted(msgspec.structs.asdict(limit.shares).items(), key=lambda item: -item[1])
         if share > 0
     )
     lines: list[str | Markup] = [f"of the active time: {shares}"]
-    if limit["second"]:
-        lines.append(f"second: {limit['second']}")
+    if limit.second:
+        lines.append(f"second: {limit.second}")
     room = [
-        f"{name} {limit['headroom'][f'{name}_ratio']:.0%}{idle_mark(limit, name)}"
+        f"{name} {getattr(limit.headroom, f'{name}_ratio'):.0%}{idle_mark(limit, name)}"
         for name in ROOM
-        if limit["headroom"][f"{name}_ratio"] is not None
+        if getattr(limit.headroom, f"{name}_ratio") is not None
     ]
     if room:
         lines.append(f"headroom: {', '.join(room)}")
-    lines += [line["sentence"] for line in limit["evidence"] if line["kind"] == "evidence"][:2]
+    lines += [line.sentence for line in limit.evidence if line.kind == "evidence"][:2]
     return Card(
         question,
-        f"{LIMITS[limit['verdict']]} {place}".strip(),
-        "good" if limit["verdict"] == "none" else "warn",
+        f"{LIMITS[limit.verdict]} {place}".strip(),
+        "good" if limit.verdict == "none" else "warn",
         lines,
     )
 
 
-def _validity(summary: Block) -> Card:
-    validity = summary["validity"]
-    answer, standing = STATUSES[validity["status"]]
-    findings = [finding for finding in validity["findings"] if finding["severity"] != "remark"]
-    rules = ", ".join(dict.fromkeys(finding["rule"] for finding in findings))
+def _validity(summary: Judged) -> Card:
+    validity = summary.validity
+    answer, standing = STATUSES[validity.status]
+    findings = [finding for finding in validity.findings if finding.severity != "remark"]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
     lines: list[str | Markup] = [
-        f"{validity['status']}: {rules}" if rules else "every rule that could be measured is met"
+        f"{validity.status}: {rules}" if rules else "every rule that could be measured is met"
     ]
-    if unknown := ", ".join(one["rule"] for one in validity["unmeasured"] if one["severity"] != "remark"):
+    if unknown := ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark"):
         lines.append(f"not known: {unknown}")
     if findings:
-        lines.append(findings[0]["sentence"])
+        lines.append(findings[0].sentence)
         lines.append(fill("link.html", anchor="findings", text="all findings, each with its fix"))
     return Card("Can this run be trusted?", answer, standing, lines)
 
