@@ -57,7 +57,9 @@ class Made:
     def judged(self, view: StoredView) -> Judged:
         """A summary of what the stand-ins read."""
         self.asked.append(f"judged {view.run.path.name}")
-        return judging.judged(view)
+        found = judging.judged(view)
+        found.validity.status = "preliminary"
+        return found
 
     def renderers(self) -> Renderers:
         return Renderers(

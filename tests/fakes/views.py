@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_origin
 
 import msgspec
 
@@ -36,14 +36,16 @@ def typed(of: Mapping[str, Any]) -> Judged:
 
 
 def partly(of: Mapping[str, Any]) -> Judged:
-    """A summary of which only these figures are known; all others are None."""
+    """A summary of which only these figures are known; all others are None, lists are empty."""
     found: Judged = _made(place(Judged), of)
     return found
 
 
 def _made(here: Place, value: Any) -> Any:
-    if value is None:
+    if value is None and (here.nullable or not (here.many or list(here.inside()))):
         return None
+    if value is None:
+        value = [] if get_origin(here.kind) is list else {}
     if here.many:
         (member,) = here.inside()
         if isinstance(value, list):

@@ -92,7 +92,7 @@ def test_no_entry_is_about_nothing() -> None:
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}
-    assert in_summary - known == {"workload.options"} | rows
+    assert in_summary - known == rows
 
 
 def test_names_are_unique_and_carry_their_unit() -> None:

@@ -16,7 +16,6 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice import judge
 from mawl.advice.capacity.bounds import Bounds
 from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
@@ -39,6 +38,7 @@ from mawl.store import Run
 from mawl.store.folder import RunWriter
 from tests.fakes.served_runs import Made, finished
 from tests.fakes.stored_run import PLAN, START, events, facts, job, samples, write_run
+from tests.fakes.views import partly
 
 
 class Times:
@@ -53,7 +53,7 @@ class Times:
     def judged(self, view: StoredView) -> Judged:
         self.cpu_seconds += self.cost_seconds
         self.made += 1
-        return judge.judged(view)
+        return partly({"run_id": view.facts.run_id, "recorded": {"samples": view.run.samples.num_rows}})
 
     def growing(self, folder: Path, renderers: Renderers) -> Growing:
         renderers = msgspec.structs.replace(renderers, judged=self.judged)
@@ -117,7 +117,9 @@ def test_line_cards_and_charts_are_of_one_moment(tmp_path: Path, made: Made) -> 
     """A look that the share puts off changes none of them; the next picture changes all."""
     writer = write_run(tmp_path / "one", seconds=1)
     times = Times()
-    counted = msgspec.structs.replace(made.renderers(), cards=lambda summary: f"{summary['rows']} rows")
+    counted = msgspec.structs.replace(
+        made.renderers(), cards=lambda summary: f"{summary.recorded.samples} rows"
+    )
     followed = times.growing(tmp_path / "one", counted)
     first = followed.picture()
     assert first.cards == "2 rows"

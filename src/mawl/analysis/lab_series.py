@@ -80,7 +80,7 @@ def moved_by_device(summary: Summary, roles: Sequence[Role]) -> dict[str, tuple[
     """Bytes read and written at each device of the roles' volumes; empty where one is not known."""
     found: dict[str, tuple[float, float]] = {}
     devices = (summary.host.device if summary.host else None) or {}
-    for volume in summary.volumes or []:
+    for volume in summary.volumes:
         if volume.role not in roles:
             continue
         for name in volume.devices:

@@ -98,16 +98,16 @@ def _demand(role: Role, facts: RunFacts, io: RoleIo, calls: RoleFigures, summary
         blocked_seconds=blocked,
         blocked_ratio=_ratio(blocked, real or 0.0),
         streams=max(inside / elapsed if elapsed else 1.0, 1.0),
-        peak_used_bytes=getattr(summary.roles, role).peak_used_bytes,
+        peak_used_bytes=summary.roles.of(role).peak_used_bytes,
         volumes=[volume for volume in facts.volumes if volume.role == role],
     )
 
 
 def _at_devices(role: Role, summary: Summary) -> tuple[float, float] | None:
     devices = summary.io.devices_by_role
-    if devices is None or None in getattr(devices, role).values():
+    own = devices.of(role) if devices else None
+    if own is None or own.read_bytes is None or own.written_bytes is None:
         return None
-    own = getattr(devices, role)
     return own.read_bytes, own.written_bytes
 
 

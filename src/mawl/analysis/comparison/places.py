@@ -11,7 +11,6 @@ import msgspec
 from mawl.analysis.comparison.sides import Side, centre, change
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.model.metric import Unit
-from mawl.model.summary.io import RoleDeviceBytes
 from mawl.model.summary.judgement import Limit
 from mawl.model.thresholds import value_of
 from mawl.spec.options import ROLES, Role
@@ -180,7 +179,7 @@ def _device_rate(side: Side, role: Role) -> float | None:
     rates = []
     for run in side.runs:
         by_role, elapsed = run.summary.io.devices_by_role, run.summary.time.elapsed_seconds
-        moved: RoleDeviceBytes | None = getattr(by_role, role) if by_role else None
+        moved = by_role.of(role) if by_role else None
         if moved is None or moved.read_bytes is None or moved.written_bytes is None or not elapsed:
             return None
         rates.append((moved.read_bytes + moved.written_bytes) / elapsed)

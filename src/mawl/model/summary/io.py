@@ -8,6 +8,7 @@ import msgspec
 
 from mawl.model.figure import Number, block, count, listing, rate, seconds, share, size, text, words
 from mawl.model.metric import BYTES, THROUGHPUT, WINDOWS
+from mawl.spec.options import Role
 
 LATENCY_AND_SIZES = "docs/design/io-by-role.md, Latency and sizes"
 WHICH_CALLS_COUNT = "docs/design/io-by-role.md, Which calls count"
@@ -327,6 +328,11 @@ class DevicesByRole(msgspec.Struct, kw_only=True):
     data: Annotated[RoleDeviceBytes, words(role="data")]
     work: Annotated[RoleDeviceBytes, words(role="work")]
     util: Annotated[RoleDeviceBytes, words(role="util")]
+
+    def of(self, role: Role) -> RoleDeviceBytes:
+        """Those of one role."""
+        found: RoleDeviceBytes = getattr(self, role)
+        return found
 
 
 class Direct(msgspec.Struct, kw_only=True):

@@ -9,6 +9,7 @@ import msgspec
 from mawl.model.figure import Number, count, share, size, words
 from mawl.model.metric import CACHE, FACTS, VOLUME_PAGE, VOLUME_SPACE
 from mawl.model.run import CacheFacts, VolumeFacts
+from mawl.spec.options import Role
 
 SPREAD = "docs/design/volumes.md, Spread"
 
@@ -65,7 +66,7 @@ class RoleVolumes(msgspec.Struct, kw_only=True):
         ),
     ]
     peak_used_bytes: Annotated[
-        Number | None, size("The most space that {role} took at one look: {what}.", VOLUME_SPACE)
+        int | None, size("The most space that {role} took at one look: {what}.", VOLUME_SPACE)
     ]
 
 
@@ -75,3 +76,8 @@ class Roles(msgspec.Struct, kw_only=True):
     data: Annotated[RoleVolumes, words(role="data", what="its working set, input tables included")]
     work: Annotated[RoleVolumes, words(role="work", what="its working set")]
     util: Annotated[RoleVolumes, words(role="util", what="its working set")]
+
+    def of(self, role: Role) -> RoleVolumes:
+        """Those of one role."""
+        found: RoleVolumes = getattr(self, role)
+        return found
