@@ -6,8 +6,9 @@ The inverse of :func:`mawl.store.columns.to_table`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,6 +22,9 @@ from mawl.store.columns import PREFIXES, VOLUME_COLUMNS, Row
 from mawl.store.plain import is_instant
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
+
+Buckets = tuple[tuple[int, int], ...]
+"""The entries of a column of maps in one row."""
 
 PART_ROWS = 5000
 """Rows of a part in :func:`in_parts`: some megabytes."""
@@ -54,13 +58,31 @@ def to_records(name: str, tables: Iterable[pa.Table], kind: type[Record], budget
     number = 0
     shared = _Parts()
     for batch in in_time(_batches(tables), budget):
-        instants = [column for column in batch.schema.names if is_instant(column)]
-        for row in batch.to_pylist():
+        for row in _rows(batch, kind, shared, name, number):
             number += 1
             try:
-                yield msgspec.convert(_nested(row, instants, kind, shared), kind)
+                yield msgspec.convert(row, kind)
             except ValueError as error:
-                raise ValueError(f"row {number} of {name}: {error}") from None
+                raise _of_row(number, name, error) from None
+
+
+def _of_row(number: int, name: str, error: ValueError) -> ValueError:
+    return ValueError(f"row {number} of {name}: {error}")
+
+
+def _rows(batch: pa.RecordBatch, kind: type, parts: _Parts, name: str, before: int) -> Iterator[Row]:
+    """The rows of a batch, made column by column: a Python loop over 400 columns of each row took 0.2 ms."""
+    try:
+        columns = _columns(batch, kind, parts)
+    except ValueError as error:
+        if batch.num_rows == 1:
+            raise _of_row(before + 1, name, error) from None
+        for place in range(batch.num_rows):  # one of them is named
+            yield from _rows(batch.slice(place, 1), kind, parts, name, before + place)
+        return
+    names = tuple(columns)
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(names, values, strict=True))
 
 
 def _batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
@@ -87,11 +109,11 @@ class _Parts:
 
 
 def _usage_of(*values: float | int | None) -> Usage:
-    return msgspec.convert(dict(zip(FIELDS, values, strict=True)), Usage)
+    return Usage(**dict(zip(FIELDS, values, strict=True)))  # type: ignore[arg-type]
 
 
 def _waits_of(*values: float | None) -> Waits:
-    return msgspec.convert(dict(zip(WAIT_FIELDS, values, strict=True)), Waits)
+    return Waits(**dict(zip(WAIT_FIELDS, values, strict=True)))
 
 
 def _role_io_of(*values: Any) -> RoleIo | None:
@@ -99,11 +121,9 @@ def _role_io_of(*values: Any) -> RoleIo | None:
 
     Zeros, empty histograms and the bounds of buckets are one object each, however many records have them.
     """
-    known: Row = {
-        name: value if value or value.__class__ is not float else _ZERO
-        for name, value in zip(IO_FIELDS, values, strict=True)
-        if value is not None
-    }
+    known: Row = dict(zip(IO_FIELDS, values, strict=True))
+    if None in values:
+        known = {name: value for name, value in known.items() if value is not None}
     if not known:
         return None
     for name in HISTOGRAMS:
@@ -112,10 +132,11 @@ def _role_io_of(*values: Any) -> RoleIo | None:
 
 
 _ZERO = 0.0
+_NO_BUCKETS: Buckets = ()
 _NO_CALLS: Histogram = {}
 
 
-def _histogram(name: str, buckets: Sequence[tuple[int, int | None]]) -> Histogram:
+def _histogram(name: str, buckets: Buckets) -> Histogram:
     found: Histogram = {}
     for bound, calls in buckets:
         if calls is None:
@@ -130,38 +151,77 @@ def _bucket(bound: int) -> int:
     return bound
 
 
-def _nested(row: Row, instants: list[str], kind: type, parts: _Parts) -> Row:
-    for column in instants:
-        if row[column] is not None:
-            row[column] = row[column] / 1e6
+def _columns(batch: pa.RecordBatch, kind: type, parts: _Parts) -> dict[str, list[Any]]:
+    """The fields of a kind of record, each with its value in every row."""
+    columns = {name: batch.column(name) for name in batch.schema.names}
+
+    def values(names: Iterable[str]) -> list[list[Any]]:
+        return [_values(columns.pop(name)) for name in names]
+
+    found: dict[str, list[Any]] = {}
     usages = PREFIXES if kind is JobRecord else {"usage": ""} if kind is StepRecord else {}
     for name, prefix in usages.items():
-        row[name] = parts.usage(*[row.pop(prefix + field) for field in FIELDS])
+        found[name] = list(map(parts.usage, *values(prefix + field for field in FIELDS)))
     if kind in (JobRecord, StepRecord):
-        row["waits"] = parts.waits(*[row.pop(field) for field in WAIT_FIELDS])
-        row["io"] = _nested_io(row, parts)
+        found["waits"] = list(map(parts.waits, *values(WAIT_FIELDS)))
+        by_role = [
+            list(map(parts.role_io, *values(f"{role}_{name}" for name in IO_FIELDS))) for role in FILE_ROLES
+        ]
+        found["io"] = [_by_role(roles) for roles in zip(*by_role, strict=True)]
     if kind is JobRecord:
-        row["volume_bytes"] = _nested_volumes(row)
-        row["answer"] = parts.answer(row["answer"])
+        found["volume_bytes"] = list(map(_by_volume, *values(VOLUME_COLUMNS)))
+        [answers] = values(["answer"])
+        found["answer"] = list(map(parts.answer, answers))
         for name in _OFTEN_ALIKE:
-            row[name] = row[name] and sys.intern(row[name])
-    return row
+            [texts] = values([name])
+            found[name] = [text and sys.intern(text) for text in texts]
+    for name in list(columns):
+        [found[name]] = values([name])
+        if is_instant(name):
+            found[name] = [None if at is None else at / 1e6 for at in found[name]]
+    return found
 
 
-def _nested_io(row: Row, parts: _Parts) -> dict[str, RoleIo] | None:
-    """I/O by role out of its columns."""
-    io: dict[str, RoleIo] = {}
-    for role in FILE_ROLES:
-        values = [row.pop(f"{role}_{name}") for name in IO_FIELDS]
-        part = parts.role_io(*[tuple(value) if isinstance(value, list) else value for value in values])
-        if part is not None:
-            io[role] = part
-    return io or None
+def _values(column: pa.Array) -> list[Any]:
+    """As :meth:`pyarrow.Array.to_pylist`, which makes a scalar of each value first; buckets are tuples.
+
+    Zeros of seconds are one object.
+    """
+    kind, count = column.type, len(column)
+    if column.null_count == count:
+        return [None] * count
+    if pa.types.is_map(kind):
+        values = _buckets(column)
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        values = column.fill_null(0).to_numpy(zero_copy_only=False).tolist()
+        if pa.types.is_floating(kind):
+            values = [value or _ZERO for value in values]
+    else:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    if not column.null_count:
+        return values
+    known = column.is_valid().to_numpy(zero_copy_only=False).tolist()
+    return [value if there else None for value, there in zip(values, known, strict=True)]
 
 
-def _nested_volumes(row: Row) -> dict[int, tuple[int, int]] | None:
+def _buckets(column: pa.MapArray) -> list[Any]:
+    """The entries of each map."""
+    offsets = column.offsets.to_numpy().tolist()
+    first, last = offsets[0], offsets[-1]
+    if first == last:
+        return [_NO_BUCKETS] * len(column)
+    keys, items = (_values(part[first:last]) for part in (column.keys, column.items))
+    entries = list(zip(keys, items, strict=True))
+    return [tuple(entries[start - first : end - first]) for start, end in pairwise(offsets)]
+
+
+def _by_role(roles: tuple[RoleIo | None, ...]) -> dict[str, RoleIo] | None:
+    """I/O of the roles that have any."""
+    return {role: part for role, part in zip(FILE_ROLES, roles, strict=True) if part is not None} or None
+
+
+def _by_volume(read: Buckets | None, written: Buckets | None) -> dict[int, tuple[int, int]] | None:
     """Bytes by volume out of their two columns."""
-    read, written = (row.pop(name) for name in VOLUME_COLUMNS)
     if read is None or written is None:
         return None
     reads, writes = dict(read), dict(written)
