@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,13 @@ def test_the_file_that_tries_the_cache_has_no_name_that_a_kill_could_leave(
     monkeypatch.setattr(page_cache, "mount_of", lambda *_: None)
     page_cache.keeps(tmp_path)
     assert seen == [[]]
+
+
+def test_a_directory_that_takes_no_file_is_named_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert page_cache.keeps(tmp_path) == "no file can be written there (no space left on device)"

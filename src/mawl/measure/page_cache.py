@@ -103,8 +103,8 @@ def drop(files: Iterable[Path]) -> list[str]:
 def keeps(directory: Path) -> str | None:
     """Why files of a directory stay in memory after they were written and dropped; None where they go.
 
-    A file of 1 MiB is written there and tried, unless the directory is not writable.  Raises OSError where
-    the file cannot be written.
+    A file of 1 MiB is written there and tried, unless the directory is not writable.  Where the file cannot
+    be written (a full disk), the reason says so.
     """
     mount = mount_of(directory, read_mounts())
     if mount is not None and mount.file_system in MEMORY_FILE_SYSTEMS:
@@ -112,12 +112,15 @@ def keeps(directory: Path) -> str | None:
     if not os.access(directory, os.W_OK | os.X_OK):
         return None
     # It has no name in the directory, so that a kill leaves none.
-    with tempfile.TemporaryFile(dir=directory) as file:
-        file.write(bytes(READ_BYTES))
-        file.flush()
-        path = Path(f"/proc/self/fd/{file.fileno()}")
-        refused = drop([path])
-        found = residency([path])
+    try:
+        with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+            if file.write(bytes(READ_BYTES)) < READ_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            path = Path(f"/proc/self/fd/{file.fileno()}")
+            refused = drop([path])
+            found = residency([path])
+    except OSError as error:
+        return f"no file can be written there ({(error.strerror or str(error)).lower()})"
     if refused:
         return refused[0]
     if not found.resident_bytes:
