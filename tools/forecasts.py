@@ -17,7 +17,7 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.model.lab import LabRecord
+from mawl.lab.experiment.records import LabRecord
 from mawl.model.summary.summary import Judged
 from mawl.simulation.against import beside
 from mawl.simulation.folder import Label, write_folder

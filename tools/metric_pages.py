@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from mawl.lab.experiment.evidence_metrics import LAB_EVIDENCE_METRICS
+from mawl.lab.experiment.metrics import LAB_METRICS
 from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.model.inventory_metrics import INVENTORY_METRICS
-from mawl.model.lab_evidence_metrics import LAB_EVIDENCE_METRICS
-from mawl.model.lab_metrics import LAB_METRICS
 from mawl.model.metrics import METRICS
-from mawl.model.placement_metrics import PLACEMENT_METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.model.published_forecast_metrics import PUBLISHED_FORECAST_METRICS
-from mawl.model.search_metrics import SEARCH_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.model.simulation_metrics import SIMULATION_METRICS
-from mawl.model.tuning_metrics import TUNING_METRICS
+from mawl.placement.metrics import PLACEMENT_METRICS
+from mawl.tuning.metrics import TUNING_METRICS
+from mawl.tuning.search.metrics import SEARCH_METRICS
 from tools.markdown import table
 
 _LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)

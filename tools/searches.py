@@ -13,8 +13,8 @@ from statistics import fmean
 
 import msgspec
 
-from mawl.campaigns.search.sampler import Kind
-from mawl.campaigns.search.search import Search
+from mawl.tuning.search.sampler import Kind
+from mawl.tuning.search.search import Search
 from tests.fakes.search_machine import DRIFTS, SPACE, SearchMachine, rules
 
 SEARCHES, FEWER_SEARCHES = 4000, 500

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.config.tuning import profiles
 from mawl.model.inventory import Inventory
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.store import open_run
+from mawl.tuning.profile_files import profiles
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.recorded_host import aix_recording

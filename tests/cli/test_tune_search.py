@@ -20,7 +20,7 @@ from mawl.commands.main import main
 from mawl.commands.tune_search import parse_budget
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
-from mawl.store.search import write_search
+from mawl.tuning.search.file import write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.search_runs import asked, campaign

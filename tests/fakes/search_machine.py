@@ -6,8 +6,8 @@ import math
 import random
 from collections.abc import Mapping
 
-from mawl.campaigns.search.search import Rules, Step, Taken
-from mawl.campaigns.search.space import space_of
+from mawl.tuning.search.search import Rules, Step, Taken
+from mawl.tuning.search.space import space_of
 
 SPACE = space_of(["sortsize=16MiB,64MiB,256MiB", "cpucount=1,2"])
 CONFIDENCE = 0.95

@@ -12,16 +12,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mawl.campaigns.search.conduct import SearchCampaign
-from mawl.campaigns.search.found import Proposals, as_found
 from mawl.campaigns.series import begin, held, resume
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
-from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.model.summary.summary import Judged
-from mawl.reporters.search import stated
 from mawl.spec.record import RunSpec
 from mawl.store.campaign import RECORD
-from mawl.store.search import read_search, write_search
+from mawl.tuning.search.conduct import SearchCampaign
+from mawl.tuning.search.file import read_search, write_search
+from mawl.tuning.search.found import Proposals, as_found
+from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
+from mawl.tuning.search.text import stated
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
 from tests.fakes.views import partly

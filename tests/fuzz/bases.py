@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from mawl.commands.main import main
-from mawl.config.tuning import SHIPPED as TUNING
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.cluster import StorageRun
@@ -20,6 +19,7 @@ from mawl.store.campaign import write_campaign
 from mawl.store.facts import read_facts, write_facts
 from mawl.store.layout import NODES
 from mawl.store.probe import write_probe
+from mawl.tuning.profile_files import SHIPPED as TUNING
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.clustered_run import node_run
 from tests.fakes.hostile_run import write_hostile_run

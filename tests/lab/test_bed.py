@@ -9,8 +9,8 @@ import pytest
 from mawl.config.published import published
 from mawl.errors import InvalidFileError, UsageError
 from mawl.lab.bed import load_bed, shipped
+from mawl.lab.experiment.records import ClaimSpec
 from mawl.lab.speed import DiskModel
-from mawl.model.lab import ClaimSpec
 
 BED = """
 name = "small"

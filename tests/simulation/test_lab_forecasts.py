@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.errors import UsageError
-from mawl.model.lab import ArmRun, Calibration, LabRecord
+from mawl.lab.experiment.records import ArmRun, Calibration, LabRecord
 from mawl.model.run import NodeFacts
 from mawl.simulation import activity
 from mawl.simulation.folder import Label, write_folder

@@ -19,28 +19,29 @@ import msgspec
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.comparison.sides import Side, at, compared_run, published_side, side_of
-from mawl.analysis.lab import found
 from mawl.analysis.view import StoredView
-from mawl.campaigns.lab.down import remove_trials, take_away, take_down
-from mawl.campaigns.lab.evidence import with_evidence
-from mawl.campaigns.lab.record import read_record
-from mawl.campaigns.lab.run import Busy, Choices, Experiment, role_places
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.published import as_block
 from mawl.config.published import published_result
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
+from mawl.lab.bed_calibration import calibrate_all
 from mawl.lab.build import Bed, build, stands
 from mawl.lab.calibration import sentence
+from mawl.lab.experiment import text as lab
+from mawl.lab.experiment.down import remove_trials, take_away, take_down
+from mawl.lab.experiment.evidence import with_evidence
+from mawl.lab.experiment.figures import found
+from mawl.lab.experiment.folder import read_record
+from mawl.lab.experiment.records import LabRecord
+from mawl.lab.experiment.run import Busy, Choices, Experiment, role_places
 from mawl.lab.needs import EVERY, check, needs_of
 from mawl.lab.optional import offered
 from mawl.lab.state import held, known_beds, state_directory
 from mawl.lab.teardown import tear_down
-from mawl.lab.together import calibrate_all
-from mawl.model.lab import LabRecord
 from mawl.plan.scale import parse_scale
 from mawl.plan.workload import load_workload
-from mawl.reporters import json, lab
+from mawl.reporters import json
 from mawl.spec.record import RunSpec
 from mawl.spec.sources import as_command
 from mawl.store import open_run

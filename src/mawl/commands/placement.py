@@ -12,10 +12,10 @@ import json
 from pathlib import Path
 
 from mawl.advice.judge import judged
-from mawl.advice.placement.advise import advise
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
-from mawl.reporters import placement
+from mawl.placement import text as placement
+from mawl.placement.advise import advise
 from mawl.store import open_run
 from mawl.store.probe import read_probe
 

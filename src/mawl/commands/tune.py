@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
-from mawl.advice.tuning.check import check
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
-from mawl.commands.tune_inventory import live_inventory, run_reading
 from mawl.commands.tune_search import add_search_arguments, run_search
-from mawl.config.tuning import profile, profiles
 from mawl.errors import UsageError
-from mawl.model.tuning import Profile
-from mawl.reporters import tuning
 from mawl.reporters.json import render
+from mawl.tuning import text as tuning
+from mawl.tuning.check import check
+from mawl.tuning.inventory import live_inventory, run_reading
+from mawl.tuning.profile_files import profile, profiles
+from mawl.tuning.records import Profile
 
 NAME = "tune"
 HELP = "settings: what is set, what is recommended, why, and the commands that change it"

@@ -19,7 +19,6 @@ import msgspec
 from mawl import __version__
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
-from mawl.advice.tuning.check import check, of_the_machine
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings
 from mawl.commands.campaign_place import (
@@ -29,23 +28,24 @@ from mawl.commands.campaign_place import (
     this_machine,
 )
 from mawl.commands.extras import missing_package, require_programs
-from mawl.commands.search_space import checked_space
-from mawl.commands.tune_inventory import run_reading
-from mawl.config.tuning import profiles
 from mawl.errors import MawlError, UsageError
 from mawl.model.campaign import Campaign
-from mawl.model.search import OBJECTIVES, SearchFound, SearchRecord
 from mawl.plan.workload import shipped
-from mawl.reporters import search as reporter
 from mawl.reporters.json import render
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
 from mawl.store import open_run
 from mawl.store.campaign import locate_campaign, read_campaign
+from mawl.tuning.check import check, of_the_machine
+from mawl.tuning.inventory import run_reading
+from mawl.tuning.profile_files import profiles
+from mawl.tuning.search import text as reporter
+from mawl.tuning.search.baseline import checked_space
+from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
 
 if TYPE_CHECKING:
     from mawl.analysis.comparison.sides import Side
-    from mawl.campaigns.search.conduct import SearchCampaign
-    from mawl.campaigns.search.search import Found
+    from mawl.tuning.search.conduct import SearchCampaign
+    from mawl.tuning.search.search import Found
 
 DEFAULT_BUDGET = "20min"
 DEFAULT_CONFIDENCE = 0.95
@@ -112,9 +112,9 @@ def run_search(arguments: argparse.Namespace) -> int:
         raise missing_package(ModuleNotFoundError(name="optuna"), "search")
     require_programs()
     from mawl.campaigns.command import MawlRun
-    from mawl.campaigns.search.conduct import SearchCampaign
     from mawl.campaigns.series import begin, held, resume
-    from mawl.store.search import read_search, write_search
+    from mawl.tuning.search.conduct import SearchCampaign
+    from mawl.tuning.search.file import read_search, write_search
 
     chosen = settings()
     runs = chosen.runs(arguments.runs)
@@ -155,7 +155,7 @@ def run_search(arguments: argparse.Namespace) -> int:
 
 def _told(search: SearchCampaign, found: Found, bounds: Bounds) -> SearchFound:
     """What was found, with its statement; the profile of a gain is written."""
-    from mawl.campaigns.search.found import as_found, write_profile
+    from mawl.tuning.search.found import as_found, write_profile
 
     told = reporter.stated(as_found(search, found, _sides(search, bounds), _proposals(search, bounds)))
     if told.outcome == "gain":
@@ -166,7 +166,7 @@ def _told(search: SearchCampaign, found: Found, bounds: Bounds) -> SearchFound:
 def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
     """The confirming runs."""
     from mawl.analysis.comparison.sides import compared_run, side_of
-    from mawl.campaigns.search.conduct import CANDIDATE, REFERENCE
+    from mawl.tuning.search.conduct import CANDIDATE, REFERENCE
 
     def side(arm: str) -> Side:
         views = (StoredView(open_run(search.series.path(slot))) for slot in search.series.runs_of(arm))
@@ -179,8 +179,8 @@ def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
 
 def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
     """Settings of kernel and devices that differ, by the last run of the baseline."""
-    from mawl.campaigns.search.conduct import BASELINE, REFERENCE
-    from mawl.campaigns.search.found import Proposals
+    from mawl.tuning.search.conduct import BASELINE, REFERENCE
+    from mawl.tuning.search.found import Proposals
 
     made = [*search.series.runs_of(BASELINE), *search.series.runs_of(REFERENCE)]
     if not made:

@@ -11,11 +11,11 @@ from typing import Literal
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
+from mawl.lab.experiment.records import ClaimSpec, VerdictSpec
+from mawl.lab.experiment.saving_records import SavingSpec
+from mawl.lab.experiment.series_records import FindingSpec, ProgramsSpec, SeriesSpec
 from mawl.lab.fabric_spec import DIRECT_FILE_SYSTEM, FabricSpec
 from mawl.lab.speed import Cap, DiskModel, Size
-from mawl.model.lab import ClaimSpec, VerdictSpec
-from mawl.model.lab_savings import SavingSpec
-from mawl.model.lab_series import FindingSpec, ProgramsSpec, SeriesSpec
 from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import load_workload

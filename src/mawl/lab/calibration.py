@@ -21,7 +21,7 @@ from mawl.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.command import command
-from mawl.model.lab import Calibration, CalibrationUnit
+from mawl.lab.experiment.records import Calibration, CalibrationUnit
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio
 
 TOLERANCE_RATIO = 0.05

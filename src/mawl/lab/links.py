@@ -12,8 +12,8 @@ from mawl.errors import UnsuitableMachineError
 from mawl.lab import transfer
 from mawl.lab.calibration import NOT_AS_SAID, TOLERANCE_RATIO, TRIES, sentence
 from mawl.lab.command import environment
+from mawl.lab.experiment.records import Calibration
 from mawl.lab.fabric import SERVER, Fabric
-from mawl.model.lab import Calibration
 
 PORT = 24901
 PATIENCE_SECONDS = 60.0

@@ -1,0 +1,284 @@
+"""Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
+
+Each run is a process of its own (:mod:`mawl.campaigns.process`).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.campaigns.order import in_turn
+from mawl.campaigns.process import answered
+from mawl.errors import RunFailedError
+from mawl.lab.bed import ArmSpec
+from mawl.lab.bed_calibration import calibrate_all
+from mawl.lab.build import Bed
+from mawl.lab.command import own_environment
+from mawl.lab.experiment.clients import Clients
+from mawl.lab.experiment.folder import new_folder, write_record
+from mawl.lab.experiment.records import ArmRun, LabRecord
+from mawl.lab.experiment.savings import SavingsReader
+from mawl.lab.fabric import SERVER
+from mawl.plan.turns import workload_toml
+from mawl.spec.answer import Task
+from mawl.spec.options import ROLES, Role, parse_options
+from mawl.spec.record import RunSpec
+from mawl.store.facts import read_facts
+from mawl.units import parse_size
+
+MOST_BUSY_RATIO = 0.70
+"""Above this share of CPU time in a run, processors and not volumes may tell arms apart."""
+
+BED_ALLOWANCE_RATIO = 0.20
+"""Of all CPU time, what the bed's own processes and the kernel may take beside jobs and mawl."""
+
+SLOWER = 0.6
+MOST_LOWERINGS = 2
+"""So often all volumes are given :data:`SLOWER` times the speed; then the arms stand as they are."""
+
+WORKLOAD = "workload.toml"
+_STOP_SECONDS = 60.0
+
+
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says over the bed."""
+
+    workload: str | None = None
+    scale: str | None = None
+
+
+class Busy(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of all CPU time over a run: not idle, and used by its jobs and by mawl; None: not known."""
+
+    busy_ratio: float | None
+    own_ratio: float | None
+
+    @property
+    def too_busy(self) -> bool:
+        """Whether processors may have told the arms apart."""
+        return self.busy_ratio is not None and self.busy_ratio > MOST_BUSY_RATIO
+
+    @property
+    def by_others(self) -> bool:
+        """Whether that was not the run's doing, so that slower volumes would not help."""
+        return self.too_busy and (self.own_ratio or 0.0) + BED_ALLOWANCE_RATIO <= MOST_BUSY_RATIO
+
+    def severity(self) -> tuple[bool, bool, float]:
+        """Orders runs: too busy by itself is worst, then by others, then the busier."""
+        return self.too_busy and not self.by_others, self.too_busy, self.busy_ratio or 0.0
+
+
+class Experiment:
+    """One campaign over a bed that stands, its volumes fast."""
+
+    def __init__(
+        self,
+        bed: Bed,
+        arms: Sequence[ArmSpec],
+        choices: Choices,
+        runs: Path,
+        busy_of: Callable[[Path], Busy],
+        say: Callable[[str], None],
+        remarks: Sequence[str] = (),
+    ) -> None:
+        """``busy_of`` reads who used the processors in a run; ``say`` gets a line of progress.
+
+        ``remarks`` are what is known from the start to be otherwise than the bed says.
+        """
+        self.bed, self._arms, self._choices, self._runs = bed, arms, choices, runs.absolute()
+        self._busy_of, self._say = busy_of, say
+        spec, now = bed.spec, time.time()
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+        campaign_id = f"{stamp}-{spec.name}-{secrets.token_hex(2)}"
+        self.folder = new_folder(self._runs, campaign_id)
+        self.record = LabRecord(
+            campaign_id=campaign_id,
+            bed=spec.name,
+            title=spec.title,
+            question=spec.question,
+            created_at=now,
+            outcome="running",
+            workload=self._workload(),
+            scale=spec.scale,
+            description=bed.state.description,
+            claims=list(spec.claims),
+            verdicts=list(spec.verdicts),
+            remarks=list(remarks),
+        )
+        self._savings = SavingsReader(bed, spec.savings, arms) if spec.savings else None
+        self._clients = Clients(bed, bed.fabric, self.folder / "fabric") if bed.fabric else None
+        self._note()
+
+    def carry_out(self) -> LabRecord:
+        """Run every arm; the record, which is on disk whatever happens.
+
+        Raises :class:`~mawl.errors.RunFailedError` where a run failed, and what calibration raises.
+        """
+        try:
+            self._generate()
+            factor = 1.0
+            for lowering in range(MOST_LOWERINGS + 1):
+                busiest = self._all_arms(factor)
+                if not busiest.too_busy or not self._again(busiest, last=lowering == MOST_LOWERINGS):
+                    break
+                factor *= SLOWER
+            self._note(outcome="completed")
+        except KeyboardInterrupt:
+            self._note(outcome="interrupted")
+            raise
+        except BaseException:
+            self._note(outcome="failed")
+            raise
+        return self.record
+
+    def _again(self, busiest: Busy, *, last: bool) -> bool:
+        """Whether to run all arms again, slower, since the processors were too busy; says so."""
+        found = f"processors were busy for {busiest.busy_ratio:.0%} of a run, more than {MOST_BUSY_RATIO:.0%}"
+        if busiest.by_others:
+            remark = (
+                f"{found}, of which it used {busiest.own_ratio or 0.0:.0%}: others had the rest; run again"
+            )
+        elif last:
+            remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may explain the result"
+        else:
+            remark = f"{found}: all volumes were given {SLOWER:g} times the speed, and all arms ran again"
+        self._say(remark)
+        self._note(remarks=[*self.record.remarks, remark])
+        if last or busiest.by_others:
+            return False
+        self._note(arms=[msgspec.structs.replace(arm, repeated=True) for arm in self.record.arms])
+        return True
+
+    def _generate(self) -> None:
+        """Make the inputs, once for each list of data volumes, while these are fast."""
+        if self._clients is not None:
+            self._say("making inputs on the shared file system")
+            spec = msgspec.structs.replace(self._spec(self._arms[0]), **self._clients.roles(("data",)))
+            self._mawl(Task(spec=spec, verb="generate"), inside=self._clients.at_client())
+            return
+        for names in dict.fromkeys(tuple(arm.data) for arm in self._arms):
+            self._say(f"making inputs on {', '.join(names)}")
+            for arm in self._arms:
+                if tuple(arm.data) == names:
+                    spec = msgspec.structs.replace(self._spec(arm), **role_places(self.bed, arm, ("data",)))
+                    self._mawl(Task(spec=spec, verb="generate"))
+        if self._savings is not None:
+            for arm in self._arms:
+                self._savings.inputs_made(arm)
+
+    def _all_arms(self, factor: float) -> Busy:
+        """Calibrate, and run the arms; the processors in the worst of these runs."""
+        self.bed.at_speed(factor)
+        for name in self.bed.volumes:
+            self.bed.hasten(name)
+            self.bed.slow(name)
+        self._note(calibration=list(calibrate_all(self.bed, self._say, self._arms)), savings=[])
+        busy = [self._arm(arm, factor) for arm in in_turn(self._arms, self.bed.spec.repeats)]
+        return max(busy, key=Busy.severity)
+
+    def _arm(self, arm: ArmSpec, factor: float) -> Busy:
+        folder = self._runs / f"{self.record.campaign_id}-{arm.name}-{len(self.record.arms) + 1}"
+        self.bed.note_run(folder)
+        self._say(f"running {arm.name}: {arm.title or arm.name}")
+        roles = role_places(self.bed, arm) if self._clients is None else self._clients.roles()
+        self._run(arm, msgspec.structs.replace(self._spec(arm), output=str(folder), **roles))
+        facts, _ = read_facts(folder)
+        busy = self._busy_of(folder)
+        made = ArmRun(
+            arm=arm.name,
+            run_id=facts.run_id,
+            folder=os.path.relpath(folder, self.folder),
+            outcome=facts.outcome,
+            speed_factor=factor,
+            cpu_busy_ratio=busy.busy_ratio,
+            own_cpu_ratio=busy.own_ratio,
+        )
+        self._note(arms=[*self.record.arms, made])
+        return busy
+
+    def _run(self, arm: ArmSpec, spec: RunSpec) -> None:
+        """Run, and read what the arm's volumes saved where the bed asks for it."""
+        if self._clients is not None:
+            with self._clients.started(arm) as nodes:
+                on_nodes = msgspec.structs.replace(spec, nodes=nodes)
+                self._mawl(Task(spec=on_nodes), inside=self._clients.at_server())
+            return
+        if self._savings is None:
+            self._mawl(Task(spec=spec))
+            return
+        with self._savings.keeper(arm) as keeper:
+            self._mawl(Task(spec=spec))
+        self._say(f"reading what compression saved in {arm.name}")
+        self._note(savings=[*self.record.savings, *self._savings.read(arm, keeper)])
+
+    def _workload(self) -> str:
+        """The workload's name, or the file that the bed's own is written to."""
+        given = self.bed.spec.workload
+        if self._choices.workload is not None:
+            return self._choices.workload
+        if isinstance(given, str):
+            return given
+        file = self.folder / WORKLOAD
+        file.write_text(workload_toml(given))
+        return str(file)
+
+    def _spec(self, arm: ArmSpec) -> RunSpec:
+        """What decides the runs of an arm, but for their places."""
+        bed = self.bed.spec
+        return RunSpec(
+            workload=self._choices.workload or arm.workload or self.record.workload,
+            scale=self._choices.scale or (None if self._choices.workload else bed.scale),
+            options=parse_options({**bed.options, **arm.options}, where=bed.name),
+            cache=bed.cache,
+            memory_limit_bytes=None if bed.memory_limit is None else parse_size(bed.memory_limit),
+            cores=bed.cores,
+            html=False,
+        )
+
+    def _mawl(self, task: Task, inside: Sequence[str] = ()) -> None:
+        """A task in the campaign folder, where no settings of the user's are; it must end well."""
+        log = self.folder / "mawl.log"
+        answer = answered(
+            task,
+            log,
+            directory=self.folder,
+            environment=own_environment(self.bed.mark),
+            inside=inside,
+            look=self._refuse_lost,
+            patience=_STOP_SECONDS,
+        )
+        if answer.status != 0:
+            self._refuse_lost()
+            why = str(answer.failure.error()) if answer.failure else None
+            raise RunFailedError(
+                f"mawl {task.verb} failed over the bed",
+                where=str(log),
+                why=why or answer.outcome_reason or f"the run is {answer.outcome}",
+            )
+
+    def _refuse_lost(self) -> None:
+        """Raises where a process of the bed's network ended; what follows from it is no news."""
+        lost = self._clients.lost() if self._clients is not None else None
+        if lost is not None:
+            raise RunFailedError(
+                f"the GlusterFS process of {lost[0]} ended while the bed was in use",
+                where=str(lost[1]),
+                cure="if dmesg says that the kernel killed it for its memory, raise fabric.server_memory"
+                if lost[0] == SERVER
+                else "see its log, and run again",
+            )
+
+    def _note(self, **changes: object) -> None:
+        self.record = msgspec.structs.replace(self.record, **changes)
+        write_record(self.folder, self.record)
+
+
+def role_places(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
+    """By role a directory on each of its volumes."""
+    return {role: tuple(str(bed.place(name) / role) for name in arm.volumes(role)) for role in roles}

@@ -1,0 +1,215 @@
+"""Every setting of the profiles that applies, with what is set: as recommended, different, or not known."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from mawl.formats.aix import number
+from mawl.model.inventory import Figures, Inventory
+from mawl.model.inventory_metrics import MACHINE
+from mawl.model.thresholds import value_of
+from mawl.tuning.records import Platform, Profile, TuningSetting, Value
+from mawl.tuning.roles import FAMILY as ROLES
+
+Block = dict[str, Any]
+
+STATES = ("differs", "not known", "as recommended", "for you to judge")
+"""In the order of the list; the last is advice, and what mawl cannot read."""
+
+OF_RUNS = ("options", ROLES)
+"""Families of what a run is given."""
+
+CLOSE_RATIO = value_of("tuning.close_ratio")
+"""Numbers that differ by less than this share are the same: seconds are floating-point."""
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What is set, of a run or of this machine now.
+
+    ``losses`` are ``limit.losses`` of the run: the mean share of the jobs' time that waiting for each
+    resource cost; None where nothing was run or the run does not tell.
+    """
+
+    run_id: str | None
+    platform: Platform
+    inventories: Mapping[str, Inventory]
+    verdict: str | None = None
+    losses: Mapping[str, float] | None = None
+
+
+def of_the_machine(reading: Reading) -> Reading:
+    """What is set of machine and kernel: without what a run is given, its options and its roles."""
+    return msgspec.structs.replace(
+        reading,
+        inventories={
+            node: msgspec.structs.replace(
+                one, families={name: held for name, held in one.families.items() if name not in OF_RUNS}
+            )
+            for node, one in reading.inventories.items()
+        },
+    )
+
+
+def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]) -> Block:
+    """The comparison as plain data: ``tune.`` in docs/reference/metrics.md.
+
+    ``wanted`` are the profiles that a user named; without them those that are checked anyway, for the
+    platform of what was read.
+    """
+    chosen = [one for one in shipped.values() if _fits(one, reading)] if wanted is None else wanted
+    rows = [
+        row
+        for node, inventory in reading.inventories.items()
+        for one in chosen
+        for setting in one.settings
+        for row in _rows(node, inventory, setting, reading, named=wanted is not None)
+    ]
+    rows.sort(key=lambda row: (STATES.index(row["state"]), -(row["weight_ratio"] or 0.0)))
+    return {
+        "run_id": reading.run_id,
+        "platform": reading.platform,
+        "verdict": reading.verdict,
+        "nodes": list(reading.inventories),
+        "profiles": [one.name for one in chosen],
+        "counts": {state.replace(" ", "_"): sum(row["state"] == state for row in rows) for state in STATES},
+        "settings": rows,
+    }
+
+
+def _fits(profile: Profile, reading: Reading) -> bool:
+    if not profile.checked or profile.platform not in (reading.platform, "any"):
+        return False
+    return not profile.network_storage or any(map(_by_network, reading.inventories.values()))
+
+
+def _by_network(inventory: Inventory) -> bool:
+    """Whether a role lies on a file system of another machine."""
+    mounts = inventory.families.get("file_system", {}).values()
+    return "lustre" in inventory.families or any(mount.get("network") is True for mount in mounts)
+
+
+def _rows(
+    node: str, inventory: Inventory, setting: TuningSetting, reading: Reading, *, named: bool
+) -> Iterator[Block]:
+    """A row for each subject that the setting is of; none where there is no such subject.
+
+    Of a profile that was ``named``, what nobody read is a row, too.
+    """
+    if setting.family is None or setting.rule == "advice":
+        yield _row(node, "", setting, reading, None, "for you to judge", _why_not(setting))
+        return
+    if named and setting.family not in inventory.families:
+        why = inventory.missing.get(setting.family, f"{setting.family}: not read by mawl")
+        reason = f"{why}; to read it: {filled(setting.read, setting, '')}"
+        yield _row(node, "", setting, reading, None, "for you to judge", reason)
+        return
+    for subject, figures in inventory.families.get(setting.family, {}).items():
+        if setting.figure in figures and _is_meant(setting, subject, figures):
+            current = figures[setting.figure]
+            if current is None:
+                path = f"{setting.family}.{subject}.{setting.figure}"
+                reason = inventory.missing.get(path, "the recording does not say")
+                yield _row(node, subject, setting, reading, None, "not known", reason)
+            else:
+                yield _row(node, subject, setting, reading, current, _state(setting, current, figures), None)
+
+
+def _why_not(setting: TuningSetting) -> str:
+    return "advice" if setting.rule == "advice" else f"not read by mawl: {filled(setting.read, setting, '')}"
+
+
+def _is_meant(setting: TuningSetting, subject: str, figures: Figures) -> bool:
+    if setting.subjects and not any(fnmatchcase(subject, part) for part in setting.subjects.split("|")):
+        return False
+    return all(
+        figures.get(name) in (allowed if isinstance(allowed, list) else [allowed])
+        for name, allowed in setting.when.items()
+    )
+
+
+def _state(setting: TuningSetting, current: Value, figures: Figures) -> str:
+    if setting.kind == "observed":
+        return "for you to judge"
+    wanted = setting.recommended
+    if isinstance(wanted, list):
+        met = any(_same(current, one) for one in wanted)
+    elif setting.rule in ("at least", "at most") and wanted is not None:
+        bound = _as_number(figures.get(setting.bounded_by)) if setting.bounded_by else None
+        met = _within(setting, current, wanted, bound)
+    else:
+        met = wanted is not None and _same(current, wanted)
+    return "as recommended" if met else "differs"
+
+
+def _within(setting: TuningSetting, current: Value, wanted: Value, bound: float | None) -> bool:
+    """A current value that is no number (``unlimited``) is beyond every bound."""
+    have, want = _as_number(current), _as_number(wanted)
+    if want is None:
+        return False
+    if have is None:
+        return setting.rule == "at least" and current == "unlimited"
+    if setting.rule == "at most":
+        return have <= want * (1 + CLOSE_RATIO)
+    return have >= want or (bound is not None and have >= bound)
+
+
+def _same(current: Value, wanted: Value) -> bool:
+    have, want = _as_number(current), _as_number(wanted)
+    if have is None or want is None:
+        return str(current) == str(wanted)
+    return abs(have - want) <= CLOSE_RATIO * abs(want)
+
+
+def _as_number(value: Value | None) -> float | None:
+    if isinstance(value, str):
+        return number(value)
+    return None if value is None else float(value)
+
+
+def _row(
+    node: str,
+    subject: str,
+    setting: TuningSetting,
+    reading: Reading,
+    current: Value | None,
+    state: str,
+    reason: str | None,
+) -> Block:
+    weights = [reading.losses.get(name, 0.0) for name in setting.relieves] if reading.losses else []
+    block: Block = msgspec.to_builtins(setting)
+    return {
+        "node": node,
+        "subject": "" if subject == MACHINE else subject,
+        "state": state,
+        "current": current,
+        "is_default": None if current is None or setting.default is None else _same(current, setting.default),
+        "weight_ratio": max(weights) if weights else None,
+        "reason": reason,
+        **{
+            name: block[name]
+            for name in ("name", "profile", "group", "kind", "unit", "default", "default_printed",
+                         "recommended", "printed", "rule", "condition", "why", "relieves", "source")
+        },
+        "tier": setting.subject,
+        **{name: filled(getattr(setting, name), setting, subject) for name in ("read", "change", "persist")},
+    }  # fmt: skip
+
+
+def filled(text: str | None, setting: TuningSetting, subject: str) -> str | None:
+    """A command with its words in place; ``subject`` may come from an imported file, so it is quoted."""
+    if text is None:
+        return None
+    wanted = setting.recommended[0] if isinstance(setting.recommended, list) else setting.recommended
+    value = (setting.printed or str(wanted)) if wanted is not None else ""
+    of_one = subject not in ("", MACHINE)
+    if of_one:
+        for stem in ("hdisk", "fcs", "fscsi"):
+            if setting.family == stem:
+                text = text.replace(f"{stem}N", "{subject}")
+    text = text.replace("{subject}", shlex.quote(subject) if of_one else "NAME")
+    return text.replace("{name}", setting.name).replace("{value}", value)

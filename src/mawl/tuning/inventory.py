@@ -1,0 +1,80 @@
+"""What `mawl tune check` compares: a stored run's inventory, or this machine's now."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.errors import UsageError
+from mawl.measure.block_devices import volume_facts
+from mawl.measure.machine import read_machine
+from mawl.measure.settings.inventory import inventory_of
+from mawl.model.summary.judgement import Losses
+from mawl.spec.options import Role
+from mawl.spec.settings import Settings
+from mawl.spec.sources import spec_of
+from mawl.store import open_run
+from mawl.tuning.check import Reading
+from mawl.tuning.recorded import recorded_inventories
+from mawl.tuning.roles import volumes_of_roles, with_roles
+
+
+def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> Reading:
+    """This machine, with the devices and file systems that hold the roles (or would hold them)."""
+    given: dict[Role, list[str] | None] = {
+        "data": arguments.data,
+        "work": arguments.work,
+        "util": arguments.util,
+    }
+    places = {role: [_existing(Path(path)) for path in paths] for role, paths in chosen.roles(given).items()}
+    machine = read_machine()
+    node = machine.name or "localhost"
+    volumes = volume_facts(places, node)
+    inventory = inventory_of(machine, volumes, spec_of(chosen.layer()).options)
+    return Reading(run_id=None, platform="linux", inventories={node: inventory})
+
+
+def _existing(path: Path) -> Path:
+    """The path, or what is there of it: roles are made by the first run."""
+    whole = path.absolute()
+    return next(one for one in (whole, *whole.parents) if one.exists())
+
+
+def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
+    """A stored run's settings, and what limited it.
+
+    :class:`~mawl.errors.UsageError` where it holds none: it was recorded before they were, or imported
+    from files that do not tell.
+    """
+    stored = open_run(name, runs)
+    facts = stored.facts
+    recorded = recorded_inventories(facts)
+    inventories = dict(facts.inventories) or recorded
+    if not inventories:
+        raise UsageError(
+            f"run {facts.run_id} holds no settings",
+            why="it was made before runs recorded them (format 1.2), or imported from files without settings",
+            cure="use --live for this machine, or run again",
+        )
+    limit = judged(StoredView(stored), bounds).limit
+    roles = volumes_of_roles(facts.volumes, limit)
+    inventories = {node: with_roles(one, roles.get(node, {})) for node, one in inventories.items()}
+    return Reading(
+        run_id=facts.run_id,
+        platform="linux" if facts.inventories else "aix",
+        inventories=inventories,
+        verdict=limit.verdict if limit else None,
+        losses=_known(limit.losses) if limit else None,
+    )
+
+
+def _known(losses: Losses) -> dict[str, float] | None:
+    """What waiting for each resource cost; None where one of them is not known."""
+    every: dict[str, float | None] = msgspec.structs.asdict(losses)
+    known = {name: share for name, share in every.items() if share is not None}
+    return known if len(known) == len(every) else None

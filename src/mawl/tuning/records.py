@@ -1,0 +1,165 @@
+"""Tuning profiles: settings with their default, what is recommended, under which condition, why and by whom.
+
+The data lie in ``mawl/tuning/profiles``, one TOML file per profile (docs/design/tuning.md);
+:mod:`mawl.tuning.profile_files` reads and checks them.  Values are in the unit that ``unit`` names;
+``printed`` is what the source prints and its command takes, where that is not the same text.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from mawl.model.published import Citation
+
+Value = bool | int | float | str
+Unit = Literal["bytes", "pages", "count", "ratio", "percent", "seconds", "bits per second", "code", "text"]
+Relieved = Literal["storage", "cpu", "memory", "network"]
+"""The limits of a verdict (``limit.losses``) that a setting can relieve."""
+Rule = Literal["equal", "at least", "at most", "one of", "advice"]
+"""How a current value is compared; ``advice`` is a sentence that no value can be compared with."""
+Kind = Literal["changed", "left at default", "observed", "advice"]
+"""``left at default``: the source names it and did not change it; ``observed``: nobody can set it."""
+Platform = Literal["linux", "aix", "spectrum scale", "storage", "any"]
+Text = Annotated[str, Meta(min_length=1, max_length=600)]
+
+UNIT_RANGES: dict[Unit, tuple[float, float]] = {
+    "bytes": (0, 2**63),
+    "pages": (0, 2**53),
+    "count": (-1, 2**63),
+    "ratio": (0, 1),
+    "percent": (0, 200),
+    "seconds": (0, 10**9),
+    "bits per second": (0, 10**13),
+    "code": (-1, 2**31),
+}
+"""What a value of a unit can be at all; ``range`` of a setting narrows it.  A percentage goes to 200 for
+vm.swappiness alone, a count to -1 where that stands for no limit."""
+
+
+class SettingEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One setting of a file.  What is None comes from its group.
+
+    ``figure`` is its name in the inventory where that is another; ``bounded_by`` the figure beyond which
+    the subject cannot go: a value that reaches it is as recommended.
+    """
+
+    name: Text
+    recommended: Value | list[Value] | None = None
+    default: Value | None = None
+    printed: Text | None = None
+    default_printed: Text | None = None
+    unit: Unit | None = None
+    range: tuple[float, float] | None = None
+    figure: Text | None = None
+    bounded_by: Text | None = None
+    rule: Rule | None = None
+    when: dict[str, Value | list[Value]] | None = None
+    condition: Text | None = None
+    why: Text | None = None
+    read: Text | None = None
+    change: Text | None = None
+    persist: Text | None = None
+    relieves: list[Relieved] | None = None
+    source: Text | None = None
+    section: Text | None = None
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings that are read, changed and cited alike.
+
+    ``family`` is that of the inventory (:mod:`mawl.model.inventory_metrics`) or of the AIX command whose
+    output an import keeps; None for what mawl cannot read.  ``kept`` are settings that the source names
+    with their value and did not change; ``observed`` those among them that nobody can set.
+    """
+
+    name: Text
+    read: Text
+    source: Text
+    section: Text
+    subject: str = ""
+    family: Text | None = None
+    subjects: Text | None = None
+    why: Text | None = None
+    condition: Text | None = None
+    when: dict[str, Value | list[Value]] = {}
+    change: Text | None = None
+    persist: Text | None = None
+    relieves: list[Relieved] = []
+    unit: Unit = "count"
+    rule: Rule = "equal"
+    settings: list[SettingEntry] = []
+    kept: dict[str, Value] = {}
+    kept_units: dict[str, Unit] = {}
+    observed: list[str] = []
+
+
+class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of ``mawl/tuning/profiles``.
+
+    ``checked``: ``mawl tune check`` uses it without being told to; with ``network_storage`` only where a
+    role lies on a file system of another machine.
+    """
+
+    title: Text
+    platform: Platform
+    groups: list[Group]
+    checked: bool = False
+    network_storage: bool = False
+    condition: Text | None = None
+    sources: list[Citation] = []
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an entry stands: the key of a published paper or of the profile's citation, and the section."""
+
+    key: str
+    section: str
+
+
+class TuningSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting with everything its group says of it, too.
+
+    ``subject`` tells entries of one name apart (a tier, a storage); ``figure`` is its name in the
+    inventory; ``subjects`` is a pattern of what it is of (devices, adapters), None for any.
+    """
+
+    name: str
+    profile: str
+    group: str
+    subject: str
+    kind: Kind
+    unit: Unit
+    default: Value | None
+    recommended: Value | list[Value] | None
+    printed: str | None
+    default_printed: str | None
+    rule: Rule
+    range: tuple[float, float] | None
+    condition: str | None
+    when: dict[str, Value | list[Value]]
+    why: str | None
+    read: str
+    change: str | None
+    persist: str | None
+    relieves: list[Relieved]
+    family: str | None
+    figure: str
+    bounded_by: str | None
+    subjects: str | None
+    source: Source
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile with its settings in the order of the file."""
+
+    name: str
+    title: str
+    platform: Platform
+    checked: bool
+    network_storage: bool
+    condition: str | None
+    sources: list[Citation]
+    settings: list[TuningSetting]

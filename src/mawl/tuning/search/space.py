@@ -1,0 +1,265 @@
+"""The space of a search: a finite list of values for each dimension, from a TOML file or the command line.
+
+Sizes and counts may be ranges (``{low = "1MiB", high = "1GiB"}``), which stand for every doubling from low.
+Whatever a space says is checked whole before anything runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from mawl.errors import InvalidFileError, UsageError
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.spec import toml
+from mawl.spec.check import check
+from mawl.spec.options import ROLES, Role, parse_options
+from mawl.spec.record import MOST_SESSIONS, RunSpec
+from mawl.spec.sources import OPTIONS
+from mawl.tuning.search.records import Point, Value
+from mawl.units import parse_size
+
+Size = int | str
+SIZES = ("memsize", "sortsize", "bufsize")
+COUNTS: dict[str, tuple[int, int]] = {
+    "cpucount": (1, 4096),
+    "sessions": (FEWEST_SESSIONS, MOST_SESSIONS),
+    "data_volumes": (1, 1024),
+    "work_volumes": (1, 1024),
+    "util_volumes": (1, 1024),
+}
+NAMES = (*SIZES, *COUNTS, "volume_order", *ROLES)
+MOST_POINTS = 100_000
+"""More points than anybody's budget has runs for."""
+
+
+class SizeRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Every doubling of ``low`` up to ``high``."""
+
+    low: Size
+    high: Size
+
+
+class SpaceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of a space file; a dimension that is left out stays as the command line has it."""
+
+    memsize: list[Size] | SizeRange | None = None
+    sortsize: list[Size] | SizeRange | None = None
+    bufsize: list[Size] | SizeRange | None = None
+    cpucount: list[int] | SizeRange | None = None
+    sessions: list[int] | SizeRange | None = None
+    data_volumes: list[int] | SizeRange | None = None
+    work_volumes: list[int] | SizeRange | None = None
+    util_volumes: list[int] | SizeRange | None = None
+    volume_order: list[Literal["rotation", "free-space"]] | None = None
+    data: list[list[str]] | None = None
+    work: list[list[str]] | None = None
+    util: list[list[str]] | None = None
+
+
+class Space(msgspec.Struct, frozen=True, kw_only=True):
+    """``dimensions`` by name, each with at least one value; ``origin`` says where it was written."""
+
+    origin: str
+    dimensions: dict[str, list[Value]]
+
+    def size(self) -> int:
+        """How many points there are."""
+        count = 1
+        for values in self.dimensions.values():
+            count *= len(values)
+        return count
+
+    def points(self) -> Iterator[Point]:
+        """Every point, the last dimension fastest."""
+        for values in product(*self.dimensions.values()):
+            yield dict(zip(self.dimensions, values, strict=True))
+
+
+def load_space(path: Path) -> Space:
+    """A space file; :class:`~mawl.errors.InvalidFileError` names file, key and reason."""
+    held = toml.load(path, SpaceFile)
+    given = {name: getattr(held, name) for name in NAMES if getattr(held, name) is not None}
+    return _checked(given, str(path), "key ")
+
+
+def space_of(words: Sequence[str]) -> Space:
+    """A space from ``NAME=VALUE,VALUE...`` of the command line; directories of one value have ``:`` between
+    them, and ``LOW..HIGH`` is a range."""
+    given: dict[str, object] = {}
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator or not text:
+            raise UsageError(f"--dimension {word}: expected NAME=VALUE,VALUE, such as sortsize=16MiB,256MiB")
+        if name not in NAMES:
+            raise UsageError(f"--dimension {name}: unknown, expected one of {', '.join(NAMES)}")
+        if name in given:
+            raise UsageError(f"--dimension {name}: given twice", cure="name all its values in one")
+        given[name] = _values(name, text)
+    return _checked(given, "--dimension", "")
+
+
+def _values(name: str, text: str) -> object:
+    """The value of a dimension as a file would have it."""
+    low, dots, high = text.partition("..")
+    if dots and name not in ROLES:
+        return SizeRange(low=low, high=high)
+    parts = text.split(",")
+    if name in ROLES:
+        return [part.split(os.pathsep) for part in parts]
+    return [_number(name, part) for part in parts] if name in COUNTS else parts
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise UsageError(f"--dimension {name}: expected a whole number, found {text!r}")
+    return int(text)
+
+
+def _checked(given: Mapping[str, object], origin: str, word: str) -> Space:
+    if not given:
+        raise InvalidFileError("no dimension in it", where=origin, cure=f"name some of {', '.join(NAMES)}")
+    dimensions = {name: _dimension(name, value, f"{origin}: {word}{name}") for name, value in given.items()}
+    for role in ROLES:
+        if role in dimensions and f"{role}_volumes" in dimensions:
+            raise InvalidFileError(
+                f"{word}{role}_volumes: does not go with {role}",
+                where=origin,
+                why="the one takes the first of the directories that the other replaces",
+                cure="leave one of them out",
+            )
+    space = Space(origin=origin, dimensions=dimensions)
+    if space.size() > MOST_POINTS:
+        raise InvalidFileError(
+            f"has {space.size()} points", where=origin, why=f"at most {MOST_POINTS} can be held apart"
+        )
+    return space
+
+
+def _dimension(name: str, given: object, where: str) -> list[Value]:
+    """The values of one dimension, none twice, each possible by itself."""
+    values = list(_expanded(name, given, where))
+    if not values:
+        raise InvalidFileError("expected at least one value, found none", where=where)
+    sizes = [parse_size(value) if name in SIZES else value for value in values]
+    twice = [value for place, value in enumerate(values) if sizes[place] in sizes[:place]]
+    if twice:
+        raise InvalidFileError(f"holds {twice[0]} twice", where=where)
+    return values
+
+
+def _expanded(name: str, given: object, where: str) -> Iterator[Value]:
+    if isinstance(given, SizeRange):
+        yield from _doublings(name, given, where)
+        return
+    assert isinstance(given, list), "a list or a range, by the declared types"
+    for value in given:
+        if name in ROLES:
+            with _said_of_a_file():
+                OPTIONS[name].form.check(value, where)
+            if any(os.pathsep in place for place in value):
+                raise InvalidFileError(f"a directory may not have {os.pathsep} in its name", where=where)
+            yield os.pathsep.join(value)
+            continue
+        _check_value(name, value, where)
+        yield value
+
+
+def _doublings(name: str, given: SizeRange, where: str) -> Iterator[Value]:
+    """Sizes and counts from low on, each twice the one before, up to high."""
+    ends = []
+    for key, value in (("low", given.low), ("high", given.high)):
+        try:
+            ends.append(parse_size(value))
+        except UsageError as error:
+            raise InvalidFileError(str(error), where=f"{where}.{key}") from None
+        _check_value(name, value if name in SIZES else ends[-1], f"{where}.{key}")
+    low, high = ends
+    if low > high:
+        raise InvalidFileError(f"low {given.low} is above high {given.high}", where=where)
+    while low <= high:
+        yield _binary(low) if name in SIZES else low
+        low *= 2
+
+
+def _binary(size: int) -> Value:
+    """A size in the largest binary unit that it is whole in."""
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size % 2**power == 0:
+            return f"{size >> power}{unit}"
+    return size
+
+
+@contextlib.contextmanager
+def _said_of_a_file() -> Iterator[None]:
+    """What is wrong in the block is wrong in the space."""
+    try:
+        yield
+    except UsageError as error:
+        raise InvalidFileError(error.what, why=error.why, cure=error.cure) from None
+
+
+def _check_value(name: str, value: object, where: str) -> None:
+    if name in COUNTS:
+        low, high = COUNTS[name]
+        if not isinstance(value, int) or not low <= value <= high:
+            raise InvalidFileError(
+                f"expected a whole number from {low} to {high}, found {value}", where=where
+            )
+    elif name in SIZES:
+        assert isinstance(value, int | str), "by the declared types"
+        with _said_of_a_file():
+            parse_options({name: value}, where=where)
+    elif value not in ("rotation", "free-space"):
+        raise InvalidFileError(f"expected rotation or free-space, found {value!r}", where=where)
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of a point is given over the baseline; empty: the baseline itself."""
+
+    options: dict[str, Value] = {}
+    sessions: int | None = None
+    volume_order: str | None = None
+    directories: dict[Role, list[str]] = {}
+
+
+def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> Setup:
+    """A point as options and directories; ``base`` are the baseline's directories of each role.
+
+    UsageError where a number of volumes is larger than the directories there are.
+    """
+    directories: dict[Role, list[str]] = {}
+    for role in ROLES:
+        if role in point:
+            directories[role] = str(point[role]).split(os.pathsep)
+        elif f"{role}_volumes" in point:
+            number = int(point[f"{role}_volumes"])
+            if number > len(base[role]):
+                raise UsageError(
+                    f"{role}_volumes: cannot take {number} of {len(base[role])} directories",
+                    cure=f"name more with --{role}",
+                )
+            directories[role] = list(base[role][:number])
+    return Setup(
+        options={name: point[name] for name in (*SIZES, "cpucount") if name in point},
+        sessions=int(point["sessions"]) if "sessions" in point else None,
+        volume_order=str(point["volume_order"]) if "volume_order" in point else None,
+        directories=directories,
+    )
+
+
+def with_setup(spec: RunSpec, setup: Setup) -> RunSpec:
+    """A spec with a setup over it."""
+    changes: dict[str, Any] = {role: tuple(places) for role, places in setup.directories.items()}
+    if setup.sessions is not None:
+        changes["sessions"] = setup.sessions
+    if setup.volume_order is not None:
+        changes["volume_order"] = setup.volume_order
+    options = parse_options(setup.options, where="the space", base=spec.options)
+    return check(msgspec.structs.replace(spec, options=options, **changes))

@@ -1,0 +1,75 @@
+"""Programs of two arms: judged with five runs an arm, plain changes with fewer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side
+from mawl.lab.experiment.evidence_metrics import LAB_EVIDENCE_METRICS
+from mawl.lab.experiment.programs import programs_found
+from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
+
+NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
+
+
+def arm(name: str, runs: int, **seconds: float) -> Side:
+    """Runs with a job of each program."""
+    return Side(
+        label=name,
+        runs=tuple(
+            ComparedRun(
+                facts=facts(),
+                summary=partly({}),
+                jobs={
+                    program: JobTime(program=program, real_time_seconds=real * noise)
+                    for program, real in seconds.items()
+                },
+            )
+            for noise in NOISE[:runs]
+        ),
+    )
+
+
+def test_five_runs_an_arm_are_judged_program_by_program() -> None:
+    found = programs_found(
+        arm("as-found", 5, wide_sort=10.0, text_topics=2.0, ledger_update=3.0),
+        arm("profile", 5, wide_sort=4.0, text_topics=2.0, ledger_update=4.0),
+    )
+    assert (found.judged, found.runs) == (True, [5, 5])
+    assert (found.faster, found.slower, found.not_told_apart) == (1, 1, 1)
+    assert [change.program for change in found.changes] == ["wide_sort", "text_topics", "ledger_update"]
+    first = found.changes[0]
+    assert first.verdict == "faster"
+    assert first.low_ratio is not None and first.high_ratio is not None
+    assert first.low_ratio < first.change_ratio < first.high_ratio
+    assert first.change_ratio == pytest.approx(-0.6)
+
+
+def test_one_run_an_arm_is_counted_and_not_judged() -> None:
+    found = programs_found(
+        arm("as-found", 1, wide_sort=10.0, text_topics=2.0), arm("profile", 1, wide_sort=4.0, text_topics=2.1)
+    )
+    assert (found.judged, found.verdict) == (False, "not judged")
+    assert (found.faster, found.slower, found.ran_shorter, found.ran_longer) == (0, 0, 1, 1)
+
+
+def test_every_figure_has_a_definition() -> None:
+    found = programs_found(arm("as-found", 5, wide_sort=10.0), arm("profile", 5, wide_sort=4.0))
+    row = msgspec.to_builtins(found)
+    names = {f"programs.*.{name}" for name, value in row.items() if not isinstance(value, str)}
+    names |= {
+        f"programs.*.changes.*.{name}"
+        for name, value in row["changes"][0].items()
+        if not isinstance(value, str)
+    }
+    known = {metric.name: metric for metric in LAB_EVIDENCE_METRICS if metric.name.startswith("programs.")}
+    assert names - {"programs.*.changes"} == set(known)
+    page = (Path(__file__).resolve().parents[3] / "docs/design/lab-beds.md").read_text()
+    assert {metric.source for metric in known.values()} == {
+        "docs/design/lab-beds.md, As found against profile"
+    }
+    assert "## As found against profile\n" in page

@@ -1,0 +1,239 @@
+"""What is set beside what is recommended: states, ranks, commands, and recordings of AIX hosts."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import pytest
+
+from mawl.model.inventory import Figures, Inventory
+from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.spec.options import parse_options
+from mawl.tuning.check import Reading, check, filled, of_the_machine
+from mawl.tuning.metrics import TUNING_METRICS
+from mawl.tuning.profile_files import profiles
+from mawl.tuning.recorded import recorded_inventories
+from mawl.tuning.text import render
+
+DISK = {
+    "scheduler": "bfq",
+    "rotational": True,
+    "transport": "scsi",
+    "read_ahead_bytes": 4096,
+    "requests": 64,
+    "max_request_bytes": 131072,
+    "max_hardware_request_bytes": 131072,
+    "no_merges": 0,
+}
+MEMORY = {"dirty_ratio": 20, "swappiness": 60, "transparent_huge_pages": None}
+MISSING = {"memory.machine.transparent_huge_pages": "no such file"}
+
+
+def reading_of(losses: dict[str, float] | None = None, nodes: str = "n1", **families: Any) -> Reading:
+    held: dict[str, Any] = {"block": {"sda": DISK}, "memory": {"machine": MEMORY}} | families
+    inventory = Inventory(families=held, missing=MISSING)
+    inventories = dict.fromkeys(nodes.split(), inventory)
+    return Reading(run_id="r1", platform="linux", inventories=inventories, losses=losses)
+
+
+def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:
+    return check(reading_of(losses, **families), None, profiles())
+
+
+def row(found: dict[str, Any], name: str, subject: str = "") -> dict[str, Any]:
+    (one,) = [one for one in found["settings"] if (one["name"], one["subject"]) == (name, subject)]
+    return dict(one)
+
+
+def test_planted_bad_settings_differ_with_the_command_that_changes_them() -> None:
+    found = linux()
+    ahead, scheduler = row(found, "read_ahead", "sda"), row(found, "scheduler", "sda")
+    assert (ahead["state"], ahead["current"], ahead["recommended"], ahead["is_default"]) == (
+        "differs",
+        4096,
+        4194304,
+        False,
+    )
+    assert ahead["change"] == "blockdev --setra 8192 /dev/sda"
+    assert (scheduler["state"], scheduler["current"]) == ("differs", "bfq")
+    assert scheduler["change"] == "echo mq-deadline > /sys/block/sda/queue/scheduler"
+    assert row(found, "nr_requests", "sda")["state"] == "differs"
+
+
+def test_what_is_good_missing_or_at_its_bound_does_not_differ() -> None:
+    found = linux()
+    assert row(found, "dirty_ratio")["state"] == "as recommended"
+    assert row(found, "dirty_ratio")["is_default"] is True
+    pages = row(found, "transparent huge pages")
+    assert (pages["state"], pages["current"], pages["reason"]) == ("not known", None, "no such file")
+    assert row(found, "max_sectors_kb", "sda")["state"] == "as recommended", "the hardware takes no more"
+
+
+def test_what_the_run_lost_most_to_comes_first() -> None:
+    for first, name in (("memory", "swappiness"), ("storage", "read_ahead")):
+        losses = {"storage": 0.1, "cpu": 0.0, "memory": 0.1, "network": 0.0} | {first: 0.6}
+        differing = [one for one in linux(losses)["settings"] if one["state"] == "differs"]
+        assert differing[0]["weight_ratio"] == 0.6
+        assert name in {one["name"] for one in differing if one["weight_ratio"] == 0.6}
+        weights = [one["weight_ratio"] for one in differing]
+        assert weights == sorted(weights, reverse=True)
+    assert {one["weight_ratio"] for one in linux()["settings"]} == {None}
+
+
+def test_a_sort_size_far_too_small_is_found() -> None:
+    options = {
+        "sortsize_bytes": 4 * 2**20,
+        "memsize_bytes": 2**31,
+        "bufsize_bytes": 2**18,
+        "fullstimer": True,
+    }
+    reading = reading_of(options={"machine": options})
+    found = check(reading, None, profiles())
+    assert row(found, "sortsize")["state"] == "differs"
+    without = check(of_the_machine(reading), None, profiles())
+    assert [one["name"] for one in without["settings"] if one["profile"] == "sas-options"] == []
+    assert row(without, "read_ahead", "sda")["state"] == "differs"
+    assert row(found, "memsize")["state"] == "as recommended"
+    assert row(found, "fullstimer")["state"] == "as recommended"
+
+
+def test_every_command_is_one_and_every_option_in_one_is_taken() -> None:
+    """No choice of values stands where a command takes one."""
+    options = {}
+    for setting in (one for profile in profiles().values() for one in profile.settings):
+        if setting.rule == "advice" or not setting.change:
+            continue
+        if any("{value}" in (text or "") for text in (setting.change, setting.persist)):
+            assert " or " not in str(filled("{value}", setting, "sda")), setting.name
+        command = str(filled(setting.change, setting, "sda"))
+        assert not re.search(r"\{(name|value|subject)\}", command), setting.name
+        for text in re.findall(r"mawl run --option ([^;]+)", command):
+            name, _, value = shlex.split(text)[0].partition("=")
+            assert shlex.split(text) == [f"{name}={value}"], "one word"
+            options[name] = (setting, parse_options({name: value}, where="change"))
+    assert set(options) == {"memsize", "bufsize", "sortsize", "fullstimer"}
+    for setting, taken in options.values():
+        recommended = setting.recommended
+        several = recommended if isinstance(recommended, list) else [recommended]
+        assert getattr(taken, setting.figure) in several, setting.name
+
+
+def test_more_paths_are_no_path_selector() -> None:
+    paths = {"paths": 1, "paths_usable": 1, "policy": "round-robin 0"}
+    row_of_paths = row(linux(multipath={"dm-0": paths}), "paths", "dm-0")
+    assert row_of_paths["state"] == "differs"
+    assert "multipath.conf" not in f"{row_of_paths['change']} {row_of_paths['persist']}"
+
+
+@pytest.mark.parametrize(("kind", "there"), [("ext4", False), ("nfs4", True)])
+def test_the_network_counts_where_a_role_lies_on_it(kind: str, there: bool) -> None:
+    mount = {"type": kind, "network": kind == "nfs4", "connections": 1, "access_times": "relatime"}
+    found = linux(file_system={"/data": mount}, tcp={"machine": {"receive_most_bytes": 1}})
+    assert ("linux-network-file-systems" in found["profiles"]) is there
+    assert bool([one for one in found["settings"] if one["name"] in ("nconnect", "tcp_rmem")]) is there
+
+
+def test_names_are_those_of_the_registry() -> None:
+    found = linux()
+    names = {name for name in found if name not in ("settings", "counts")}
+    names |= {f"counts.{name}" for name in found["counts"]}
+    names |= {f"settings.*.{name}" for one in found["settings"] for name in one}
+    assert {f"tune.{name}" for name in names} == {metric.name for metric in TUNING_METRICS}
+
+
+VMO = "maxfree = 1088\n minfree = 8192\nmaxpin% = 90\nnokilluid = 10"
+IOO = """NAME                      CUR    DEF    BOOT   MIN    MAX    UNIT           TYPE
+     DEPENDENCIES
+--------------------------------------------------------------------------------
+j2_maxPageReadAhead       1024   128    128    0      64K    4KB pages         D
+--------------------------------------------------------------------------------
+aio_active                0      0             0      1      boolean           S"""
+HDISK = "max_transfer    0x80000        Maximum TRANSFER Size  True\nqueue_depth     64    Queue DEPTH   True"
+
+
+def aix() -> RunFacts:
+    return RunFacts(
+        run_id="a1",
+        kind="imported",
+        mawl_version="0",
+        workload=WorkloadFacts(name="w", title="w", sessions=1, jobs=0),
+        outcome="completed",
+        started_at=0.0,
+        nodes=[NodeFacts(name="lpar1")],
+        settings={
+            "lpar1.BBBP.vmo -a": VMO,
+            "lpar1.BBBP.ioo -L": IOO,
+            "lpar1.BBBP.lsattr -El hdisk4": HDISK,
+            "lpar1.AAA.AIX": "7.1",
+        },
+    )
+
+
+def test_a_recorded_aix_host_is_compared_with_the_paper() -> None:
+    inventories = recorded_inventories(aix())
+    assert inventories["lpar1"].families["ioo"]["machine"] == {
+        "j2_maxPageReadAhead": "1024",
+        "aio_active": "0",
+    }
+    found = check(Reading(run_id="a1", platform="aix", inventories=inventories), None, profiles())
+    assert found["profiles"] == ["aix-fibre-channel", "aix-power8", "sas-options"]
+    maxfree, transfer = row(found, "maxfree"), row(found, "max_transfer", "hdisk4")
+    assert (maxfree["state"], maxfree["current"], maxfree["is_default"]) == ("differs", "1088", True)
+    assert maxfree["persist"] == "vmo -p -o maxfree=73728"
+    assert (transfer["state"], transfer["is_default"]) == ("differs", True)
+    assert transfer["change"] == "chdev -l hdisk4 -a max_transfer=0x100000 -P"
+    for name in ("minfree", "nokilluid", "maxpin%", "j2_maxPageReadAhead"):
+        assert row(found, name)["state"] == "as recommended"
+    assert row(found, "aio_active")["state"] == "for you to judge", "nobody can set it"
+    assert row(found, "queue_depth", "hdisk4")["state"] == "as recommended"
+
+
+def test_what_nobody_read_of_a_named_profile_is_a_row_with_its_reason() -> None:
+    named = check(reading_of(), [profiles()["spectrum-scale"]], profiles())
+    (pool,) = [one for one in named["settings"] if (one["name"], one["tier"]) == ("pagepool", "XIV alone")]
+    assert (pool["state"], pool["current"], pool["change"]) == (
+        "for you to judge",
+        None,
+        "mmchconfig pagepool=8G",
+    )
+    assert pool["reason"] == "mmlsconfig: not read by mawl; to read it: mmlsconfig pagepool"
+    assert "pagepool: -" in render(named, whole=True)
+    assert named["counts"]["for_you_to_judge"] == len(profiles()["spectrum-scale"].settings)
+    paths = check(reading_of(), [profiles()["linux-multipath"]], profiles())["settings"]
+    assert {one["state"] for one in paths} == {"for you to judge"}
+    (policy,) = [one for one in paths if one["name"] == "iopolicy"]
+    assert policy["change"] == "echo round-robin > /sys/class/nvme-subsystem/NAME/iopolicy"
+
+
+def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None:
+    depth: Figures = {"queue_depth": "64"}
+    inventory = Inventory(families={"hdisk": {"hdisk0": depth, "hdisk4": depth, "hdisk10": depth}})
+    found = check(Reading(run_id="a1", platform="aix", inventories={"n": inventory}), None, profiles())
+    depths = {
+        one["subject"]: (one["state"], one["recommended"], one["tier"])
+        for one in found["settings"]
+        if one["name"] == "queue_depth" and one["subject"]
+    }
+    disk = ("as recommended", 64, "logical disk, client LPAR, XIV alone")
+    root = ("differs", 128, "root disk, client LPAR and VIOS")
+    assert depths == {"hdisk0": root, "hdisk4": disk, "hdisk10": disk}
+    assert row(found, "queue_depth", "hdisk0")["change"] == "chdev -l hdisk0 -a queue_depth=128 -P"
+
+
+def test_the_text_shows_what_differs_and_how_to_change_it() -> None:
+    text = render(linux({"storage": 0.4, "cpu": 0.0, "memory": 0.0, "network": 0.0}), whole=False)
+    assert "read_ahead of sda: 4 KiB, recommended at least 4 MiB (4096), default 128 KiB (128)" in text
+    assert "at stake: 40.0% of the jobs' time" in text
+    assert "    now: blockdev --setra 8192 /dev/sda" in text
+    assert "dirty_ratio" not in text
+    assert "dirty_ratio: 20 % (the default)" in render(linux(), whole=True)
+
+
+def test_several_nodes_are_told_apart_and_one_is_not_named_in_each_line() -> None:
+    text = render(check(reading_of(nodes="n1 n2"), None, profiles()), whole=False)
+    lines = [line.split(":")[0].strip() for line in text.splitlines() if "read_ahead of sda" in line]
+    assert lines == ["read_ahead of sda on n1", "read_ahead of sda on n2"]
+    assert " on n1" not in render(linux(), whole=True)
+    assert "(linux-sequential: block devices)" in text
