@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -194,6 +195,20 @@ def test_cores_are_kept_to_and_recorded(mawl: Command) -> None:
     (node,) = package.open_run(mawl.directory / "runs" / "latest").facts.nodes
     assert node.cpus_used is not None
     assert len(node.cpus_used) == 1
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor cannot be confined further")
+def test_processors_that_mawl_is_confined_to_are_those_of_the_run(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(every)})  # as taskset does: children inherit it
+    try:
+        process = mawl.start("run", "one.toml")
+    finally:
+        os.sched_setaffinity(0, every)
+    assert process.wait(timeout=60) == 0
+    (node,) = package.open_run(mawl.directory / "runs" / "latest").facts.nodes
+    assert node.cpus_used == [min(every)]
 
 
 def wait_for_event(mawl: Command, name: str) -> None:

@@ -30,6 +30,7 @@ class FakeModel:
     overhead_seconds = OVERHEAD_SECONDS
     input_bytes_per_second = 200e6
     core_speed = 1.0
+    others_cpu_ratio: float | None = 0.0
     read_reach_ratio: float | None = 0.97
     write_reach_ratio: float | None = 1.0
 

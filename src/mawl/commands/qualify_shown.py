@@ -63,7 +63,14 @@ def choice_text(choice: Choice, asked: Asked) -> str:
         for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio))
         if ratio is not None
     ]
-    expected = choice.expected
+    expected, bound = choice.expected, format_ratio(asked.most_slowdown)
+    answer = (
+        f"{expected.answer}: {expected.reason}"
+        if expected.reason
+        else f"{expected.answer}, {format_percent(expected.probability)} sure: "
+        f"{format_ratio(expected.slowdown)} times slower than alone "
+        f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; bound {bound})"
+    )
     over = choice.total_seconds > 60 * asked.minutes
     minutes = math.ceil(choice.total_seconds / (60 * (1 - SPARE_RATIO)))
     lines += [
@@ -75,9 +82,6 @@ def choice_text(choice: Choice, asked: Asked) -> str:
         f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
         f"input tables; memory {format_memory(choice.memory_bytes)}",
         f"  reach     {', '.join(reach) or 'not known'} of the bytes reach the storage",
-        f"  answer    {expected.answer}, {format_percent(expected.probability)} sure: "
-        f"{format_ratio(expected.slowdown)} times slower than alone "
-        f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; "
-        f"bound {format_ratio(asked.most_slowdown)})",
+        f"  answer    {answer}",
     ]
     return "\n".join(lines)

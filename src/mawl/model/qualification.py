@@ -67,13 +67,17 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer that is expected before the runs; ``probability`` is how sure it is."""
+    """The answer that is expected before the runs; ``probability`` is how sure it is.
+
+    It is not known, with ``reason``, where the calibration was disturbed: ``probability`` counts for nothing.
+    """
 
     answer: AnswerWord
     probability: float
     slowdown: float
     slowdown_low: float
     slowdown_high: float
+    reason: str | None = None
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -127,6 +127,13 @@ def test_the_expected_answer_is_as_sure_as_the_forecast_is_far_from_the_bound(
     assert found.slowdown_low < slowdown < found.slowdown_high
 
 
+def test_nothing_is_expected_of_a_disturbed_calibration() -> None:
+    found = expected(1.0, 2.0, 0.6)
+    assert found.answer == "not known"
+    assert found.reason == "other work used 60 % of the processors during the calibration; stop it first"
+    assert expected(1.0, 2.0, 0.1).answer == expected(1.0, 2.0, None).answer == "carried"
+
+
 def test_memory_that_the_scale_asked_for_exceeds_names_the_scale() -> None:
     with pytest.raises(UnsuitableMachineError, match=r"at scale quick 8 .*, or a smaller --scale"):
         check_fits(machine(memory_bytes=2**28), 8, 0.005)

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import msgspec
 
+from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, Seen
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import Asked, CacheMode, Choice, Decision, Expected, PhaseName
@@ -20,7 +21,7 @@ from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.options import Role
 from mawl.spec.record import MOST_SESSIONS
-from mawl.units import format_bytes, format_memory, format_seconds
+from mawl.units import format_bytes, format_memory, format_percent, format_seconds
 
 SESSIONS_PER_CORE = 1.25
 """As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
@@ -211,7 +212,7 @@ class Chooser:
             active_seconds=mix.active_seconds,
             read_reach_ratio=read,
             write_reach_ratio=write,
-            expected=expected(mix.slowdown, self.asked.most_slowdown),
+            expected=expected(mix.slowdown, self.asked.most_slowdown, self.model.others_cpu_ratio),
         )
         return msgspec.structs.replace(choice, decisions=self._decisions(choice))
 
@@ -259,16 +260,24 @@ class Chooser:
         ]
 
 
-def expected(slowdown: float, most: float) -> Expected:
-    """The answer that a forecast slowdown leads to, and how sure that is."""
+def expected(slowdown: float, most: float, others_cpu_ratio: float | None = None) -> Expected:
+    """The answer that a forecast slowdown leads to, and how sure that is.
+
+    It is not known where other work used more of the processors than a run may show.
+    """
+    reason = None
+    if others_cpu_ratio is not None and others_cpu_ratio > MOST_FOREIGN_RATIO:
+        share = format_percent(others_cpu_ratio)
+        reason = f"other work used {share} of the processors during the calibration; stop it first"
     spread = NormalDist(math.log(slowdown), SPREAD)
     carried = spread.cdf(math.log(most))
     return Expected(
-        answer="carried" if carried >= 0.5 else "not carried",
+        answer="not known" if reason else "carried" if carried >= 0.5 else "not carried",
         probability=max(carried, 1 - carried),
         slowdown=slowdown,
         slowdown_low=math.exp(spread.inv_cdf(1 - CERTAIN)),
         slowdown_high=math.exp(spread.inv_cdf(CERTAIN)),
+        reason=reason,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from mawl.advice.judge import judged
+from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
@@ -65,6 +66,7 @@ class CalibratedModel:
         facts = calibration.facts
         self._alone = self._demanded() if mixed else _measured(calibration)
         self.overhead_seconds = _overhead_seconds(facts, summary)
+        self.others_cpu_ratio = foreign_cpu_ratio(view)
         self.core_speed = _core_speed(calibration)
         self.read_reach_ratio: float | None = _at_most_one(summary.io.reach.read_ratio)
         self.write_reach_ratio: float | None = _at_most_one(summary.io.reach.write_ratio)

@@ -51,12 +51,14 @@ class Model(Protocol):
 
     ``overhead_seconds`` is what a run takes beyond its jobs, ``input_bytes_per_second`` how fast input tables
     are made, ``core_speed`` this core's over that of the declared CPU seconds.  The reach is that of the
-    calibration, None where it was not measured.
+    calibration, None where it was not measured.  ``others_cpu_ratio`` is the share of all processor time
+    that other work used during the calibration, None where it is not known.
     """
 
     overhead_seconds: float
     input_bytes_per_second: float
     core_speed: float
+    others_cpu_ratio: float | None
     read_reach_ratio: float | None
     write_reach_ratio: float | None
 

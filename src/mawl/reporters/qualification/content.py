@@ -96,7 +96,9 @@ def _without(record: Qualification) -> Content:
     }[record.outcome]
     why = f" ({record.reason})" if record.reason else ""
     sentence = f"NO ANSWER YET: {what}{why}."
-    if choice is not None:
+    if choice is not None and choice.expected.reason is not None:
+        sentence = f"NO ANSWER YET: {what}{why}. No forecast: {choice.expected.reason}."
+    elif choice is not None:
         expected, sessions = choice.expected, counted_noun(choice.sessions, "session")
         range_ = f"{format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}"
         sure = f"{EXPECTED[expected.answer]} ({format_percent(expected.probability)} sure)"

@@ -9,7 +9,7 @@ from mawl.model.qualification import Qualification
 from mawl.reporters.qualification.content import content_of
 
 WIDTH = 80
-INDENT = 10
+INDENT = 11
 
 
 def render(record: Qualification) -> str:
