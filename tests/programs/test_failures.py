@@ -116,6 +116,17 @@ def test_too_little_memory_names_memsize(error: Exception, assignment: Assignmen
     assert not wrong
 
 
+def test_a_limit_of_address_space_is_named_beside_memsize(
+    assignment: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "address_space_limit", lambda: 2**30)
+    text, _ = failures.sentence(MemoryError("no"), assignment, "means")
+    assert text == (
+        "needs more memory than memsize (64.0 MiB) or the limit of address space (ulimit -v, 1.00 GiB) "
+        "allows in step means: no; give the job more with memsize, or raise the limit"
+    )
+
+
 def test_mawls_own_errors_say_it_themselves(assignment: Assignment) -> None:
     wrong = WrongAnswerError("the sum is wrong", why="found 1, expected 2")
     assert failures.sentence(wrong, assignment, "verify") == ("the sum is wrong: found 1, expected 2", True)

@@ -6,7 +6,9 @@ import pyarrow
 import pytest
 from threadpoolctl import ThreadpoolController
 
+from mawl.errors import UnsuitableMachineError
 from mawl.programs import limits
+from mawl.spec.options import Options
 
 
 def test_libraries_that_wait_by_looking_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,3 +23,22 @@ def test_libraries_that_wait_by_looking_have_one_thread(monkeypatch: pytest.Monk
     finally:
         for library in before.lib_controllers:
             library.set_num_threads(library.num_threads)
+
+
+@pytest.mark.parametrize(("limit", "fits"), [(None, True), (1216 * 2**20, True), (1200 * 2**20, False)])
+def test_a_job_needs_its_memory_and_buffers_of_linear_algebra_under_the_limit_of_address_space(
+    monkeypatch: pytest.MonkeyPatch, limit: int | None, fits: bool
+) -> None:
+    monkeypatch.setattr(limits, "address_space_limit", lambda: limit)
+    monkeypatch.setattr(limits, "address_space_bytes", lambda: 2**30)
+    options = Options(memsize_bytes=2**26, cpucount=2)
+    if fits:
+        limits.check_address_space(options)
+        return
+    with pytest.raises(UnsuitableMachineError) as raised:
+        limits.check_address_space(options)
+    assert str(raised.value) == (
+        "the limit of a process's address space is too small for the job: ulimit -v allows 1.17 GiB; the "
+        "libraries take 1.00 GiB, the job needs 192 MiB more (memsize, and buffers of linear algebra); "
+        "raise it: ulimit -v 1245184, or unlimited"
+    )

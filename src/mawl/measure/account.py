@@ -132,6 +132,17 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE_BYTES
 
 
+def address_space_bytes() -> int:
+    """Address space of the calling process now (``VmSize``)."""
+    return int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE_BYTES
+
+
+def address_space_limit() -> int | None:
+    """Bytes of address space that this process may have (``ulimit -v``); None where nothing limits it."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def shared_bytes() -> int | None:
     """Of the resident size of the calling process: all but pages that it alone holds and has written.
 

@@ -18,7 +18,7 @@ from mawl.model.role_io import refused_roles
 from mawl.plan.entry import load
 from mawl.programs.context import JobContext
 from mawl.programs.failures import sentence
-from mawl.programs.limits import limit_threads, release_memory
+from mawl.programs.limits import check_address_space, limit_threads, release_memory
 
 
 def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> int:
@@ -71,5 +71,6 @@ def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
         if assignment.entry is None
         else load(assignment.entry)()
     )
+    check_address_space(assignment.options)
     answer: Answer = program.run(context)
     return answer

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import MawlError, WrongAnswerError, cure_of, out_of_inodes
+from mawl.measure.account import address_space_limit
 from mawl.model.messages import Assignment
 from mawl.spec.options import ROLES, Role
 from mawl.units import format_memory
@@ -41,10 +42,13 @@ def _foreign(
     if is_broken(error):
         return _broken_sentence(error, assignment, where, refused)
     if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
-        memsize = format_memory(assignment.options.memsize_bytes)
+        bound, cure = f"memsize ({format_memory(assignment.options.memsize_bytes)})", ""
+        if (limit := address_space_limit()) is not None:
+            bound += f" or the limit of address space (ulimit -v, {format_memory(limit)})"
+            cure = ", or raise the limit"
         return (
-            f"needs more memory than memsize ({memsize}) allows {where}: {_first_line(error)}; "
-            f"give the job more with memsize"
+            f"needs more memory than {bound} allows {where}: {_first_line(error)}; "
+            f"give the job more with memsize{cure}"
         )
     return f"{type(error).__name__} {where}: {_first_line(error)}; the job's log has the traceback"
 
