@@ -18,6 +18,7 @@ import mawl as package
 from mawl.launch.sweep import live_runs
 from mawl.store.campaign import RECORD, read_campaign
 from mawl.store.layout import FACTS
+from mawl.store.qualification import read_qualification
 from mawl.store.reading import runner_lives
 from mawl.volumes import leftovers_under
 from tests.cli.conftest import Command
@@ -28,6 +29,9 @@ pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=25)]
 
 KILLS = int(os.environ.get("MAWL_TEST_KILLS", "50"))
 SEED = int(os.environ.get("MAWL_TEST_SEED", "0"), 16) or random.SystemRandom().randrange(2**32)
+QUALIFICATION_SECONDS = 40.0
+"""Each kill of a qualification comes within this time; the next one goes on where it was."""
+
 PATIENCE_SECONDS = 40.0
 """Nodes stop their jobs once they have heard nothing for 15 s."""
 
@@ -113,6 +117,22 @@ def test_campaigns(mawl: Command) -> None:
     newest = max(records, key=lambda folder: folder.stat().st_mtime_ns)
     done = mawl("run", "--continue", str(newest))
     assert done.returncode == 0 or "is finished" in done.stderr, done.stderr
+
+
+def test_qualifications(mawl: Command) -> None:
+    """Kills in its first minutes, of which each one goes on; the last one is finished."""
+    roles = [f"--{role}={mawl.environment[f'MAWL_{role.upper()}']}" for role in ("data", "work", "util")]
+    draw = random.Random(SEED)
+    more = [*roles, "--minutes=10"]
+    for number in range(KILLS):
+        seconds = draw.uniform(0.0, QUALIFICATION_SECONDS)
+        when = f"kill {number} of qualify {' '.join(more)} after {seconds:.3f} s (MAWL_TEST_SEED={SEED:x})"
+        check(mawl, kill(mawl, seconds, "qualify", "--yes", *more), when)
+        for record in (mawl.directory / "runs").glob("*/qualify.json"):
+            assert read_qualification(record.parent).outcome == "interrupted", when
+            more = [f"--continue={record.parent}"]
+    done = mawl("run", "nano")
+    assert done.returncode == 0, done.stderr
 
 
 def test_runs_on_a_node(mawl: Command, cluster: Cluster) -> None:

@@ -51,6 +51,18 @@ def test_what_a_dead_run_left_goes_whatever_its_outcome(
     assert [path.exists() for path in left] == [False, False, False]
 
 
+@pytest.mark.parametrize("place", ["campaign", "qualify-one/runs"])
+def test_what_a_run_of_a_series_left_goes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    left = died(tmp_path, monkeypatch, outcome="running")
+    runs = tmp_path / "runs"
+    (runs / place).mkdir(parents=True)
+    (runs / facts().run_id).rename(runs / place / "mix-1")
+    assert main(["clean"]) == 0
+    assert [path.exists() for path in (left[0], left[2])] == [False, False]
+
+
 def test_a_run_that_was_not_measured_here_names_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

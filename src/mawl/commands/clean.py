@@ -27,6 +27,7 @@ from mawl.runner.restrict import leftover_groups
 from mawl.spec.options import ROLES, Role
 from mawl.store.facts import read_facts
 from mawl.store.folder import unbegun_folders
+from mawl.store.layout import FACTS
 from mawl.units import format_bytes
 from mawl.volumes import (
     Volumes,
@@ -200,10 +201,14 @@ def _remove_folder(folder: Path) -> int:
 
 
 def known_runs(runs: Path) -> Iterator[RunFacts]:
-    """Facts of the runs in a directory, those of campaigns too, that were measured here and can be read."""
-    for folder in sorted({*runs.glob("*/run.json"), *runs.glob("*/*/run.json")}):
+    """Facts of the runs in a directory, and of its campaigns and qualifications, that were measured here.
+
+    A run whose facts cannot be read is left out.
+    """
+    places = (f"*/{FACTS}", f"*/*/{FACTS}", f"*/runs/*/{FACTS}")
+    for file in sorted({file for place in places for file in runs.glob(place)}):
         try:
-            facts, _ = read_facts(folder.parent)
+            facts, _ = read_facts(file.parent)
         except MawlError:
             continue
         if facts.kind == "measured":
