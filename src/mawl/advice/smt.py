@@ -6,8 +6,6 @@ The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel thread
 
 from __future__ import annotations
 
-from typing import Any
-
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.missing import NOT_MEASURED
 from mawl.analysis.threads import is_aix, power_model, threads_per_core
@@ -22,8 +20,6 @@ LEAST_BUSY_RATIO = value_of("smt.least_busy_ratio")
 CONTROL = "/sys/devices/system/cpu/smt/control"
 MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
 """Hardware threads of a core of older processors; later ones of the family have eight."""
-
-Block = dict[str, Any]
 
 
 def smt_of(reading: RunView, missing: dict[str, str]) -> Smt | None:

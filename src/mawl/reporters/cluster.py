@@ -11,8 +11,6 @@ from mawl.reporters.columns import aligned
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio, format_seconds
 
-Block = dict[str, Any]
-
 COLUMNS: tuple[tuple[str, str, Form], ...] = (
     ("jobs", "finished", format_count),
     ("lost", "lost", format_count),

@@ -30,7 +30,6 @@ FORMULA = ("=", "+", "-", "@")
 
 UNITS = {metric.name: metric.unit for metric in (*METRICS, *SERIES_METRICS)}
 
-Block = dict[str, Any]
 Row = Mapping[str, object]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
@@ -11,8 +10,6 @@ from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figures
 from mawl.spec.options import ROLES
 from mawl.units import format_memory, format_percent, format_rate
-
-Block = dict[str, Any]
 
 COLUMNS: tuple[tuple[str, str, Form], ...] = (
     ("median request", "request_bytes", format_memory),

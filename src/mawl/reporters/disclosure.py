@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -23,8 +22,6 @@ from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import format_bytes, format_memory, format_percent, format_rate, format_seconds
-
-Block = dict[str, Any]
 
 STATUS = {
     "publishable": "Fit to publish: every rule that could be measured is met.",

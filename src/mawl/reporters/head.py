@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -18,8 +17,6 @@ from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 LABEL_WIDTH = 10
 UNKNOWN_NODE = "unknown"
 """How the node of imported logs is called that name none."""
-
-Block = dict[str, Any]
 
 
 def labelled(name: str, text: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -17,7 +16,6 @@ from mawl.reporters.figure import figure, figures, format_count
 from mawl.units import format_bytes, format_latency, format_memory, format_percent, format_ratio
 
 MOST_DEVICES = 8
-Block = dict[str, Any]
 
 
 def host(summary: Summary) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -15,8 +14,6 @@ from mawl.reporters.figure import figure
 from mawl.units import counted_noun, format_percent
 
 MOST_FINDINGS = 6
-
-Block = dict[str, Any]
 
 
 def headlines(summary: Summary) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from mawl.model.probe import Probe
 from mawl.model.summary.io import Io, RoleFigures
@@ -26,8 +25,6 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
-
-Block = dict[str, Any]
 
 WINDOWS = ("peak", "initial", "sustained", "active_mean")
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import Form, figure, format_count
 from mawl.units import format_percent, format_rate, format_seconds
-
-Block = dict[str, Any]
 
 COLUMNS: tuple[tuple[str, str, Form], ...] = (
     ("lasted", "length_seconds", format_seconds),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -16,8 +15,6 @@ from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
 from mawl.spec.options import ROLES
 from mawl.units import format_bytes, format_latency, format_percent, format_ratio, format_seconds
-
-Block = dict[str, Any]
 
 _HEAD = ("role", "read", "written", "share", "sequential", "reads: mean", "p50", "p99", "max",
          "writes: mean", "p99")  # fmt: skip

@@ -8,7 +8,6 @@ so the only escapes are those of the style.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -67,8 +66,6 @@ PAINTS: dict[str, Paint] = {
     "running": "warning",
 }
 """First words of a line to their colour; others are strong."""
-
-Block = dict[str, Any]
 
 
 def render(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -21,8 +20,6 @@ from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 SPARK_WIDTH = 66
 FEWEST_PARTS = 4
 """A run of fewer parts has no course to show."""
-
-Block = dict[str, Any]
 
 
 def course_lines(course: Outline | None, style: Style) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 from mawl.analysis.signature import is_the_mix
 from mawl.model.metric import Unit
@@ -14,8 +13,6 @@ from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figure
 from mawl.units import format_memory, format_rate, format_ratio
-
-Block = dict[str, Any]
 
 FORMS: dict[Unit, Form] = {
     "ratio": format_ratio,

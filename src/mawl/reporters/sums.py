@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import Form, figure
 from mawl.units import format_ratio
-
-Block = dict[str, Any]
 
 
 def of_some(summary: Summary, jobs: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -34,8 +33,6 @@ PROGRAMS_LEGEND = (
     "counted: finished, no answer known to be wrong; "
     "of these: real time of one job, sum of CPU, largest memory"
 )
-
-Block = dict[str, Any]
 
 
 def times(summary: Summary) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from textwrap import wrap
-from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
@@ -51,8 +50,6 @@ NO_FIGURES = (
     "inputs.reason",
 )
 """Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
-
-Block = dict[str, Any]
 
 
 def render(summary: Summary) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.model.summary.judgement import ThreadMode
@@ -18,8 +17,6 @@ BASES = {
     "estimate": "an estimate: the run was recorded before samples held bounds",
     "dispatched": "the time PowerVM dispatched the processors",
 }
-
-Block = dict[str, Any]
 
 
 def threads(summary: Summary) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 import msgspec
 
@@ -15,8 +14,6 @@ from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figure, figures
 from mawl.units import format_bytes, format_memory, format_percent, format_ratio
-
-Block = dict[str, Any]
 
 Column = tuple[str, str, Form]
 COLUMNS: tuple[Column, ...] = (

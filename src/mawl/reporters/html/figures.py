@@ -18,7 +18,6 @@ from mawl.reporters.figure import ABSENT, Form
 from mawl.reporters.html.templating import fill
 from mawl.reporters.sums import of_some
 
-Block = dict[str, Any]
 Cell = str | Markup
 
 SUMS = ("time", "cpu_real_ratio")

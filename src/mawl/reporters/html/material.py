@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
@@ -12,8 +10,6 @@ from mawl.analysis.sessions import Sessions, sessions
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import Windows, initial_edges
 from mawl.model.records import JobRecord
-
-Block = dict[str, Any]
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):

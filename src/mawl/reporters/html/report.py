@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from markupsafe import Markup
 
@@ -33,8 +32,6 @@ from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.reporters.probe import stored_probe
 from mawl.units import counted_noun
-
-Block = dict[str, Any]
 
 SECTIONS = (
     ("course", "Timeline"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, N
 from mawl.reporters.html.material import Material, material
 from mawl.spec.options import ROLES
 from mawl.units import format_latency, format_rate, format_seconds
-
-Block = dict[str, Any]
 
 SIDES = ("application", "device")
 STEPS_AN_OCTAVE = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource
@@ -13,8 +12,6 @@ from mawl.reporters.html.charts import distributions, over_time, sessions, throu
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
 from mawl.reporters.html.charts.over_time import LATENCY
 from mawl.reporters.html.material import Material
-
-Block = dict[str, Any]
 
 NO_TRAFFIC = "no bytes on any network were seen"
 NO_ROLES = "I/O by role was not measured"

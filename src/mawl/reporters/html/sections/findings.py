@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from markupsafe import Markup
 
 from mawl.model.summary.summary import Judged
 from mawl.reporters.html.figures import Cell, Figures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
-
-Block = dict[str, Any]
 
 MOST_FAILURES = 200
 TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from markupsafe import Markup
 
 from mawl.analysis.signature import is_the_mix
@@ -12,8 +10,6 @@ from mawl.model.summary.signature import SignatureFigure
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.signature import FORMS, range_of, standing
-
-Block = dict[str, Any]
 
 NOT_THE_MIX = "Not shown: this workload is not the mix of programs whose shape is published."
 BULLET_WIDTH = 100.0

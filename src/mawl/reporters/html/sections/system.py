@@ -16,8 +16,6 @@ from mawl.reporters.html.templating import fill
 from mawl.spec.options import ROLES, Options
 from mawl.units import format_memory, format_seconds
 
-Block = dict[str, Any]
-
 ACCOUNTS = {
     "jobs": "jobs",
     "startup": "start-up",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -13,8 +13,6 @@ from mawl.reporters.html.figures import Figures
 from mawl.reporters.html.templating import fill
 from mawl.reporters.judgement import ROOM, idle_mark, place_of
 from mawl.units import format_memory, format_rate, format_ratio, format_seconds
-
-Block = dict[str, Any]
 
 LIMITS = {
     "storage": "Storage",
