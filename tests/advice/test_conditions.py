@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from mawl.advice.capacity.guideline import TargetGuideline
 from mawl.advice.conditions import (
     Condition,
     State,
@@ -59,14 +61,20 @@ def test_a_run_that_failed_says_so_whatever_is_asked() -> None:
 
 
 def test_a_probe_is_asked_target_by_target() -> None:
-    bounds = {"warn_bytes_per_second_per_core": 100e6}
-    rates = {"read_bytes_per_second_per_core": 90e6, "write_bytes_per_second_per_core": 200e6}
-    found = checks_of_probe(
-        {
-            "work": {"met": False, "reason": None, **rates, **bounds},
-            "util": {"met": None, "reason": "it has no test", **bounds},
-        }
+    util = TargetGuideline(
+        core_basis="vCPU",
+        warn_bytes_per_second_per_core=100e6,
+        good_bytes_per_second_per_core=150e6,
+        reason="it has no test",
     )
+    work = msgspec.structs.replace(
+        util,
+        met=False,
+        reason=None,
+        read_bytes_per_second_per_core=90e6,
+        write_bytes_per_second_per_core=200e6,
+    )
+    found = checks_of_probe({"work": work, "util": util})
     assert [(one.subject, one.state) for one in found] == [("work", "met"), ("util", "not known")]
     assert "90.0 MB/s" in found[0].sentence and found[1].sentence == "it has no test"
 

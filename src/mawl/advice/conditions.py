@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from mawl.advice.capacity.guideline import TargetGuideline
 from mawl.analysis.comparison.compare import Comparison
 from mawl.model.qualification import Answer
 from mawl.model.summary.judgement import Capacity
@@ -64,14 +65,14 @@ def checks_of_answer(subject: str, answer: Answer, conditions: Sequence[Conditio
     return found
 
 
-def checks_of_probe(guidelines: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[Check]:
     """``below-guideline`` of each target, from :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
     return [
         Check(
             name="below-guideline",
             subject=name,
-            state=_state(one["met"]),
-            sentence=one["reason"] or _rate_sentence(_lowest(one), one["warn_bytes_per_second_per_core"]),
+            state=_state(one.met),
+            sentence=one.reason or _rate_sentence(one.lowest or 0.0, one.warn_bytes_per_second_per_core),
         )
         for name, one in guidelines.items()
     ]
@@ -112,10 +113,6 @@ def _guideline(subject: str, summary: Judged) -> Check:
 
 def _state(kept: bool | None) -> State:
     return "not known" if kept is None else "not met" if kept else "met"
-
-
-def _lowest(target: Mapping[str, Any]) -> float:
-    return min(float(target[f"{way}_bytes_per_second_per_core"]) for way in ("read", "write"))
 
 
 def _rate_sentence(rate: float, bound: float) -> str:

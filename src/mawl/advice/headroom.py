@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.ports import WORDS
 from mawl.analysis.blocks import Missing
@@ -27,16 +25,25 @@ def headroom_of(reading: RunView, missing: Missing) -> Headroom:
     """
     missing |= {f"{PATH}.{name}_ratio": NOT_MEASURED for name in ("cpu", "storage", "memory", "network")}
     missing |= {f"{PATH}.{name}_source": NOT_MEASURED for name in ("storage", "memory", "network")}
-    block: dict[str, Any] = {"cpu_ratio": _processors(reading)}
-    for name, (share, words) in {
-        "storage": _storage(reading),
-        "memory": _memory(reading),
-        "network": _network(reading),
-    }.items():
-        block |= {f"{name}_ratio": share, f"{name}_source": None if share is None else words}
+    storage, memory, network = _storage(reading), _memory(reading), _network(reading)
+    for name, (share, words) in {"storage": storage, "memory": memory, "network": network}.items():
         if share is None and words:
             missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
-    return Headroom(**block)
+    return Headroom(
+        cpu_ratio=_processors(reading),
+        storage_ratio=storage[0],
+        storage_source=_source(storage),
+        memory_ratio=memory[0],
+        memory_source=_source(memory),
+        network_ratio=network[0],
+        network_source=_source(network),
+    )
+
+
+def _source(found: tuple[float | None, str]) -> str | None:
+    """What a share is of; None without one."""
+    share, words = found
+    return None if share is None else words
 
 
 def _processors(reading: RunView) -> float | None:

@@ -11,7 +11,7 @@ are the figures of its newest window.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.summary import Summary
+from mawl.model.summary.windows import WindowFigures
 from mawl.units import parse_instant
 
 PREFIX = "mawl_"
@@ -48,7 +49,6 @@ NAMES = {
 }
 """Figures whose own name means something else to OpenMetrics."""
 
-Block = dict[str, Any]
 Labels = dict[str, str]
 Sample = tuple[Labels, float]
 
@@ -70,14 +70,13 @@ def render(*summaries: Summary) -> str:
 
     A second summary with the labels of the first is left out: a scrape may not hold a sample twice.
     """
-    plain = tuple(_plain(summary) for summary in summaries)
-    lines = list(_info(plain))
+    lines = list(_info(summaries))
     written: set[str] = set()
     seen: set[str] = set()
     for family in families():
         samples = [
             line
-            for summary in plain
+            for summary in summaries
             for line in _lines(family, summary)
             if not _known(seen, line.rpartition(" ")[0])
         ]
@@ -107,16 +106,9 @@ def families() -> tuple[Family, ...]:
     return tuple(family for members in found.values() for family in _told(members))
 
 
-def _plain(summary: Summary) -> Block:
-    """The figures by their paths, the newest window among them."""
-    held: Block = msgspec.to_builtins(summary)
-    return {**held, "window": newest_window(held)}
-
-
-def newest_window(summary: Block) -> Block | None:
+def newest_window(summary: Summary) -> WindowFigures | None:
     """The last window of a run that goes on; what one of a finished run did is no news."""
-    windows: list[Block] = summary["windows"]
-    return windows[-1] if windows and summary["outcome"] == "running" else None
+    return summary.windows[-1] if summary.windows and summary.outcome == "running" else None
 
 
 def _told(members: list[Family]) -> list[Family]:
@@ -154,9 +146,11 @@ def _head(family: Family) -> Iterator[str]:
     yield f"# HELP {family.name} {_escaped(family.definition)}"
 
 
-def _lines(family: Family, summary: Block) -> Iterator[str]:
-    run = {"run_id": summary["run_id"], "workload": summary["workload"]["name"]}
-    for labels, value in _found(summary, family.path.split("."), ""):
+def _lines(family: Family, summary: Summary) -> Iterator[str]:
+    run = {"run_id": summary.run_id, "workload": summary.workload.name}
+    block, *inside = family.path.split(".")
+    tree = newest_window(summary) if block == "window" else getattr(summary, block, None)
+    for labels, value in _found(tree, inside, block):
         behind = {} if family.label is None else {family.label: family.statistic}
         yield f"{family.name}{_labels({**run, **labels, **behind})} {_number(value)}"
 
@@ -169,36 +163,35 @@ def _found(tree: Any, parts: list[str], before: str) -> Iterator[Sample]:
             yield {}, float(value)
         return
     if parts[0] != "*":
-        if isinstance(tree, dict) and tree.get(parts[0]) is not None:
-            path = f"{before}.{parts[0]}" if before else parts[0]
-            yield from _found(tree[parts[0]], parts[1:], path)
+        held = tree.get(parts[0]) if isinstance(tree, dict) else getattr(tree, parts[0], None)
+        if held is not None:
+            yield from _found(held, parts[1:], f"{before}.{parts[0]}" if before else parts[0])
         return
     if before not in LABELS:
         return
-    members = tree.items() if isinstance(tree, dict) else [(one["name"], one) for one in tree]
+    members = tree.items() if isinstance(tree, dict) else [(one.name, one) for one in tree]
     for name, member in members:
         for labels, value in _found(member, parts[1:], before):
             yield {LABELS[before]: name, **labels}, value
 
 
-def _info(summaries: tuple[Block, ...]) -> Iterator[str]:
+def _info(summaries: Sequence[Summary]) -> Iterator[str]:
     """What is text about the runs, as labels of one sample each."""
     if summaries:
         yield f"# TYPE {PREFIX}run info"
         yield f"# HELP {PREFIX}run What is text about a run."
     seen: set[str] = set()
     for summary in summaries:
-        limit, validity = summary["limit"], summary["validity"]
         facts = {
-            "run_id": summary["run_id"],
-            "workload": summary["workload"]["name"],
-            "scale": summary["workload"]["scale_name"],
-            "kind": summary["kind"],
-            "outcome": summary["outcome"],
-            "core_basis": summary["host"] and summary["host"]["core_basis"],
-            "limit": limit and limit["verdict"],
-            "validity": validity and validity["status"],
-            "mawl_version": summary["mawl_version"],
+            "run_id": summary.run_id,
+            "workload": summary.workload.name,
+            "scale": summary.workload.scale_name,
+            "kind": summary.kind,
+            "outcome": summary.outcome,
+            "core_basis": summary.host.core_basis if summary.host else None,
+            "limit": summary.limit.verdict if summary.limit else None,
+            "validity": summary.validity.status if summary.validity else None,
+            "mawl_version": summary.mawl_version,
         }
         line = f"{PREFIX}run_info{_labels({name: text for name, text in facts.items() if text})} 1"
         if not _known(seen, line):

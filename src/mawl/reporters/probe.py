@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from textwrap import wrap
-from typing import Any
 
+from mawl.advice.capacity.guideline import TargetGuideline
 from mawl.analysis.capability import figures_of
 from mawl.errors import UnreadableRunError
 from mawl.formats.lines import one_line
@@ -17,10 +17,9 @@ from mawl.units import counted_noun, format_instant, format_memory, format_rate,
 
 HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "max ms")
 WAYS = {"read": "reads", "write": "writes"}
-Block = Mapping[str, Any]
 
 
-def render(probe: Probe, guidelines: Mapping[str, Block]) -> str:
+def render(probe: Probe, guidelines: Mapping[str, TargetGuideline]) -> str:
     """The tables of all targets; ``guidelines``: :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
     cores = (
         f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"
@@ -40,7 +39,7 @@ def stored_probe(run: Run) -> Probe | None:
         return None
 
 
-def _target(target: ProbeTarget, guideline: Block | None) -> list[str]:
+def _target(target: ProbeTarget, guideline: TargetGuideline | None) -> list[str]:
     lines = wrap(title_of(target), LINE_WIDTH, subsequent_indent="  ")
     if target.tests:
         lines += aligned([HEAD, *rows_of(target)])
@@ -121,18 +120,18 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g}" if seconds < 0.9995 else f"{seconds * 1e3:.0f}"
 
 
-def _guideline(guideline: Block) -> str:
-    basis = guideline["core_basis"] or "core"
+def _guideline(guideline: TargetGuideline) -> str:
+    basis = guideline.core_basis or "core"
     bounds = (
-        f"{format_rate(guideline['warn_bytes_per_second_per_core'])} warn, "
-        f"{format_rate(guideline['good_bytes_per_second_per_core'])} good"
+        f"{format_rate(guideline.warn_bytes_per_second_per_core)} warn, "
+        f"{format_rate(guideline.good_bytes_per_second_per_core)} good"
     )
     rate: Form = format_rate
-    rates = ", ".join(
-        f"{done} {figure(guideline[f'{way}_bytes_per_second_per_core'], rate)}"
-        for way, done in (("read", "read"), ("write", "written"))
+    rates = (
+        f"read {figure(guideline.read_bytes_per_second_per_core, rate)}, "
+        f"written {figure(guideline.write_bytes_per_second_per_core, rate)}"
     )
-    standing = guideline["standing"] or f"not known: {guideline['reason']}"
-    test = guideline["read_test"] or guideline["write_test"]
+    standing = guideline.standing or f"not known: {guideline.reason}"
+    test = guideline.read_test or guideline.write_test
     by = f" ({test.partition(', ')[2]})" if test else ""
     return f"guideline: {rates} per {basis}{by}: {standing} ({bounds})"

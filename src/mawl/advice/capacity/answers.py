@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -10,7 +10,7 @@ from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval
 from mawl.advice.foreign import foreign
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Limit
+from mawl.model.summary.judgement import Limit, PartFigures, StoragePart
 from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
@@ -41,9 +41,18 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     words: str = ""
     asked_bytes_per_second: float | None = None
 
-    def figures(self) -> dict[str, Any]:
-        """What a summary says of the answer, by the names of its fields."""
-        return {"answer": self.answer, **ends_of(self.slowdown), "reason": self.reason}
+    def of_compute(self) -> PartFigures:
+        """What a summary says of the answer for compute."""
+        return PartFigures(answer=self.answer, **ends_of(self.slowdown), reason=self.reason)
+
+    def of_storage(self) -> StoragePart:
+        """What a summary says of the answer for storage."""
+        return StoragePart(
+            answer=self.answer,
+            **ends_of(self.slowdown),
+            reason=self.reason,
+            asked_bytes_per_second=self.asked_bytes_per_second,
+        )
 
 
 def whole_part(found: Slowdowns, most: float) -> Part:

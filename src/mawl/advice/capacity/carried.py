@@ -21,7 +21,7 @@ from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
 from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
-from mawl.model.summary.judgement import Capacity, Guideline, Limit, PartFigures, StoragePart
+from mawl.model.summary.judgement import Capacity, Guideline, Limit
 from mawl.units import format_rate, format_ratio
 
 NONE_ALONE = "the imported files do not say what the jobs took alone"
@@ -61,8 +61,8 @@ def capacity_of(
         answer=answer,
         carried={"carried": True, "not carried": False, "not known": None}[answer],
         preliminary=preliminary,
-        compute=PartFigures(**compute.figures()),
-        storage=StoragePart(**storage.figures(), asked_bytes_per_second=storage.asked_bytes_per_second),
+        compute=compute.of_compute(),
+        storage=storage.of_storage(),
         slowdown=slowdown_of(found, whole.slowdown, len(counted(reading.jobs)), most),
         guideline=guideline,
         reasons=[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.foreign import foreign
@@ -10,15 +12,13 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import by_streams, figures_of, words_of
 from mawl.analysis.view import RunView
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
-from mawl.model.summary.judgement import Guideline, Limit
+from mawl.model.summary.judgement import Guideline, Limit, Standing
 
 PER_CORE = "sustained_bytes_per_second_per_core"
 NOT_ASKED = (
     "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
     "can do (mawl probe)"
 )
-
-Standing = Literal["good", "warn", "below"]
 
 
 def guideline_of(
@@ -72,7 +72,28 @@ def standing_of(bytes_per_second_per_core: float, bounds: Bounds) -> Standing:
     return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"
 
 
-def probe_guidelines(probe: Probe, bounds: Bounds) -> dict[str, dict[str, Any]]:
+class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
+    """The guideline of one target of a probe: what was read and written for each core, and by which tests."""
+
+    core_basis: str | None
+    warn_bytes_per_second_per_core: float
+    good_bytes_per_second_per_core: float
+    standing: Standing | None = None
+    met: bool | None = None
+    reason: str | None = None
+    read_bytes_per_second_per_core: float | None = None
+    read_test: str | None = None
+    write_bytes_per_second_per_core: float | None = None
+    write_test: str | None = None
+
+    @property
+    def lowest(self) -> float | None:
+        """The lower of both rates, which decides; None where one is not known."""
+        read, write = self.read_bytes_per_second_per_core, self.write_bytes_per_second_per_core
+        return None if read is None or write is None else min(read, write)
+
+
+def probe_guidelines(probe: Probe, bounds: Bounds) -> dict[str, TargetGuideline]:
     """The guideline for each target of a probe, by its name; one that cannot be judged has a ``reason``.
 
     Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
@@ -85,39 +106,38 @@ def _probed(probe: Probe | None, bounds: Bounds) -> list[float]:
     """The lower rate per core of each target; empty where one cannot be judged."""
     if probe is None:
         return []
-    found = list(probe_guidelines(probe, bounds).values())
-    if any(one["standing"] is None for one in found):
-        return []
-    return [
-        min(one["read_bytes_per_second_per_core"], one["write_bytes_per_second_per_core"]) for one in found
-    ]
+    lowest = [one.lowest for one in probe_guidelines(probe, bounds).values()]
+    known = [rate for rate in lowest if rate is not None]
+    return known if len(known) == len(lowest) else []
 
 
-def _of_target(target: ProbeTarget, probe: Probe, bounds: Bounds) -> dict[str, Any]:
+def _of_target(target: ProbeTarget, probe: Probe, bounds: Bounds) -> TargetGuideline:
     cores = probe.physical_cores
-    block: dict[str, Any] = {
-        "core_basis": probe.core_basis,
-        "warn_bytes_per_second_per_core": bounds.warn_bytes_per_second_per_core,
-        "good_bytes_per_second_per_core": bounds.good_bytes_per_second_per_core,
-        "standing": None,
-        "met": None,
-        "reason": None if cores else "the cores of the node that probed are not known",
-    }
-    rates = []
-    for direction in ("read", "write"):
-        # Another request size is another figure, and not the guideline's.
-        test = by_streams(target, direction, PAPERS_REQUEST_BYTES, max(round(cores), 1)) if cores else None
-        if test is not None and test.request_bytes != PAPERS_REQUEST_BYTES:
-            test = None
-        figures = figures_of(test, direction) if test else None
-        rate = figures.bytes_per_second / cores if figures and cores else None
-        block[f"{direction}_bytes_per_second_per_core"] = rate
-        block[f"{direction}_test"] = words_of(test) if test else None
-        if rate is not None:
-            rates.append(rate)
-        elif block["reason"] is None:
-            block["reason"] = f"it has no sequential {direction} test of 256 KiB with figures"
-    if len(rates) == 2:
-        block["standing"] = standing_of(min(rates), bounds)
-        block["met"] = block["standing"] != "below"
-    return block
+    (read, read_test), (write, write_test) = (_rate(target, way, cores) for way in ("read", "write"))
+    reason = None if cores else "the cores of the node that probed are not known"
+    lacking = next((way for way, rate in (("read", read), ("write", write)) if rate is None), None)
+    if lacking is not None and reason is None:
+        reason = f"it has no sequential {lacking} test of 256 KiB with figures"
+    standing = None if read is None or write is None else standing_of(min(read, write), bounds)
+    return TargetGuideline(
+        core_basis=probe.core_basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+        reason=reason,
+        read_bytes_per_second_per_core=read,
+        read_test=read_test,
+        write_bytes_per_second_per_core=write,
+        write_test=write_test,
+    )
+
+
+def _rate(target: ProbeTarget, direction: str, cores: float | None) -> tuple[float | None, str | None]:
+    """The rate per core one way, and the test that found it."""
+    test = by_streams(target, direction, PAPERS_REQUEST_BYTES, max(round(cores), 1)) if cores else None
+    # Another request size is another figure, and not the guideline's.
+    if test is None or cores is None or test.request_bytes != PAPERS_REQUEST_BYTES:
+        return None, None
+    figures = figures_of(test, direction)
+    return figures.bytes_per_second / cores if figures else None, words_of(test)

@@ -6,7 +6,6 @@ import shlex
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -28,6 +27,7 @@ from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
 from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
+from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
@@ -63,6 +63,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[Change] = []
+    rate = _rate(summaries)
     if whole is not None:
         changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
     return Evidence(
@@ -77,7 +78,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
         active_seconds=_active(runs),
         failed=_failed(summaries),
         lack=_lack(runs),
-        **_rate(summaries),
+        device_bytes_per_second_per_core=rate.bytes_per_second_per_core if rate else None,
+        device_basis=(rate.basis or "demand") if rate else None,
+        guideline_met=rate.met if rate else None,
         jobs_per_hour=_hourly(summaries),
         limit=limit_of(summaries, runs[0].view.facts),
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
@@ -150,21 +153,14 @@ def _failed(summaries: Sequence[Judged]) -> str | None:
     return f"{bad} of {planned} jobs did not finish with a right answer" if bad else None
 
 
-def _rate(summaries: Sequence[Judged]) -> dict[str, Any]:
-    """The rate per core of the run in the middle, with what it is of."""
+def _rate(summaries: Sequence[Judged]) -> Guideline | None:
+    """The rate per core of the run in the middle; None where no run has one."""
     blocks = [one.capacity.guideline for one in summaries]
     known = sorted(
         (one for one in blocks if one.bytes_per_second_per_core is not None),
         key=lambda one: one.bytes_per_second_per_core or 0.0,
     )
-    if not known:
-        return {}
-    middle = known[(len(known) - 1) // 2]
-    return {
-        "device_bytes_per_second_per_core": middle.bytes_per_second_per_core,
-        "device_basis": middle.basis or "demand",
-        "guideline_met": middle.met,
-    }
+    return known[(len(known) - 1) // 2] if known else None
 
 
 def _hourly(summaries: Sequence[Judged]) -> float | None:

@@ -71,6 +71,10 @@ class Slowdown(msgspec.Struct, kw_only=True):
     runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", THE_INTERVAL)]
 
 
+Standing = Literal["good", "warn", "below"]
+"""Where a throughput per core stands between the two bounds of the guideline."""
+
+
 class Guideline(msgspec.Struct, kw_only=True):
     """Throughput per core beside the guideline."""
 
@@ -78,14 +82,15 @@ class Guideline(msgspec.Struct, kw_only=True):
         Number | None, rate("Throughput per core: of a probe, else sustained in this run.", THE_GUIDELINE)
     ]
     basis: Annotated[
-        str | None, text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE)
+        Literal["probe", "run"] | None,
+        text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE),
     ]
     warn_bytes_per_second_per_core: Annotated[
         Number, rate("Below it the guideline is not met.", THE_GUIDELINE)
     ]
     good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", THE_GUIDELINE)]
     core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", THE_GUIDELINE)]
-    standing: Annotated[str | None, text("good, warn or below.", THE_GUIDELINE)]
+    standing: Annotated[Standing | None, text("good, warn or below.", THE_GUIDELINE)]
     met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", THE_GUIDELINE)]
 
 

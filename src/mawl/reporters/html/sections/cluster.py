@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from markupsafe import Markup
 
+from mawl.model.summary.cluster import Cluster
 from mawl.reporters.cluster import COLUMNS, STORAGE, notes
 from mawl.reporters.html.figures import Figures, paragraph, section, table
 
 
 def cluster(figures: Figures) -> Markup:
     """A row per node and one of their mean; nothing for a run on one node."""
-    block = figures.value("cluster")
+    block = figures.summary.cluster
     if block is None:
         return Markup()
     head = ("node", "ended", *(figures.term(label, f"cluster.nodes.*.{name}") for label, name, _ in COLUMNS))
     rows = [
         (
             name,
-            node["outcome"],
+            node.outcome,
             *(figures.show(form, "cluster", "nodes", name, field) for _, field, form in COLUMNS),
         )
-        for name, node in block["nodes"].items()
+        for name, node in block.nodes.items()
     ]
     means = [
-        figures.show(form, "cluster", "mean", field) if field in block["mean"] else Markup()
+        figures.show(form, "cluster", "mean", field) if hasattr(block.mean, field) else Markup()
         for _, field, form in COLUMNS
     ]
     beside = [paragraph(note, "quiet") for note in notes(figures.summary)]
@@ -33,9 +32,9 @@ def cluster(figures: Figures) -> Markup:
     return section("nodes", "Nodes", nodes, *_storage(figures, block), *beside)
 
 
-def _storage(figures: Figures, block: dict[str, Any]) -> list[Markup]:
+def _storage(figures: Figures, block: Cluster) -> list[Markup]:
     """A row for each storage server that was watched."""
-    if not block["storage"]:
+    if not block.storage:
         return []
     head = (
         "storage server",
@@ -45,9 +44,9 @@ def _storage(figures: Figures, block: dict[str, Any]) -> list[Markup]:
     rows = [
         (
             name,
-            server["outcome"],
+            server.outcome,
             *(figures.show(form, "cluster", "storage", name, *place) for _, place, form in STORAGE),
         )
-        for name, server in block["storage"].items()
+        for name, server in block.storage.items()
     ]
     return [table("Storage servers", head, rows)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 from markupsafe import Markup
@@ -122,7 +121,7 @@ def _volumes(volumes: Iterable[VolumeFigures]) -> Markup:
     return table("What holds the roles", head, rows, words=(2, 5), texts=(1, 3, 4, 6)) if rows else Markup()
 
 
-def _options(options: Options | None) -> dict[str, Any]:
+def _options(options: Options | None) -> dict[str, object]:
     """Options by name, sizes in words."""
     return {
         name.removesuffix("_bytes"): format_memory(value) if name.endswith("_bytes") else value
