@@ -15,13 +15,13 @@ from mawl.model.probe import ProbeTarget
 from mawl.model.role_io import Waits
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.placement.advise import advise, probed
-from mawl.placement.metrics import PLACEMENT_METRICS
+from mawl.placement.metrics import PLACEMENT_METRICS, PlacementAdvice
 from mawl.placement.text import render
 from mawl.spec.options import ROLES, Role
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import judge, partly, summary_of
+from tests.fakes.views import judge, partly, plain, summary_of
 
 SLOW = target("slow", 100 * MB, 100 * MB, duplex=False, random=0.05)
 FLASH = target("flash", 800 * MB, 200 * MB, duplex=False)
@@ -77,7 +77,7 @@ def advice(
     summary = judge(run, records, summary_of(run, records, samples=some), some)
     summary["limit"] = {"verdict": verdict}
     found = probe(*targets)
-    return advise(RunView(run, records), partly(summary), [found], {file: found} if file else None)
+    return plain(advise(RunView(run, records), partly(summary), [found], {file: found} if file else None))
 
 
 def test_what_each_role_asked_and_each_target_can() -> None:
@@ -125,7 +125,7 @@ def test_a_slower_target_is_no_advice() -> None:
     assert found["best"]["moves"] == []
     assert found["proof"] is None
     assert all(row["change"]["expected_seconds"] > 0 for row in found["moves"] if row["role"] != "data")
-    assert "best: where they are" in render(found)
+    assert "best: where they are" in render(msgspec.convert(found, PlacementAdvice))
 
 
 def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew() -> None:
@@ -135,7 +135,9 @@ def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew
     assert words[:5] == ["mawl", "run", "tiny", "--seed", "3"]
     assert words[-2:] == ["--probe", "new.json"]
     assert "data" in found["best"]["moves"]
-    assert "it makes the input tables again in its new data directory" in render(found)
+    assert "it makes the input tables again in its new data directory" in render(
+        msgspec.convert(found, PlacementAdvice)
+    )
     assert "--probe" not in advice(SLOW, FLASH, of=run)["proof"]["run"]
 
 
@@ -148,7 +150,7 @@ def test_the_commands_that_prove_it_are_the_runs_own_with_other_roles() -> None:
     assert found["proof"]["compare"] == "mawl compare 20260101-080000-tiny latest"
     unknown = advice(SLOW, FLASH, of=on_slow(command=[]))
     assert unknown["proof"]["run"].startswith("mawl run tiny --scale smoke --data ")
-    text = render(found)
+    text = render(msgspec.convert(found, PlacementAdvice))
     assert "best: move work to flash, then util to flash; summed real time -" in text
     assert found["proof"]["run"] in text
 
@@ -161,7 +163,7 @@ def test_what_cannot_be_known_is_said() -> None:
     assert all(row["bytes_per_second"] for row in found["moves"])
     lost = [text for text in found["unknown"] if "were not probed" in text]
     assert [text.split()[0] for text in lost] == list(ROLES)
-    text = render(found)
+    text = render(msgspec.convert(found, PlacementAdvice))
     assert "best: not known" in text
     idle = advice(SLOW, FLASH, verdict="cpu")
     assert idle["best"]["change"]["high_seconds"] == 0.0

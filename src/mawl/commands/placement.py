@@ -11,6 +11,8 @@ import argparse
 import json
 from pathlib import Path
 
+import msgspec
+
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
@@ -46,5 +48,5 @@ def run(arguments: argparse.Namespace) -> int:
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]
     found = advise(view, judged(view, bounds_of(chosen)), probes, files)
-    print(json.dumps(found, indent=2) if arguments.json else placement.render(found))
+    print(json.dumps(msgspec.to_builtins(found), indent=2) if arguments.json else placement.render(found))
     return 0

@@ -73,18 +73,20 @@ def place(kind: Any, path: Path = (), said: Words | None = None) -> Place:
     )
 
 
-def places(kind: Any) -> Iterator[Place]:
-    """Every place of a type, in the order of its fields, those that hold others before what they hold."""
-    pending = [place(kind)]
+def places(kind: Any, path: Path = ()) -> Iterator[Place]:
+    """Every place of a type, in the order of its fields, those that hold others before what they hold.
+
+    ``path`` is that of the type itself."""
+    pending = [place(kind, path)]
     while pending:
         here = pending.pop()
         yield here
         pending += reversed(list(here.inside()))
 
 
-def metrics_of(kind: Any) -> tuple[Metric, ...]:
-    """The entries of all figures that a type defines."""
-    return tuple(one.metric for one in places(kind) if one.figure.definition)
+def metrics_of(kind: Any, path: Path = ()) -> tuple[Metric, ...]:
+    """The entries of all figures that a type defines; ``path`` is before their names."""
+    return tuple(one.metric for one in places(kind, path) if one.figure.definition)
 
 
 def _filled(figure: Figure, said: Words | None) -> Figure:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from mawl.analysis.io import REACHES_STORAGE_RATIO
@@ -20,10 +18,18 @@ from mawl.model.thresholds import count_of, value_of
 from mawl.placement.capability import flash_like, nearest
 from mawl.placement.demand import Demand, demands
 from mawl.placement.forecast import Change, Course, Forecast, Placement
+from mawl.placement.metrics import (
+    BestPlacement,
+    Move,
+    PlacementAdvice,
+    RealTimeChange,
+    RoleAsked,
+    RolePlaced,
+    RolePlaces,
+    Target,
+)
 from mawl.placement.proof import proof
 from mawl.spec.options import ROLES, Role
-
-Block = dict[str, Any]
 
 PAPERS_REQUEST_BYTES = count_of("placement.papers_request_bytes")
 SHORT_SECONDS = value_of("placement.short_seconds")
@@ -41,8 +47,8 @@ def advise(
     summary: Summary,
     probes: Sequence[Probe],
     files: Mapping[str, Probe] | None = None,
-) -> dict[str, Any]:
-    """The advice as plain data, with the names of docs/reference/metrics.md under ``placement``.
+) -> PlacementAdvice:
+    """The advice.
 
     ``summary`` is that of :func:`mawl.advice.judge.judged`.  ``files`` are the probes
     that a new run can be given, by the names of their files.
@@ -62,20 +68,20 @@ def advise(
     forecast = Forecast(asked, targets, _course(summary, facts, verdict))
     best = _best(forecast, asked)
     real = summary.time.real_time_seconds
-    return {
-        "run_id": facts.run_id,
-        "verdict": verdict,
-        "real_time_seconds": real,
-        "blocked_seconds": forecast.blocked_seconds,
-        "blocked_ratio": forecast.blocked_seconds / real if real else None,
-        "other_blocked_seconds": forecast.course.other_seconds,
-        "roles": {role: _role(asked[role], forecast) for role in ROLES},
-        "targets": [_target(place, forecast) for place in range(len(targets))],
-        "moves": _moves(forecast, asked, real),
-        "best": _placed(best, forecast, asked, real),
-        "proof": proof(facts, targets, best, forecast.now, files or {}),
-        "unknown": list(_unknown(forecast, asked, summary, verdict)),
-    }
+    return PlacementAdvice(
+        run_id=facts.run_id,
+        verdict=verdict,
+        real_time_seconds=real,
+        blocked_seconds=forecast.blocked_seconds,
+        blocked_ratio=forecast.blocked_seconds / real if real else None,
+        other_blocked_seconds=forecast.course.other_seconds,
+        roles={role: _role(asked[role], forecast) for role in ROLES},
+        targets=[_target(place, forecast) for place in range(len(targets))],
+        moves=_moves(forecast, asked, real),
+        best=_placed(best, forecast, asked, real),
+        proof=proof(facts, targets, best, forecast.now, files or {}),
+        unknown=list(_unknown(forecast, asked, summary, verdict)),
+    )
 
 
 def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
@@ -164,7 +170,7 @@ def fits(
     return all(size <= free[group] for group, size in needed.items())
 
 
-def _moves(forecast: Forecast, asked: Mapping[Role, Demand], real: float | None) -> list[Block]:
+def _moves(forecast: Forecast, asked: Mapping[Role, Demand], real: float | None) -> list[Move]:
     """Each role moved by itself to each target, the most gain first; what cannot be told comes last."""
     rows = []
     for role in ROLES:
@@ -176,20 +182,20 @@ def _moves(forecast: Forecast, asked: Mapping[Role, Demand], real: float | None)
             change = None if placement is None else forecast.change(placement)
             service = forecast.services[role][place]
             rows.append(
-                {
-                    "role": role,
-                    "target": target.name,
-                    "bytes_per_second": None if service is None else service.bytes_per_second,
-                    "device_seconds": None if service is None else service.seconds,
-                    "read_latency_seconds": None if service is None else service.read_latency_seconds,
-                    "write_latency_seconds": None if service is None else service.write_latency_seconds,
-                    "blocked_seconds": None if placement is None else forecast.blocked_in(role, placement),
-                    "fits": _fits_alone(asked[role], target),
-                    "change": _change(change, real),
-                }
+                Move(
+                    role=role,
+                    target=target.name,
+                    bytes_per_second=None if service is None else service.bytes_per_second,
+                    device_seconds=None if service is None else service.seconds,
+                    read_latency_seconds=None if service is None else service.read_latency_seconds,
+                    write_latency_seconds=None if service is None else service.write_latency_seconds,
+                    blocked_seconds=None if placement is None else forecast.blocked_in(role, placement),
+                    fits=_fits_alone(asked[role], target),
+                    change=None if change is None else _change(change, real),
+                )
             )
     return sorted(
-        rows, key=lambda row: (row["change"] is None, (row["change"] or {}).get("expected_seconds", 0.0))
+        rows, key=lambda row: (row.change is None, row.change.expected_seconds if row.change else 0.0)
     )
 
 
@@ -198,20 +204,18 @@ def _fits_alone(demand: Demand, target: ProbeTarget) -> bool | None:
     return None if peak is None or target.free_bytes is None else peak <= target.free_bytes
 
 
-def _change(change: Change | None, real: float | None) -> Block | None:
-    if change is None:
-        return None
-    return {
-        "low_seconds": change.low,
-        "expected_seconds": change.expected,
-        "high_seconds": change.high,
-        "expected_ratio": change.expected / real if real else None,
-    }
+def _change(change: Change, real: float | None) -> RealTimeChange:
+    return RealTimeChange(
+        low_seconds=change.low,
+        expected_seconds=change.expected,
+        high_seconds=change.high,
+        expected_ratio=change.expected / real if real else None,
+    )
 
 
 def _placed(
     best: Placement | None, forecast: Forecast, asked: Mapping[Role, Demand], real: float | None
-) -> Block | None:
+) -> BestPlacement | None:
     """The best placement, in the order in which its moves gain most; None where nothing can be told."""
     if best is None or forecast.now is None:
         return None
@@ -221,12 +225,14 @@ def _placed(
     if real and -change.expected < WORTH_RATIO * real:
         moved, best = [], forecast.now
         change = Change(low=0.0, expected=0.0, high=0.0)
-    return {
-        "moves": _in_order(moved, best, forecast),
-        "placement": {role: [forecast.targets[place].name for place in best[role]] for role in ROLES},
-        "fits": fits(best, forecast.now, forecast, asked),
-        "change": _change(change, real),
-    }
+    return BestPlacement(
+        moves=_in_order(moved, best, forecast),
+        placement=RolePlaces(
+            **{role: [forecast.targets[place].name for place in best[role]] for role in ROLES}
+        ),
+        fits=fits(best, forecast.now, forecast, asked),
+        change=_change(change, real),
+    )
 
 
 def _in_order(moved: Sequence[Role], best: Placement, forecast: Forecast) -> list[Role]:
@@ -246,15 +252,15 @@ def _in_order(moved: Sequence[Role], best: Placement, forecast: Forecast) -> lis
     return order
 
 
-def _role(demand: Demand, forecast: Forecast) -> Block:
-    plain = msgspec.to_builtins(demand)
-    del plain["volumes"], plain["role"]
+def _role(demand: Demand, forecast: Forecast) -> RolePlaced:
     places = forecast.places[demand.role]
-    plain["targets"] = [None if place is None else forecast.targets[place].name for place in places]
-    return dict(plain)
+    return RolePlaced(
+        **{name: getattr(demand, name) for name in RoleAsked.__struct_fields__},
+        targets=[None if place is None else forecast.targets[place].name for place in places],
+    )
 
 
-def _target(place: int, forecast: Forecast) -> Block:
+def _target(place: int, forecast: Forecast) -> Target:
     """A target with the papers' request size: 256 KiB, sequential, direct where that was probed."""
     target = forecast.targets[place]
     tests = {
@@ -266,20 +272,20 @@ def _target(place: int, forecast: Forecast) -> Block:
         "write": tests["write"].write.bytes_per_second if tests["write"] and tests["write"].write else None,
     }
     both = None if rates["read"] is None or rates["write"] is None else rates["read"] / rates["write"]
-    return {
-        "name": target.name,
-        "node": target.node,
-        "directory": target.directory,
-        "file_system": target.file_system,
-        "devices": target.devices,
-        "size_bytes": target.size_bytes,
-        "free_bytes": target.free_bytes,
-        "holds": [role for role in ROLES if place in forecast.places[role]],
-        "read_bytes_per_second": rates["read"],
-        "write_bytes_per_second": rates["write"],
-        "read_write_ratio": both,
-        "flash_like": flash_like(target),
-    }
+    return Target(
+        name=target.name,
+        node=target.node,
+        directory=target.directory,
+        file_system=target.file_system,
+        devices=target.devices,
+        size_bytes=target.size_bytes,
+        free_bytes=target.free_bytes,
+        holds=[role for role in ROLES if place in forecast.places[role]],
+        read_bytes_per_second=rates["read"],
+        write_bytes_per_second=rates["write"],
+        read_write_ratio=both,
+        flash_like=flash_like(target),
+    )
 
 
 def _unknown(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from mawl.analysis.blocks import counted
 from mawl.errors import MawlError
 from mawl.model.records import JobRecord
@@ -13,10 +11,11 @@ from mawl.model.role_io import RoleIo, sum_by_role
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import RoleFigures
 from mawl.model.summary.summary import Summary
+from mawl.placement.metrics import RoleAsked
 from mawl.spec.options import ROLES, Role
 
 
-class Demand(msgspec.Struct, frozen=True, kw_only=True):
+class Demand(RoleAsked, frozen=True, kw_only=True):
     """One role in a run; bytes are the application's, of the jobs that count.
 
     ``device_*_bytes`` are those at the role's devices, where each role has its own, else the
@@ -26,23 +25,6 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     role: Role
-    read_bytes: int
-    written_bytes: int
-    share_ratio: float | None
-    read_ratio: float | None
-    device_read_bytes: float | None
-    device_written_bytes: float | None
-    device_measured: bool
-    sequential_read_ratio: float | None
-    sequential_write_ratio: float | None
-    read_request_bytes: int | None
-    write_request_bytes: int | None
-    read_latency_seconds: float | None
-    write_latency_seconds: float | None
-    blocked_seconds: float
-    blocked_ratio: float | None
-    streams: float
-    peak_used_bytes: int | None
     volumes: list[VolumeFacts]
 
     @property

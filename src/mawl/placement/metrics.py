@@ -1,147 +1,171 @@
-"""Definitions of the figures of ``mawl placement --json``; their names begin with ``placement.`` here."""
+"""The advice on placement (``mawl placement --json``): every figure with its definition."""
 
 from __future__ import annotations
 
-from mawl.model.metric import (
-    FACTS,
-    Kind,
-    Metric,
-    bytes_metric,
-    flag_metric,
-    object_metric,
-    rate_metric,
-    ratio_metric,
-    seconds_metric,
-    text_metric,
-)
+from typing import Annotated
+
+import msgspec
+
+from mawl.model.fields import metrics_of
+from mawl.model.figure import block, flag, listing, rate, seconds, share, size, text, words
+from mawl.model.metric import FACTS, Metric
+from mawl.spec.options import Role
 
 PAGE = "docs/design/volumes.md"
 ASKED = f"{PAGE}, What a role asks"
 CAN = f"{PAGE}, What a target can"
 MODEL = f"{PAGE}, The model"
-_LIST: Kind = "list"
 
 
-_ROLE: tuple[Metric, ...] = (
-    bytes_metric("placement.roles.*.read_bytes", "Application bytes that the role read.", ASKED),
-    bytes_metric("placement.roles.*.written_bytes", "Application bytes that it wrote.", ASKED),
-    ratio_metric("placement.roles.*.share_ratio", "Its bytes over those of all roles and other.", ASKED),
-    ratio_metric("placement.roles.*.read_ratio", "Bytes read over bytes both ways.", ASKED),
-    *(
-        Metric(
-            f"placement.roles.*.device_{way}_bytes",
-            "bytes",
-            "float",
-            f"Bytes {way} at its devices; where roles share them, application bytes times the run's reach.",
+class RoleAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a role asked of its storage; bytes are of the jobs that count."""
+
+    read_bytes: Annotated[int, size("Application bytes that the role read.", ASKED)]
+    written_bytes: Annotated[int, size("Application bytes that it wrote.", ASKED)]
+    share_ratio: Annotated[float | None, share("Its bytes over those of all roles and other.", ASKED)]
+    read_ratio: Annotated[float | None, share("Bytes read over bytes both ways.", ASKED)]
+    device_read_bytes: Annotated[
+        float | None,
+        size(
+            "Bytes read at its devices; where roles share them, application bytes times the run's reach.",
             ASKED,
-        )
-        for way in ("read", "written")
-    ),
-    flag_metric("placement.roles.*.device_measured", "Whether the role has its own devices.", ASKED),
-    *(
-        metric
-        for way in ("read", "write")
-        for metric in (
-            ratio_metric(
-                f"placement.roles.*.sequential_{way}_ratio",
-                f"Bytes of {way}s that continue a stream of their file, over all.",
-                ASKED,
-            ),
-            bytes_metric(f"placement.roles.*.{way}_request_bytes", f"Median bytes of a {way} call.", ASKED),
-            seconds_metric(
-                f"placement.roles.*.{way}_latency_seconds", f"Mean time inside its {way} calls.", ASKED
-            ),
-        )
-    ),
-    seconds_metric("placement.roles.*.blocked_seconds", "Time that jobs were blocked in it.", ASKED),
-    ratio_metric("placement.roles.*.blocked_ratio", "That over the summed real time.", ASKED),
-    ratio_metric("placement.roles.*.streams", "Calls in flight at a time, on average; at least 1.", ASKED),
-    bytes_metric("placement.roles.*.peak_used_bytes", "The most space it took: its working set.", ASKED),
-    Metric("placement.roles.*.targets", "-", _LIST, "Target of each volume; null: not probed.", ASKED),
-)
+            kind="float",
+        ),
+    ]
+    device_written_bytes: Annotated[
+        float | None,
+        size(
+            "Bytes written at its devices; where roles share them, application bytes times the run's reach.",
+            ASKED,
+            kind="float",
+        ),
+    ]
+    device_measured: Annotated[bool, flag("Whether the role has its own devices.", ASKED)]
+    sequential_read_ratio: Annotated[
+        float | None, share("Bytes of reads that continue a stream of their file, over all.", ASKED)
+    ]
+    sequential_write_ratio: Annotated[
+        float | None, share("Bytes of writes that continue a stream of their file, over all.", ASKED)
+    ]
+    read_request_bytes: Annotated[int | None, size("Median bytes of a read call.", ASKED)]
+    write_request_bytes: Annotated[int | None, size("Median bytes of a write call.", ASKED)]
+    read_latency_seconds: Annotated[float | None, seconds("Mean time inside its read calls.", ASKED)]
+    write_latency_seconds: Annotated[float | None, seconds("Mean time inside its write calls.", ASKED)]
+    blocked_seconds: Annotated[float, seconds("Time that jobs were blocked in it.", ASKED)]
+    blocked_ratio: Annotated[float | None, share("That over the summed real time.", ASKED)]
+    streams: Annotated[float, share("Calls in flight at a time, on average; at least 1.", ASKED)]
+    peak_used_bytes: Annotated[int | None, size("The most space it took: its working set.", ASKED)]
 
-_TARGET: tuple[Metric, ...] = (
-    text_metric("placement.targets.*.name", "Name of the target in its probe.", CAN),
-    text_metric("placement.targets.*.node", "Its node.", CAN),
-    text_metric("placement.targets.*.directory", "The probed directory.", CAN),
-    text_metric("placement.targets.*.file_system", "Type of its file system.", CAN),
-    Metric("placement.targets.*.devices", "-", _LIST, "Its block devices.", CAN),
-    bytes_metric("placement.targets.*.size_bytes", "Size of its file system.", CAN),
-    bytes_metric("placement.targets.*.free_bytes", "Free bytes when it was probed.", CAN),
-    Metric("placement.targets.*.holds", "-", _LIST, "Roles of the run that lie there.", CAN),
-    *(
-        rate_metric(
-            f"placement.targets.*.{way}_bytes_per_second",
-            f"Its sequential {way} rate at the request size nearest to 256 KiB and one stream.",
-            CAN,
-        )
-        for way in ("read", "write")
-    ),
-    ratio_metric("placement.targets.*.read_write_ratio", "The former over the latter.", CAN),
-    flag_metric(
-        "placement.targets.*.flash_like",
-        "Whether random reads run at a quarter of the sequential rate or more.",
-        CAN,
-    ),
-)
 
-_CHANGES = tuple(
-    Metric(f"{name}.change.{bound}_seconds", "seconds", "float", f"{what}: {words}.", MODEL)
-    for name, what in (
-        ("placement.moves.*", "Change of the summed real time by this move alone"),
-        ("placement.best", "Change of the summed real time by all moves together"),
-    )
-    for bound, words in (("low", "the least"), ("expected", "expected"), ("high", "the most"))
-) + tuple(
-    ratio_metric(f"{name}.change.expected_ratio", "The expected change over the summed real time.", MODEL)
-    for name in ("placement.moves.*", "placement.best")
-)
+class RolePlaced(RoleAsked, frozen=True, kw_only=True):
+    """The same, with the targets that hold the role."""
 
-PLACEMENT_METRICS: tuple[Metric, ...] = (
-    text_metric("placement.run_id", "The measured run.", FACTS),
-    text_metric("placement.verdict", "What limited it.", "docs/design/verdict.md"),
-    seconds_metric("placement.real_time_seconds", "Its summed real time.", ASKED),
-    seconds_metric(
-        "placement.blocked_seconds", "Time its jobs were blocked in I/O of the three roles.", ASKED
-    ),
-    ratio_metric("placement.blocked_ratio", "That over the summed real time.", ASKED),
-    seconds_metric(
-        "placement.other_blocked_seconds",
-        "Time blocked outside of calls on files of a role: removing files, mapped files, or no storage.",
-        ASKED,
-    ),
-    *_ROLE,
-    *_TARGET,
-    text_metric("placement.moves.*.role", "A role that would move by itself.", MODEL),
-    text_metric("placement.moves.*.target", "Where to.", MODEL),
-    rate_metric(
-        "placement.moves.*.bytes_per_second", "The rate to expect there for what the role moves.", CAN
-    ),
-    seconds_metric("placement.moves.*.device_seconds", "The target's time for the role's bytes.", CAN),
-    *(
-        seconds_metric(
-            f"placement.moves.*.{way}_latency_seconds", f"Mean response time of the probe's {way}s.", CAN
-        )
-        for way in ("read", "write")
-    ),
-    seconds_metric(
-        "placement.moves.*.blocked_seconds",
-        "Time blocked in the role there, by the target's device time.",
-        MODEL,
-    ),
-    flag_metric("placement.moves.*.fits", "Whether its working set fits into the free space.", MODEL),
-    Metric("placement.best.moves", "-", _LIST, "Roles to move, the one that gains most first.", MODEL),
-    *(
-        Metric(f"placement.best.placement.{role}", "-", _LIST, f"Targets of {role}.", MODEL)
-        for role in ("data", "work", "util")
-    ),
-    flag_metric("placement.best.fits", "Whether all that move fit.", MODEL),
-    *_CHANGES,
-    text_metric("placement.proof.run", "The command that runs the same in the best placement.", MODEL),
-    text_metric("placement.proof.compare", "The command that compares both.", MODEL),
-    Metric("placement.unknown", "-", _LIST, "What the advice does not know, in sentences.", MODEL),
-    object_metric(
-        "placement.best", "The best placement; null where the run's places were not probed.", MODEL
-    ),
-    object_metric("placement.proof", "How to prove it; null where nothing is to move.", MODEL),
-)
+    targets: Annotated[list[str | None], listing("Target of each volume; null: not probed.", ASKED)]
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """A probed directory, by the papers' request size."""
+
+    name: Annotated[str, text("Name of the target in its probe.", CAN)]
+    node: Annotated[str, text("Its node.", CAN)]
+    directory: Annotated[str, text("The probed directory.", CAN)]
+    file_system: Annotated[str | None, text("Type of its file system.", CAN)]
+    devices: Annotated[list[str], listing("Its block devices.", CAN)]
+    size_bytes: Annotated[int | None, size("Size of its file system.", CAN)]
+    free_bytes: Annotated[int | None, size("Free bytes when it was probed.", CAN)]
+    holds: Annotated[list[Role], listing("Roles of the run that lie there.", CAN)]
+    read_bytes_per_second: Annotated[
+        float | None,
+        rate("Its sequential read rate at the request size nearest to 256 KiB and one stream.", CAN),
+    ]
+    write_bytes_per_second: Annotated[
+        float | None,
+        rate("Its sequential write rate at the request size nearest to 256 KiB and one stream.", CAN),
+    ]
+    read_write_ratio: Annotated[float | None, share("The former over the latter.", CAN)]
+    flash_like: Annotated[
+        bool | None, flag("Whether random reads run at a quarter of the sequential rate or more.", CAN)
+    ]
+
+
+class RealTimeChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What moving files changes of the summed real time; below zero where jobs get faster."""
+
+    low_seconds: Annotated[float, seconds("Change of the summed real time by {what}: the least.", MODEL)]
+    expected_seconds: Annotated[float, seconds("Change of the summed real time by {what}: expected.", MODEL)]
+    high_seconds: Annotated[float, seconds("Change of the summed real time by {what}: the most.", MODEL)]
+    expected_ratio: Annotated[float | None, share("The expected change over the summed real time.", MODEL)]
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True):
+    """One role moved by itself to one target."""
+
+    role: Annotated[Role, text("A role that would move by itself.", MODEL)]
+    target: Annotated[str, text("Where to.", MODEL)]
+    bytes_per_second: Annotated[float | None, rate("The rate to expect there for what the role moves.", CAN)]
+    device_seconds: Annotated[float | None, seconds("The target's time for the role's bytes.", CAN)]
+    read_latency_seconds: Annotated[float | None, seconds("Mean response time of the probe's reads.", CAN)]
+    write_latency_seconds: Annotated[float | None, seconds("Mean response time of the probe's writes.", CAN)]
+    blocked_seconds: Annotated[
+        float | None, seconds("Time blocked in the role there, by the target's device time.", MODEL)
+    ]
+    fits: Annotated[bool | None, flag("Whether its working set fits into the free space.", MODEL)]
+    change: Annotated[RealTimeChange | None, words(what="this move alone")]
+
+
+class RolePlaces(msgspec.Struct, frozen=True, kw_only=True):
+    """The targets of each role."""
+
+    data: Annotated[list[str], listing("Targets of data.", MODEL)]
+    work: Annotated[list[str], listing("Targets of work.", MODEL)]
+    util: Annotated[list[str], listing("Targets of util.", MODEL)]
+
+    def of(self, role: Role) -> list[str]:
+        """Those of one role."""
+        found: list[str] = getattr(self, role)
+        return found
+
+
+class BestPlacement(msgspec.Struct, frozen=True, kw_only=True):
+    """The placement that saves most."""
+
+    moves: Annotated[list[Role], listing("Roles to move, the one that gains most first.", MODEL)]
+    placement: RolePlaces
+    fits: Annotated[bool | None, flag("Whether all that move fit.", MODEL)]
+    change: Annotated[RealTimeChange, words(what="all moves together")]
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """How to prove a placement."""
+
+    run: Annotated[str, text("The command that runs the same in the best placement.", MODEL)]
+    compare: Annotated[str, text("The command that compares both.", MODEL)]
+
+
+class PlacementAdvice(msgspec.Struct, frozen=True, kw_only=True):
+    """Where data, work and util belong, by a run and probes."""
+
+    run_id: Annotated[str, text("The measured run.", FACTS)]
+    verdict: Annotated[str | None, text("What limited it.", "docs/design/verdict.md")]
+    real_time_seconds: Annotated[float | None, seconds("Its summed real time.", ASKED)]
+    blocked_seconds: Annotated[float, seconds("Time its jobs were blocked in I/O of the three roles.", ASKED)]
+    blocked_ratio: Annotated[float | None, share("That over the summed real time.", ASKED)]
+    other_blocked_seconds: Annotated[
+        float,
+        seconds(
+            "Time blocked outside of calls on files of a role: removing files, mapped files, or no storage.",
+            ASKED,
+        ),
+    ]
+    roles: dict[Role, RolePlaced]
+    targets: list[Target]
+    moves: list[Move]
+    best: Annotated[
+        BestPlacement | None,
+        block("The best placement; null where the run's places were not probed.", MODEL),
+    ]
+    proof: Annotated[Proof | None, block("How to prove it; null where nothing is to move.", MODEL)]
+    unknown: Annotated[list[str], listing("What the advice does not know, in sentences.", MODEL)]
+
+
+PLACEMENT_METRICS: tuple[Metric, ...] = metrics_of(PlacementAdvice, ("placement",))

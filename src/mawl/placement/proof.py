@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from mawl.placement.forecast import Placement
+from mawl.placement.metrics import Proof
 from mawl.spec.options import ROLES, Role
 
 ROLE_OPTIONS = tuple(f"--{role}" for role in ROLES)
@@ -23,7 +23,7 @@ def proof(
     best: Placement | None,
     now: Placement | None,
     files: Mapping[str, Probe],
-) -> dict[str, Any] | None:
+) -> Proof | None:
     """``run`` and ``compare`` as command lines; None where there is no placement to prove."""
     if best is None or now is None or all(tuple(best[role]) == tuple(now[role]) for role in ROLES):
         return None
@@ -40,7 +40,7 @@ def proof(
         if found:
             words += ["--probe", found[-1]]
             break
-    return {"run": shlex.join(words), "compare": shlex.join(["mawl", "compare", facts.run_id, "latest"])}
+    return Proof(run=shlex.join(words), compare=shlex.join(["mawl", "compare", facts.run_id, "latest"]))
 
 
 def _directories(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
 from mawl.formats.lines import one_line
+from mawl.placement.metrics import Move, PlacementAdvice, RolePlaced, Target
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure, figures
+from mawl.spec.options import Role
 from mawl.units import (
     format_bytes,
     format_latency,
@@ -21,97 +22,97 @@ from mawl.units import (
 
 MOST_MOVES = 12
 
-Block = dict[str, Any]
 
-
-def render(advice: Block) -> str:
+def render(advice: PlacementAdvice) -> str:
     """The advice of :func:`mawl.placement.advise.advise`; a figure that is not known is ``-``."""
     parts = (
         _head(advice),
-        _roles(advice["roles"]),
-        _targets(advice["targets"]),
-        _moves(advice["moves"]),
+        _roles(advice.roles),
+        _targets(advice.targets),
+        _moves(advice.moves),
         _best(advice),
-        _unknown(advice["unknown"]),
+        _unknown(advice.unknown),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _head(advice: Block) -> list[str]:
-    parts = (advice["blocked_seconds"], advice["other_blocked_seconds"])
+def _head(advice: PlacementAdvice) -> list[str]:
     real, blocked, share, other, most = figures(
-        (advice["real_time_seconds"], format_seconds),
-        (advice["blocked_seconds"], format_seconds),
-        (advice["blocked_ratio"], format_percent),
-        (advice["other_blocked_seconds"], format_seconds),
-        (None if None in parts else sum(parts), format_seconds),
+        (advice.real_time_seconds, format_seconds),
+        (advice.blocked_seconds, format_seconds),
+        (advice.blocked_ratio, format_percent),
+        (advice.other_blocked_seconds, format_seconds),
+        (advice.blocked_seconds + advice.other_blocked_seconds, format_seconds),
     )
     text = (
-        f"run {advice['run_id']}: limit {advice['verdict'] or 'not known'}; summed real time {real}, "
+        f"run {advice.run_id}: limit {advice.verdict or 'not known'}; summed real time {real}, "
         f"blocked in I/O of the roles {blocked} ({share}), elsewhere {other}: "
         f"moving files can save at most {most}"
     )
     return wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
 
 
-def _roles(roles: Block) -> list[str]:
+def _roles(roles: Mapping[Role, RolePlaced]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("role", "on", "read", "written", "read share", "random", "request", "read mean", "write mean",
          "blocked", "space")
     ]  # fmt: skip
     for name, role in roles.items():
-        sequential = role["sequential_read_ratio"]
+        sequential = role.sequential_read_ratio
         rows.append(
             (
                 name,
-                one_line(", ".join(dict.fromkeys(target or "not probed" for target in role["targets"])))
+                one_line(", ".join(dict.fromkeys(target or "not probed" for target in role.targets)))
                 or ABSENT,
                 *figures(
-                    (role["read_bytes"], format_bytes),
-                    (role["written_bytes"], format_bytes),
-                    (role["read_ratio"], format_percent),
+                    (role.read_bytes, format_bytes),
+                    (role.written_bytes, format_bytes),
+                    (role.read_ratio, format_percent),
                     (None if sequential is None else 1.0 - sequential, format_percent),
-                    (role["read_request_bytes"], format_bytes),
-                    (role["read_latency_seconds"], format_latency),
-                    (role["write_latency_seconds"], format_latency),
-                    (role["blocked_seconds"], format_seconds),
-                    (role["peak_used_bytes"], format_memory),
+                    (role.read_request_bytes, format_bytes),
+                    (role.read_latency_seconds, format_latency),
+                    (role.write_latency_seconds, format_latency),
+                    (role.blocked_seconds, format_seconds),
+                    (role.peak_used_bytes, format_memory),
                 ),
             )
         )
     return aligned(rows)
 
 
-def _targets(targets: Sequence[Block]) -> list[str]:
+def _targets(targets: Sequence[Target]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("target", "holds", "free", "read 256 KiB", "write 256 KiB", "read/write", "seeks")
     ]
     for target in targets:
         cells = figures(
-            (target["free_bytes"], format_memory),
-            (target["read_bytes_per_second"], format_rate),
-            (target["write_bytes_per_second"], format_rate),
-            (target["read_write_ratio"], format_ratio),
+            (target.free_bytes, format_memory),
+            (target.read_bytes_per_second, format_rate),
+            (target.write_bytes_per_second, format_rate),
+            (target.read_write_ratio, format_ratio),
         )
-        seeks = {True: "cost little", False: "cost much", None: ABSENT}[target["flash_like"]]
-        rows.append((one_line(target["name"]), " ".join(target["holds"]) or ABSENT, *cells, seeks))
+        seeks = {True: "cost little", False: "cost much", None: ABSENT}[target.flash_like]
+        rows.append((one_line(target.name), " ".join(target.holds) or ABSENT, *cells, seeks))
     return aligned(rows)
 
 
-def _moves(moves: Sequence[Block]) -> list[str]:
+def _moves(moves: Sequence[Move]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("move", "to", "its rate there", "blocked after", "real time: expected", "least", "most", "fits")
     ]
     for move in moves[:MOST_MOVES]:
-        change = move["change"] or {}
+        change = move.change
+        changes = (
+            (change.expected_seconds, change.low_seconds, change.high_seconds) if change else (None,) * 3
+        )
         rows.append(
             (
-                move["role"],
-                one_line(move["target"]),
-                figure(move["bytes_per_second"], format_rate),
-                figure(move["blocked_seconds"], format_seconds),
-                *(signed(change.get(f"{name}_seconds")) for name in ("expected", "low", "high")),
-                {True: "yes", False: "no", None: ABSENT}[move["fits"]],
+                move.role,
+                one_line(move.target),
+                figure(move.bytes_per_second, format_rate),
+                figure(move.blocked_seconds, format_seconds),
+                *map(signed, changes),
+                {True: "yes", False: "no", None: ABSENT}[move.fits],
             )
         )
     lines = aligned(rows) if len(rows) > 1 else []
@@ -120,32 +121,33 @@ def _moves(moves: Sequence[Block]) -> list[str]:
     return lines
 
 
-def _best(advice: Block) -> list[str]:
-    best, real = advice["best"], advice["real_time_seconds"]
+def _best(advice: PlacementAdvice) -> list[str]:
+    best, real = advice.best, advice.real_time_seconds
     if best is None:
         return ["best: not known, because of what is listed below"]
-    if not best["moves"]:
+    if not best.moves:
         return wrap(
             "best: where they are; no placement that fits is expected to save 1 % or more", LINE_WIDTH
         )
-    moves = ", then ".join(f"{role} to {', '.join(best['placement'][role])}" for role in best["moves"])
-    change = best["change"]
-    low, expected, high = (signed(change[f"{name}_seconds"]) for name in ("low", "expected", "high"))
+    moves = ", then ".join(f"{role} to {', '.join(best.placement.of(role))}" for role in best.moves)
+    change = best.change
+    low, expected, high = map(signed, (change.low_seconds, change.expected_seconds, change.high_seconds))
     text = (
-        f"best: move {moves}; summed real time {expected} of {format_seconds(real)} "
-        f"({change['expected_ratio']:+.0%}), between {low} and {high}"
+        f"best: move {moves}; summed real time {expected} of {figure(real, format_seconds)} "
+        f"({change.expected_ratio or 0.0:+.0%}), between {low} and {high}"
     )
     lines = wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
-    if best["fits"] is None:
+    if best.fits is None:
         lines.append("  whether that fits is not known")
-    proof = advice["proof"]
-    anew = ["  it makes the input tables again in its new data directory"] if "data" in best["moves"] else []
+    proof = advice.proof
+    assert proof is not None, "a placement that moves a role has its proof"
+    anew = ["  it makes the input tables again in its new data directory"] if "data" in best.moves else []
     return [
         *lines,
         "a run proves it:",
         *anew,
-        f"  {one_line(proof['run'])}",
-        f"  {one_line(proof['compare'])}",
+        f"  {one_line(proof.run)}",
+        f"  {one_line(proof.compare)}",
     ]
 
 
