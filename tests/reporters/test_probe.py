@@ -137,7 +137,10 @@ def test_a_probe_that_is_damaged_costs_only_its_block(tmp_path: Path) -> None:
 def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
     names = [metric.name for metric in PROBE_METRICS]
     assert len(set(names)) == len(names)
-    plain = {**msgspec.to_builtins(probe(disk())), "guideline": probe_guidelines(probe(disk()), Bounds())}
+    found = probe(disk())
+    plain = msgspec.to_builtins(
+        {**msgspec.structs.asdict(found), "guideline": probe_guidelines(found, Bounds())}
+    )
     blocks: dict[str, Any] = {
         "targets.*.tests.*": plain["targets"][0]["tests"][0],
         "targets.*": plain["targets"][0],
@@ -145,8 +148,8 @@ def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
         "": plain,
     }
     identity = {"format_version", "directory", "node", "source", "targets", "tests", "guideline"}
-    found = {name for name in blocks[prefix] if name not in {*identity, "read", "write"}}
-    defined = {f"{prefix}.{name}".lstrip(".") for name in found}
+    shown = {name for name in blocks[prefix] if name not in {*identity, "read", "write"}}
+    defined = {f"{prefix}.{name}".lstrip(".") for name in shown}
     assert defined <= set(names)
     if prefix == "targets.*.tests.*":
         ways = {".".join(path[:2]) for path in leaves({"read": blocks[prefix]["read"]})}
