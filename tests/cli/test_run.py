@@ -15,6 +15,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import make_plan
 from mawl.spec import toml
+from tests import needs
 from tests.cli.conftest import Command
 
 ONE_JOB = 'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["stress_projection"]]\n'
@@ -197,7 +198,7 @@ def test_cores_are_kept_to_and_recorded(mawl: Command) -> None:
     assert len(node.cpus_used) == 1
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor cannot be confined further")
+@needs.marks(needs.TWO_PROCESSORS)
 def test_processors_that_mawl_is_confined_to_are_those_of_the_run(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     every = os.sched_getaffinity(0)
