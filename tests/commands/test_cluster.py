@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mawl.commands.cluster import _reach
 from mawl.commands.main import main
+from mawl.spec.record import NodesSpec
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,11 @@ def test_what_does_not_go_together_is_refused(
     assert main(["run", "nano", *arguments]) == 2
     assert sentence in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("address", "warned"), [("tcp://x:1", True), ("x:1", True), ("tls://x:1", False)])
+def test_who_reaches_a_scheduler_without_encryption_runs_code_on_all_nodes_and_that_is_said(
+    capsys: pytest.CaptureFixture[str], address: str, warned: bool
+) -> None:
+    assert _reach(NodesSpec(cluster=address), []).address == address
+    assert ("anyone who reaches it can run code on all nodes" in capsys.readouterr().err) is warned

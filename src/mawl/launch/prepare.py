@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import LIMITS, UnsuitableMachineError
 from mawl.launch.setup import Setup
+from mawl.measure.account import address_space_limit
 from mawl.measure.kernel import become_subreaper
 
 
@@ -38,8 +40,12 @@ def _import(module: str) -> None:
     try:
         importlib.import_module(module)
     except ImportError as error:
+        # Under a limit of address space a library that is there cannot be mapped.
+        there = address_space_limit() is not None and not isinstance(error, ModuleNotFoundError)
         raise UnsuitableMachineError(
             f"the zygote cannot import {module}",
             why=str(error),
-            cure='install what the programs need (pip install "mawl[programs]")',
+            cure=LIMITS[errno.ENOMEM]
+            if there
+            else 'install what the programs need (pip install "mawl[programs]")',
         ) from error

@@ -118,7 +118,8 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
             "is missing", where=str(path), cure="copy the whole run folder, with all its tables"
         ) from None
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        why = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        said = (isinstance(error, OSError) and error.strerror) or str(error)
+        why = said.splitlines()[0][:200] if said else type(error).__name__
         raise UnreadableRunError(
             "is not a table of a run", where=str(path), why=why, cure="copy it again from where it was made"
         ) from None
