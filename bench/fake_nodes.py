@@ -11,7 +11,7 @@ import msgspec
 from mawl import __version__
 from mawl.cluster.controller import ClusterRequest, Controller
 from mawl.cluster.link import Link
-from mawl.cluster.words import (
+from mawl.cluster.messages import (
     Carry,
     Ended,
     FromNode,

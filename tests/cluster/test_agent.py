@@ -11,7 +11,7 @@ import pytest
 
 from mawl.cluster import agent
 from mawl.cluster.agent import Own
-from mawl.cluster.words import NodeTask
+from mawl.cluster.messages import NodeTask
 from mawl.launch.sweep import live_runs
 
 
@@ -22,7 +22,7 @@ def test_it_imports_neither_arrow_nor_the_runner() -> None:
     assert "mawl.cluster.agent" in modules
     assert not {name.partition(".")[0] for name in modules} & {"pyarrow", "numpy", "pandas", "dask"}
     assert not [
-        name for name in modules if name.startswith(("mawl.runner", "mawl.plan", "mawl.cluster.words"))
+        name for name in modules if name.startswith(("mawl.runner", "mawl.plan", "mawl.cluster.messages"))
     ]
 
 

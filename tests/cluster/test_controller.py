@@ -20,7 +20,7 @@ from mawl.analysis.view import StoredView
 from mawl.cluster import agent
 from mawl.cluster.controller import ClusterRequest, Controller
 from mawl.cluster.link import NoAnswerError
-from mawl.cluster.words import NodeTask
+from mawl.cluster.messages import NodeTask
 from mawl.errors import MawlError
 from mawl.launch.sweep import live_runs
 from mawl.model.run import RunFacts

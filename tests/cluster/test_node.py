@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.cluster.messages import Ended, Halt, NodeTask, Notice, Refused, to_node
 from mawl.cluster.mirror import Mirror
 from mawl.cluster.node import RemoteNode
-from mawl.cluster.words import Ended, Halt, NodeTask, Notice, Refused, to_node
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.spec.answer import Failure

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.cluster import agent
-from mawl.cluster.words import NodeTask
+from mawl.cluster.messages import NodeTask
 from mawl.errors import MawlError
 from mawl.plan.workload import Plan
 from mawl.reporters.cluster import cluster

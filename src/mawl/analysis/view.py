@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from mawl.analysis.alternate_readings import evened
 from mawl.analysis.blocks import counted
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.moments import Moment, moments
@@ -12,7 +13,6 @@ from mawl.analysis.series import Samples
 from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import Counters, device_counters
 from mawl.analysis.timeline import Timeline
-from mawl.analysis.turns import evened
 from mawl.analysis.unended import CUT, line_of
 from mawl.analysis.windows import Windows, windows_of
 from mawl.errors import UnreadableRunError

@@ -36,7 +36,7 @@ STOPPED_SECONDS = 5.0
 
 
 class Own(msgspec.Struct, frozen=True):
-    """Of a :class:`~mawl.cluster.words.NodeTask` what the agent has to know."""
+    """Of a :class:`~mawl.cluster.messages.NodeTask` what the agent has to know."""
 
     run_id: str
     folder: str
@@ -138,7 +138,7 @@ _CHILDREN: dict[str, Child] = {}
 
 
 def begin(task: bytes) -> None:
-    """Start the node's process for a task (JSON of :class:`~mawl.cluster.words.NodeTask`)."""
+    """Start the node's process for a task (JSON of :class:`~mawl.cluster.messages.NodeTask`)."""
     own = msgspec.json.decode(task, type=Own)
     command = [sys.executable, "-P", "-m", "mawl.cluster"]
     _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)

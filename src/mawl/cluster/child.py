@@ -17,10 +17,8 @@ from types import FrameType
 import msgspec
 
 from mawl import __version__
-from mawl.cluster.line import AgreedOpening, Line
-from mawl.cluster.storage import StorageNode
-from mawl.cluster.tokens import PREFIX, own_token
-from mawl.cluster.words import (
+from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.messages import (
     Carry,
     Ended,
     Going,
@@ -34,6 +32,8 @@ from mawl.cluster.words import (
     Seek,
     Seen,
 )
+from mawl.cluster.storage import StorageNode
+from mawl.cluster.tokens import PREFIX, own_token
 from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import network_namespace, read_machine

@@ -16,9 +16,9 @@ from mawl.cluster.attend import Attendant
 from mawl.cluster.clock import EXCHANGES, Correction
 from mawl.cluster.link import Link
 from mawl.cluster.merge import Part, merged, told_before, workload_of
+from mawl.cluster.messages import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
-from mawl.cluster.words import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts

@@ -10,8 +10,7 @@ import msgspec
 
 from mawl.cluster.clock import Correction
 from mawl.cluster.merge import Machine, Part
-from mawl.cluster.mirror import Mirror
-from mawl.cluster.words import (
+from mawl.cluster.messages import (
     Ended,
     FromNode,
     Going,
@@ -25,6 +24,7 @@ from mawl.cluster.words import (
     ToNode,
     from_node,
 )
+from mawl.cluster.mirror import Mirror
 from mawl.errors import UnreadableRunError
 from mawl.model.cluster import ClockFacts, NodeRun, StorageRun
 from mawl.runner.request import Listener, Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.cluster.words import Looked, Seen
+from mawl.cluster.messages import Looked, Seen
 from mawl.errors import UnsuitableMachineError
 from mawl.plan.needs import TableNeed
 from mawl.spec.options import Role

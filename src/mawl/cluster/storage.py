@@ -1,6 +1,6 @@
 """A storage server as a node without sessions: its collectors write samples while the others run theirs.
 
-It hears the same words as any node (:mod:`mawl.cluster.words`), claims nothing and starts nothing.
+It hears the same words as any node (:mod:`mawl.cluster.messages`), claims nothing and starts nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.cluster.line import AgreedOpening, Line
-from mawl.cluster.words import Carry, Ended, Looked, NodeTask, Ready
+from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.messages import Carry, Ended, Looked, NodeTask, Ready
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine

@@ -19,7 +19,7 @@ from mawl.foreign import read_regular
 from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.plan.asked import plan_of, with_run_of
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.plan.turns import in_turns, workload_toml
+from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
 from mawl.spec import toml
 from mawl.spec.campaign import AskedKind, CampaignSpec

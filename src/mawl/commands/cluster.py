@@ -27,7 +27,7 @@ from mawl.store.files import lies_in
 if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
     from mawl.cluster.conducting import Reach
     from mawl.cluster.controller import ClusterRequest
-    from mawl.cluster.words import NodeTask
+    from mawl.cluster.messages import NodeTask
 
 UNENCRYPTED = (
     "the scheduler is not encrypted: anyone who reaches it can run code on all nodes; use tls://HOST:PORT "
@@ -92,7 +92,7 @@ def _watching(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> 
 
 def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Sequence[str]) -> NodeTask:
     """What all nodes have in common; the folder is that of their run folders."""
-    from mawl.cluster.words import NodeTask
+    from mawl.cluster.messages import NodeTask
 
     # The same paths on every node.
     places = {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}

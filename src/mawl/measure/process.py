@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.watched_process import PROC, WatchedProcess
-from mawl.model.looks import MOST_JOBS_READ_AT_ONCE
+from mawl.model.job_sampling import MOST_JOBS_READ_AT_ONCE
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

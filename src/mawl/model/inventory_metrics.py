@@ -6,7 +6,7 @@ point, an interface), ``machine`` is the subject of what a machine has once.
 
 from __future__ import annotations
 
-from mawl.model.metric import Kind, Metric, Unit
+from mawl.definitions.metric import Kind, Metric, Unit
 
 MACHINE = "machine"
 PAGE = "docs/design/tuning.md, The inventory"

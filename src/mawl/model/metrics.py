@@ -7,8 +7,7 @@ docs/reference/metrics.md is printed from here; a source that is a page of docs/
 
 from __future__ import annotations
 
-from mawl.model.fields import metrics_of
-from mawl.model.metric import (
+from mawl.definitions.metric import (
     MEMORY,
     PROC_IO,
     REAL,
@@ -20,6 +19,7 @@ from mawl.model.metric import (
     count_metric,
     seconds_metric,
 )
+from mawl.model.fields import metrics_of
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.summary import Summary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, flag_metric, object_metric, ratio_metric, text_metric
+from mawl.definitions.metric import Metric, flag_metric, object_metric, ratio_metric, text_metric
 
 PAGE = "docs/design/published-forecasts.md"
 ROW = f"{PAGE}, Question"

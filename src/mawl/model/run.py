@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text
+from mawl.definitions.metric import CACHE, CPU_ACCOUNT, FACTS, HOST_ROLES, LOSSES, OPTIONS, PLAN, VOLUME_SPACE
 from mawl.model.campaign import CampaignPart
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.dirty import DirtyPages
-from mawl.model.figure import block, count, flag, listing, seconds, share, size, text
 from mawl.model.inventory import Inventory
-from mawl.model.metric import CACHE, CPU_ACCOUNT, FACTS, HOST_ROLES, LOSSES, OPTIONS, PLAN, VOLUME_SPACE
 from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.role_io import Waits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import SERIES, Metric, bytes_metric, count_metric, seconds_metric
+from mawl.definitions.metric import SERIES, Metric, bytes_metric, count_metric, seconds_metric
 
 _CPU = "proc_stat(5)"
 _MEMORY = "proc_meminfo(5)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 
 CONVENTION = "convention: chosen, not measured"
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
+from mawl.definitions.figure import block, flag, listing, rate, seconds, share, size, text, words
+from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
-from mawl.model.figure import block, flag, listing, rate, seconds, share, size, text, words
-from mawl.model.metric import FACTS, Metric
 from mawl.spec.options import Role
 
 PAGE = "docs/design/volumes.md"

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
+from mawl.definitions.metric import Metric
 from mawl.formats.lines import one_line
-from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.series_metrics import SERIES_METRICS, defined
 from mawl.model.summary.summary import Summary

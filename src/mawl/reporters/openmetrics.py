@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from mawl.definitions.metric import Metric
 from mawl.formats.lines import one_line
-from mawl.model.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.summary import Summary

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from mawl.analysis.signature import is_the_mix
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.signature import SignatureFigure
 from mawl.model.summary.summary import Summary

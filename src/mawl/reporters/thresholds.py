@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import format_plain

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from mawl.definitions.figure import count, flag, size, text
+from mawl.definitions.metric import OPTIONS
 from mawl.errors import UsageError
-from mawl.model.figure import count, flag, size, text
-from mawl.model.metric import OPTIONS
 from mawl.units import parse_size
 
 Role = Literal["data", "work", "util"]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, count_metric, flag_metric, object_metric, ratio_metric, text_metric
+from mawl.definitions.metric import (
+    Metric,
+    count_metric,
+    flag_metric,
+    object_metric,
+    ratio_metric,
+    text_metric,
+)
 
 PAGE = "docs/design/tuning.md"
 CHECK = f"{PAGE}, The check"

@@ -17,9 +17,9 @@ from mawl.analysis.comparison.places import verdicts
 from mawl.analysis.comparison.sides import ComparedRun, Side, centre, logs, side_of
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
 from mawl.analysis.comparison.student import quantile
+from mawl.definitions.metric import Unit
 from mawl.errors import UsageError
 from mawl.model.campaign import Campaign, CampaignKind, CampaignOutcome, Slot
-from mawl.model.metric import Unit
 
 THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
 ELAPSED = "time.elapsed_seconds"

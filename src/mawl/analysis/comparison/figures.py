@@ -11,7 +11,7 @@ from mawl.analysis.comparison.comparability import compares_devices, core_basis
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import Side, centre, change, logs
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 
 Verdict = Literal["higher", "lower", "not told apart", "not judged"]
 Needs = Literal["", "CPU", "device", "cores"]

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.analysis.comparison.sides import Side, centre, change
 from mawl.analysis.comparison.statistics import Effect, effect_of, holm
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 from mawl.model.summary.judgement import Limit
 from mawl.model.thresholds import value_of
 from mawl.spec.options import ROLES, Role

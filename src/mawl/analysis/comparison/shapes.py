@@ -16,7 +16,7 @@ from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import ComparedRun, Side, at, centre, change
 from mawl.analysis.published import over, plus
 from mawl.analysis.throughput import cores_of
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 
 Value = Callable[[ComparedRun], float | None]
 

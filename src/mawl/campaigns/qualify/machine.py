@@ -31,8 +31,8 @@ from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
 from mawl.model.run import Alone, AloneRun
 from mawl.plan.mix import COPIES
+from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.plan.turns import workload_toml
 from mawl.probe.choice import MIB, Choice, default_shapes
 from mawl.probe.place import Place
 from mawl.probe.probing import Request, probe

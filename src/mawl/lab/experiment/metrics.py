@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import Metric, count_metric, flag_metric, ratio_metric, seconds_metric
+from mawl.definitions.metric import Metric, count_metric, flag_metric, ratio_metric, seconds_metric
 
 AGREES = "docs/design/lab.md, Figures of a report"
 CALIBRATED = "docs/design/lab.md, Calibration"

@@ -25,7 +25,7 @@ from mawl.lab.experiment.folder import new_folder, write_record
 from mawl.lab.experiment.records import ArmRun, LabRecord
 from mawl.lab.experiment.savings import SavingsReader
 from mawl.lab.fabric import SERVER
-from mawl.plan.turns import workload_toml
+from mawl.plan.repeated_sessions import workload_toml
 from mawl.spec.answer import Task
 from mawl.spec.options import ROLES, Role, parse_options
 from mawl.spec.record import RunSpec

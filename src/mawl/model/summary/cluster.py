@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, count, listing, rate, seconds, share, size, text, words
-from mawl.model.metric import COUNTED, FACTS
+from mawl.definitions.figure import Number, count, listing, rate, seconds, share, size, text, words
+from mawl.definitions.metric import COUNTED, FACTS
 
 WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
 CLOCKS = "docs/design/cluster.md, Clocks"

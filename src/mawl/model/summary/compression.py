@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, count, instant, listing, seconds, share, size, text, words
+from mawl.definitions.figure import Number, count, instant, listing, seconds, share, size, text, words
 
 IN_A_RUN = "docs/design/compressibility.md, In a run"
 WHAT_IS_LOOKED_AT = "docs/design/compressibility.md, What is looked at"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import (
+from mawl.definitions.figure import (
     Number,
     block,
     count,
@@ -19,7 +19,7 @@ from mawl.model.figure import (
     text,
     words,
 )
-from mawl.model.metric import HOST, HOST_DEVICES, HOST_NETWORK, HOST_ROLES
+from mawl.definitions.metric import HOST, HOST_DEVICES, HOST_NETWORK, HOST_ROLES
 
 IMPORTED_HOST = "docs/design/imported-host.md"
 BUSY_CORES = "docs/design/threads.md, Busy cores"

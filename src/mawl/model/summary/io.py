@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, block, count, listing, rate, seconds, share, size, text, words
-from mawl.model.metric import BYTES, THROUGHPUT, WINDOWS
+from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
+from mawl.definitions.metric import BYTES, THROUGHPUT, WINDOWS
 from mawl.spec.options import Role
 
 LATENCY_AND_SIZES = "docs/design/io-by-role.md, Latency and sizes"

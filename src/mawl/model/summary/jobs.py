@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, count, seconds, share, text
-from mawl.model.metric import AT_ONCE, COUNTED, FACTS, PLAN, TABLES
+from mawl.definitions.figure import Number, count, seconds, share, text
+from mawl.definitions.metric import AT_ONCE, COUNTED, FACTS, PLAN, TABLES
 
 
 class Recorded(msgspec.Struct, kw_only=True):

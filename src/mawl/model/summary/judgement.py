@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.model.figure import Number, count, flag, listing, rate, share, text, unitless, words
-from mawl.model.metric import Unit
+from mawl.definitions.figure import Number, count, flag, listing, rate, share, text, unitless, words
+from mawl.definitions.metric import Unit
 from mawl.spec.options import Role
 
 THE_ANSWERS = "docs/design/capacity.md, The answers"

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, count, seconds, share, size
-from mawl.model.metric import COUNTED, MEMORY, REAL, WAITS
+from mawl.definitions.figure import Number, count, seconds, share, size
+from mawl.definitions.metric import COUNTED, MEMORY, REAL, WAITS
 
 SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
 

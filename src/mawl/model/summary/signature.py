@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, flag, text, unitless
-from mawl.model.metric import SIGNATURE_PAGE
+from mawl.definitions.figure import Number, flag, text, unitless
+from mawl.definitions.metric import SIGNATURE_PAGE
 
 
 class SignatureFigure(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, instant, listing, rate, share, size, text, words
+from mawl.definitions.figure import Number, instant, listing, rate, share, size, text, words
 
 DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import block, instant, sentence, text
-from mawl.model.metric import CPU_ACCOUNT, FACTS, HOST, MISSING
+from mawl.definitions.figure import block, instant, sentence, text
+from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import Compressibility

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, block, count, listing, rate, seconds, share, size, text, words
-from mawl.model.metric import (
+from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
+from mawl.definitions.metric import (
     ADJUSTED,
     AT_ONCE,
     COUNTED,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, count, share, size, words
-from mawl.model.metric import CACHE, FACTS, VOLUME_PAGE, VOLUME_SPACE
+from mawl.definitions.figure import Number, count, share, size, words
+from mawl.definitions.metric import CACHE, FACTS, VOLUME_PAGE, VOLUME_SPACE
 from mawl.model.run import CacheFacts, VolumeFacts
 from mawl.spec.options import Role
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, block, count, seconds, words
+from mawl.definitions.figure import Number, block, count, seconds, words
 
 WAITS = "docs/design/waits.md"
 

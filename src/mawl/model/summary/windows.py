@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.model.figure import Number, rate, seconds, share, text, words
-from mawl.model.metric import WINDOWS
+from mawl.definitions.figure import Number, rate, seconds, share, text, words
+from mawl.definitions.metric import WINDOWS
 
 
 class JobsBlocked(msgspec.Struct, kw_only=True):

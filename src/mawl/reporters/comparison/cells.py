@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.analysis.comparison.shapes import Span
-from mawl.model.metric import Unit
+from mawl.definitions.metric import Unit
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.units import format_change, format_latency, format_memory, format_rate, format_ratio, format_seconds
 

@@ -11,7 +11,7 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.analysis.missing import NOT_MEASURED, generalised
-from mawl.model.metric import Metric
+from mawl.definitions.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import ABSENT, Form

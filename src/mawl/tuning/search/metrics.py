@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.metric import (
+from mawl.definitions.metric import (
     Metric,
     count_metric,
     flag_metric,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from mawl.cluster.words import FromNode, Going, Halt, Open, ToNode, to_node
+from mawl.cluster.messages import FromNode, Going, Halt, Open, ToNode, to_node
 from mawl.runner.request import Opening
 
 LAST_RESORT_SECONDS = 20.0

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from mawl.analysis.alternate_readings import READ_IN_TURNS, evened
 from mawl.analysis.course import course
 from mawl.analysis.moments import moments
 from mawl.analysis.series import Samples
 from mawl.analysis.throughput import APPLICATION
-from mawl.analysis.turns import READ_IN_TURNS, evened
 from mawl.analysis.windows import Windows
 from mawl.model.records import SampleRecord
 from mawl.store.columns import to_table

@@ -1,8 +1,8 @@
 """Counters of jobs that the runner read in turns, evened out to what they were at each look.
 
-Beside more than :data:`~mawl.model.looks.MOST_JOBS_READ_AT_ONCE` jobs the runner reads CPU and run-queue
-time of one half of them at one look and of the other at the next, so a stored sum holds one half as of now
-and the other as of the look before: second by second it zigzags about the true sum.
+With more than :data:`~mawl.model.job_sampling.MOST_JOBS_READ_AT_ONCE` jobs the runner reads CPU and
+run-queue time of one half of them at one look and of the other at the next, so a stored sum holds one half as
+of now and the other as of the look before: second by second it zigzags about the true sum.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mawl.analysis.series import Samples, Series
 from mawl.model.followed import BOUNDED, STATES
-from mawl.model.looks import MOST_JOBS_READ_AT_ONCE
+from mawl.model.job_sampling import MOST_JOBS_READ_AT_ONCE
 
 READ_IN_TURNS = (
     *(f"jobs.{kind}{state}_seconds" for kind in ("followed.", "joined.") for state in STATES),

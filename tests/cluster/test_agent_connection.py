@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from mawl.cluster import line as module
-from mawl.cluster.line import AgreedOpening, Line
-from mawl.cluster.words import Carry, Going, Halt, Open, Ready, Seek, from_node
+from mawl.cluster import agent_connection as module
+from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.messages import Carry, Going, Halt, Open, Ready, Seek, from_node
 from mawl.runner.request import Status
 
 

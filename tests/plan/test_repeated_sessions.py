@@ -8,8 +8,8 @@ import pytest
 
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.spec import WorkloadSpec
-from mawl.plan.turns import in_turns, workload_toml
 from mawl.plan.workload import load_workload, make_plan
 from mawl.spec import toml
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from mawl.model.metric import Kind, Unit
+from mawl.definitions.metric import Kind, Unit
 
 Number: TypeAlias = int | float
 """A figure as it was counted: a sum of whole numbers stays one."""
