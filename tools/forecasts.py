@@ -19,7 +19,7 @@ from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.lab.experiment.records import LabRecord
 from mawl.model.summary.summary import Judged
-from mawl.simulation.against import beside
+from mawl.simulation.answer import beside
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of

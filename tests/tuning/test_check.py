@@ -12,9 +12,9 @@ from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.spec.options import parse_options
 from mawl.tuning.check import Reading, check, filled, of_the_machine
+from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.recorded import recorded_inventories
 from mawl.tuning.text import render
 
 DISK = {

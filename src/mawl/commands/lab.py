@@ -35,8 +35,7 @@ from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.folder import read_record
 from mawl.lab.experiment.records import LabRecord
 from mawl.lab.experiment.run import Busy, Choices, Experiment, role_places
-from mawl.lab.needs import EVERY, check, needs_of
-from mawl.lab.optional import offered
+from mawl.lab.needs import EVERY, check, needs_of, offered
 from mawl.lab.state import held, known_beds, state_directory
 from mawl.lab.teardown import tear_down
 from mawl.plan.scale import parse_scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import msgspec
@@ -11,16 +12,19 @@ from mawl.advice.capacity.bounds import Bounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
+from mawl.formats.aix import attributes, limits, tunables
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
+from mawl.model.inventory import Figures, Inventory
+from mawl.model.inventory_metrics import MACHINE
+from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Losses
 from mawl.spec.options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run
 from mawl.tuning.check import Reading
-from mawl.tuning.recorded import recorded_inventories
 from mawl.tuning.roles import volumes_of_roles, with_roles
 
 
@@ -78,3 +82,36 @@ def _known(losses: Losses) -> dict[str, float] | None:
     every: dict[str, float | None] = msgspec.structs.asdict(losses)
     known = {name: share for name, share in every.items() if share is not None}
     return known if len(known) == len(every) else None
+
+
+_COMMAND = re.compile(r"BBBP[A-Z]?\.(?P<command>.+)", re.DOTALL)
+_DEVICE = re.compile(r"lsattr\b.*?\s(?:-\w*l\s*)?(?P<device>(?P<family>sys|hdisk|fcs|fscsi)[0-9]+)\b.*")
+
+
+def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
+    """Node to what its recording says; nodes of which no command is known are left out."""
+    found: dict[str, dict[str, dict[str, Figures]]] = {}
+    for name, text in facts.settings.items():
+        node = next((one.name for one in facts.nodes if name.startswith(f"{one.name}.")), None)
+        match = _COMMAND.fullmatch(name.removeprefix(f"{node}.")) if node else None
+        if node is None or match is None or not isinstance(text, str):
+            continue
+        family, subject, figures = _told(match["command"], text)
+        if family and figures:
+            found.setdefault(node, {}).setdefault(family, {}).setdefault(subject, {}).update(figures)
+    return {node: Inventory(families=families) for node, families in found.items()}
+
+
+def _told(command: str, text: str) -> tuple[str | None, str, Figures]:
+    """Family, subject and figures of a command's output."""
+    words = command.split()
+    first = words[0].rpartition("/")[2] if words else ""
+    if first in ("vmo", "ioo", "no", "schedo"):
+        return first, MACHINE, dict(tunables(text))
+    if first == "ulimit":
+        return "ulimit", MACHINE, dict(limits(text))
+    device = _DEVICE.fullmatch(command)
+    if device is not None:
+        family = "sys0" if device["family"] == "sys" else device["family"]
+        return family, device["device"], dict(attributes(text))
+    return None, MACHINE, {}

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.analysis.comparison.programs import program_changes, statement
 from mawl.analysis.comparison.sides import Side
 from mawl.config.published import paper_of, papers, published_result
 from mawl.errors import UsageError
 from mawl.lab.bed import BedSpec
 from mawl.lab.experiment.findings import figures_of, finding_found
-from mawl.lab.experiment.programs import programs_found
 from mawl.lab.experiment.records import LabFound, LabRecord
-from mawl.lab.experiment.saving_estimates import saving_found
+from mawl.lab.experiment.saving_records import (
+    LEAST_PART_RATIO,
+    MOST_OFF_RATIO,
+    RoleKept,
+    SavingFound,
+    SavingSpec,
+)
 from mawl.lab.experiment.series import series_found
-from mawl.lab.experiment.series_records import FindingSpec, SeriesSpec
+from mawl.lab.experiment.series_records import FindingSpec, ProgramFound, ProgramsFound, SeriesSpec
+from mawl.model.published import PublishedResult
 
 
 def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) -> LabFound:
@@ -69,3 +76,73 @@ def _citation(spec: FindingSpec) -> str:
                 return str(paper.source)
             raise UsageError(f"the paper {spec.source} has no such finding", why=spec.text)
     raise UsageError(f"{spec.source} is no paper", cure="see mawl published")
+
+
+def programs_found(reference: Side, candidate: Side) -> ProgramsFound:
+    """Judged where both arms have runs enough, else plain changes; the programs that gained most first."""
+    said, programs = statement(reference, candidate), program_changes(reference, candidate)
+    return ProgramsFound(
+        reference=reference.label,
+        candidate=candidate.label,
+        runs=[len(reference.runs), len(candidate.runs)],
+        judged=reference.judged and candidate.judged,
+        verdict=said.verdict,
+        change_ratio=said.change_ratio,
+        low_ratio=said.low_ratio,
+        high_ratio=said.high_ratio,
+        faster=programs.faster,
+        slower=programs.slower,
+        not_told_apart=programs.no_difference,
+        ran_shorter=programs.ran_shorter,
+        ran_longer=programs.ran_longer,
+        changes=[
+            ProgramFound(
+                program=change.program,
+                verdict=change.verdict,
+                change_ratio=change.change_ratio,
+                low_ratio=change.low_ratio,
+                high_ratio=change.high_ratio,
+            )
+            for change in reversed(programs.changes)
+        ],
+    )
+
+
+def saving_found(
+    kept: RoleKept,
+    specs: Sequence[SavingSpec],
+    results: dict[str, PublishedResult],
+    citations: dict[str, str],
+) -> SavingFound:
+    """Judge a role of an arm; ``results`` and ``citations`` are of the published results by id."""
+    original = sum(volume.original_bytes for volume in kept.volumes)
+    stored = sum(volume.stored_bytes for volume in kept.volumes)
+    real = 1.0 - stored / original if original else None
+    least = LEAST_PART_RATIO * original / len(kept.volumes) if kept.volumes else 0.0
+    fair = [volume for volume in kept.volumes if volume.original_bytes >= least]
+    each = [ratio for volume in fair if (ratio := volume.saving_ratio) is not None]
+    estimated = kept.estimated_saving_ratio
+    off = None if real is None or estimated is None else real - estimated
+    name = next((spec.published for spec in specs if spec.arm == kept.arm), None)
+    compression = results[name].compression.get(kept.role) if name is not None else None
+    return SavingFound(
+        arm=kept.arm,
+        role=kept.role,
+        codec=kept.codec,
+        storage=kept.storage,
+        source=kept.source,
+        volumes=kept.volumes,
+        original_bytes=original,
+        stored_bytes=stored,
+        saving_ratio=real,
+        spread_ratio=max(each) - min(each) if each else None,
+        estimated_saving_ratio=estimated,
+        half_width_ratio=kept.half_width_ratio,
+        block_bytes=kept.block_bytes,
+        off_ratio=off,
+        agrees=None if off is None else abs(off) <= MOST_OFF_RATIO,
+        published=name,
+        citation=None if name is None else citations[name],
+        published_saving_ratio=compression.saving_ratio if compression else None,
+        reason=kept.reason,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.config.published import published_result
-from mawl.lab.experiment.saving_estimates import saving_found
+from mawl.lab.experiment.evidence import saving_found
 from mawl.lab.experiment.saving_records import RoleKept, SavingFound, SavingSpec, VolumeKept
 
 NAME = "e880-xiv-compressed-30"

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side
+from mawl.lab.experiment.evidence import programs_found
 from mawl.lab.experiment.evidence_metrics import LAB_EVIDENCE_METRICS
-from mawl.lab.experiment.programs import programs_found
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
