@@ -9,6 +9,7 @@ import pytest
 from mawl.analysis.published import adjusted_cpu_seconds, published_block, published_input_bytes
 from mawl.config.published import paper_of, papers, published, published_result, thread_shares
 from mawl.model.signature import SIGNATURE
+from tests.fakes.views import plain
 
 RANGES = {row.name: row for row in SIGNATURE}
 
@@ -17,7 +18,7 @@ def block(name: str) -> dict[str, Any]:
     """The block of a shipped result."""
     result = published_result(name)
     inputs = published_input_bytes(papers())
-    return published_block(result, paper_of(result), input_bytes=inputs, thread_shares=thread_shares())
+    return plain(published_block(result, paper_of(result), input_bytes=inputs, thread_shares=thread_shares()))
 
 
 def test_per_core_figures_are_of_all_physical_cores() -> None:

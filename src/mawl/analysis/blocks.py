@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mawl.model.records import JobRecord
 
-Block = dict[str, Any]
 Missing = dict[str, str]
 """Dotted path of a null figure to the reason; ``*`` stands for any program, node or job."""
 

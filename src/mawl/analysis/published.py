@@ -8,13 +8,23 @@ part of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from mawl.model.published import Paper, PublishedResult, Span, ThreadShare
-
-Block = dict[str, Any]
+from mawl.model.published_figures import (
+    Cited,
+    PerCore,
+    PublishedFigures,
+    PublishedHost,
+    PublishedIo,
+    PublishedJobs,
+    PublishedLimit,
+    PublishedRatios,
+    PublishedShape,
+    PublishedTimes,
+    PublishedWorkload,
+)
 
 
 def published_block(
@@ -23,95 +33,92 @@ def published_block(
     *,
     input_bytes: float | None = None,
     thread_shares: Mapping[str, ThreadShare] | None = None,
-) -> Block:
-    """The result as plain data under the names of a summary, with ``per_core`` and ``shape`` added.
+) -> PublishedFigures:
+    """The result under the names of a summary, with ``per_core`` and ``shape`` added.
 
     ``input_bytes`` are the inputs of one instance of each program; ``thread_shares`` undo AIX's scaled
     accounting where CPU times are raw, which gives a range (docs/design/published.md).
     """
-    source = paper.source
-    time = {**msgspec.to_builtins(result.time), "adjusted_cpu_seconds": None}
-    adjusted = adjusted_cpu_seconds(result, thread_shares or {})
-    if adjusted is not None:
-        time["adjusted_cpu_seconds"] = msgspec.to_builtins(adjusted)
     sessions = result.sessions_per_node
-    return {
-        "id": result.id,
-        "kind": "published",
-        "title": result.title,
-        "source": {**msgspec.to_builtins(source), "citation": str(source)},
-        "caveats": list(result.caveats),
-        "workload": {
-            "nodes": result.nodes,
-            "sessions_per_node": sessions,
-            "sessions": None if sessions is None else sessions * result.nodes,
-            "programs": msgspec.to_builtins(result.programs),
-        },
-        "jobs": {"total": result.jobs, "peak_concurrent": result.peak_concurrent_jobs},
-        "time": time,
-        "cpu_accounting": result.cpu_accounting,
-        "cpu_real_ratio": {
-            "of_sums": over(cpu_seconds(result), result.time.real_time_seconds),
-            **msgspec.to_builtins(result.cpu_real_ratio),
-        },
-        "io": {"device": msgspec.to_builtins(result.device), "measured_where": result.measured_where},
-        "latency": msgspec.to_builtins(result.latency),
-        "host": {
-            "cpu_busy_ratio": result.cpu_busy_ratio,
-            "cpu_iowait_ratio": result.cpu_iowait_ratio,
-            "cores": result.cores,
-            "core_basis": None if result.cores is None else "physical core",
-        },
-        "system": msgspec.to_builtins(result.system),
-        "limit": None if result.limit is None else {"verdict": result.limit},
-        "compression": msgspec.to_builtins(result.compression),
-        "change": msgspec.to_builtins(result.change),
-        "per_core": per_core(result),
-        "shape": shape(result, input_bytes),
-        "findings": list(paper.findings),
-    }
+    return PublishedFigures(
+        id=result.id,
+        title=result.title,
+        source=Cited(**msgspec.structs.asdict(paper.source), citation=str(paper.source)),
+        caveats=list(result.caveats),
+        workload=PublishedWorkload(
+            nodes=result.nodes,
+            sessions_per_node=sessions,
+            sessions=None if sessions is None else sessions * result.nodes,
+            programs=result.programs,
+        ),
+        jobs=PublishedJobs(total=result.jobs, peak_concurrent=result.peak_concurrent_jobs),
+        time=PublishedTimes(
+            **msgspec.structs.asdict(result.time),
+            adjusted_cpu_seconds=adjusted_cpu_seconds(result, thread_shares or {}),
+        ),
+        cpu_accounting=result.cpu_accounting,
+        cpu_real_ratio=PublishedRatios(
+            of_sums=over(cpu_seconds(result), result.time.real_time_seconds),
+            **msgspec.structs.asdict(result.cpu_real_ratio),
+        ),
+        io=PublishedIo(device=result.device, measured_where=result.measured_where),
+        latency=result.latency,
+        host=PublishedHost(
+            cpu_busy_ratio=result.cpu_busy_ratio,
+            cpu_iowait_ratio=result.cpu_iowait_ratio,
+            cores=result.cores,
+            core_basis=None if result.cores is None else "physical core",
+        ),
+        system=result.system,
+        limit=None if result.limit is None else PublishedLimit(verdict=result.limit),
+        compression=result.compression,
+        change=result.change,
+        per_core=per_core(result),
+        shape=shape(result, input_bytes),
+        findings=list(paper.findings),
+    )
 
 
-def per_core(result: PublishedResult) -> Block:
+def per_core(result: PublishedResult) -> PerCore:
     """Throughput, sessions and memory per physical core; a printed figure only where no total is given."""
     cores, device = result.cores, result.device
     memory, sessions = result.system.memory_bytes_per_node, result.sessions_per_node
     sustained = over(device.sustained.total_bytes_per_second, cores)
-    return {
-        "core_basis": None if cores is None else "physical core",
-        "cores": cores,
-        "peak_bytes_per_second": over(device.peak.total_bytes_per_second, cores),
-        "initial_bytes_per_second": over(device.initial.total_bytes_per_second, cores),
-        "sustained_bytes_per_second": device.sustained_bytes_per_second_per_core
+    return PerCore(
+        core_basis=None if cores is None else "physical core",
+        cores=cores,
+        peak_bytes_per_second=over(device.peak.total_bytes_per_second, cores),
+        initial_bytes_per_second=over(device.initial.total_bytes_per_second, cores),
+        sustained_bytes_per_second=device.sustained_bytes_per_second_per_core
         if sustained is None
         else sustained,
-        "sessions": over(times(sessions, result.nodes), cores),
-        "memory_bytes": over(times(memory, result.nodes), cores),
-    }
+        sessions=over(times(sessions, result.nodes), cores),
+        memory_bytes=over(times(memory, result.nodes), cores),
+    )
 
 
-def shape(result: PublishedResult, input_bytes: float | None = None) -> Block:
+def shape(result: PublishedResult, input_bytes: float | None = None) -> PublishedShape:
     """Ratios that do not depend on how large or old a machine is."""
     device, time, jobs = result.device, result.time, result.jobs
     sessions = times(result.sessions_per_node, result.nodes)
     moved = plus(device.read_bytes, device.written_bytes)
     cpu = cpu_seconds(result)
     peak, sustained = device.peak.total_bytes_per_second, device.sustained.total_bytes_per_second
-    return {
-        "read_ratio": over(device.read_bytes, moved) if device.read_ratio is None else device.read_ratio,
-        "work_util_ratio": msgspec.to_builtins(device.work_util_ratio),
-        "cpu_real_ratio": over(cpu, time.real_time_seconds),
-        "system_cpu_ratio": over(time.system_cpu_seconds, cpu),
-        "peak_per_sustained": over(peak, sustained),
-        "initial_per_peak": over(device.initial.total_bytes_per_second, peak),
-        "active_ratio": over(time.active_seconds, time.elapsed_seconds),
-        "jobs_per_session": over(jobs, sessions),
-        "peak_jobs_per_session": over(result.peak_concurrent_jobs, sessions),
-        "memory_per_job_bytes": over(time.memory_bytes, jobs),
-        "device_bytes_per_input_byte": over(moved, input_bytes),
-        "plateau_bytes_per_core_second": over(sustained, times(result.cores, result.cpu_busy_ratio)),
-        "bytes_per_cpu_second": over(moved, cpu),
-    }
+    return PublishedShape(
+        read_ratio=over(device.read_bytes, moved) if device.read_ratio is None else device.read_ratio,
+        work_util_ratio=device.work_util_ratio,
+        cpu_real_ratio=over(cpu, time.real_time_seconds),
+        system_cpu_ratio=over(time.system_cpu_seconds, cpu),
+        peak_per_sustained=over(peak, sustained),
+        initial_per_peak=over(device.initial.total_bytes_per_second, peak),
+        active_ratio=over(time.active_seconds, time.elapsed_seconds),
+        jobs_per_session=over(jobs, sessions),
+        peak_jobs_per_session=over(result.peak_concurrent_jobs, sessions),
+        memory_per_job_bytes=over(time.memory_bytes, jobs),
+        device_bytes_per_input_byte=over(moved, input_bytes),
+        plateau_bytes_per_core_second=over(sustained, times(result.cores, result.cpu_busy_ratio)),
+        bytes_per_cpu_second=over(moved, cpu),
+    )
 
 
 def cpu_seconds(result: PublishedResult) -> float | None:

@@ -14,6 +14,7 @@ import msgspec
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.config.published import paper_of, papers, published, published_result, thread_shares
 from mawl.model.published import Paper, PublishedResult
+from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.json import render
 from mawl.reporters.published import listing, page
 
@@ -42,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def as_block(result: PublishedResult) -> dict[str, Any]:
-    """A result as the plain data that reports and comparisons read."""
+def as_block(result: PublishedResult) -> PublishedFigures:
+    """A result as what reports and comparisons read."""
     return published_block(
         result,
         paper_of(result),

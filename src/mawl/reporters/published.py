@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
+import msgspec
+
+from mawl.model.published import Change, Compression, Device, Fabric, FileSystem, Rates, Span
+from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, Form, figure, figures, format_count
+from mawl.spec.options import Role
 from mawl.units import (
     format_bits,
     format_bytes,
@@ -18,8 +22,6 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
-
-Block = dict[str, Any]
 
 HEAD = ("id", "sessions", "jobs", "cores", "real time", "CPU/real", "peak", "sustained", "per core", "read")
 LEGEND = (
@@ -45,161 +47,162 @@ SHAPE: dict[str, tuple[str, Form]] = {
 """Figure of a shape to its title and form."""
 
 
-def listing(blocks: Sequence[Block]) -> str:
+def listing(blocks: Sequence[PublishedFigures]) -> str:
     """A row per result of :func:`mawl.analysis.published.published_block`, and the papers they are from."""
     rows: list[Sequence[str]] = [HEAD]
     for block in blocks:
-        device, shape = block["io"]["device"], block["shape"]
+        device, shape = block.io.device, block.shape
         rows.append(
             (
-                block["id"],
+                block.id,
                 sessions_of(block),
                 *figures(
-                    (block["jobs"]["total"], format_count),
-                    (block["per_core"]["cores"], format_count),
-                    (block["time"]["real_time_seconds"], format_seconds),
-                    (shape["cpu_real_ratio"], format_ratio),
-                    (device["peak"]["total_bytes_per_second"], format_rate),
-                    (device["sustained"]["total_bytes_per_second"], format_rate),
-                    (block["per_core"]["sustained_bytes_per_second"], format_rate),
-                    (shape["read_ratio"], format_percent),
+                    (block.jobs.total, format_count),
+                    (block.per_core.cores, format_count),
+                    (block.time.real_time_seconds, format_seconds),
+                    (shape.cpu_real_ratio, format_ratio),
+                    (device.peak.total_bytes_per_second, format_rate),
+                    (device.sustained.total_bytes_per_second, format_rate),
+                    (block.per_core.sustained_bytes_per_second, format_rate),
+                    (shape.read_ratio, format_percent),
                 ),
             )
         )
-    sources = {block["source"]["citation"]: None for block in blocks}
+    sources = {block.source.citation: None for block in blocks}
     papers = [line for text in sources for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
     return "\n".join([*aligned(rows), "", *wrap(LEGEND, LINE_WIDTH), "", "From:", *papers])
 
 
-def page(block: Block) -> str:
+def page(block: PublishedFigures) -> str:
     """One result: every figure that its paper gives, what follows from them, and the caveats."""
     parts = [
         [
             line
-            for text in (f"{block['id']}: {block['title']}", f"from {block['source']['citation']}")
+            for text in (f"{block.id}: {block.title}", f"from {block.source.citation}")
             for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")
         ],
         _table("As published", _published(block)),
         _table("Per core and in shape, worked out of these", _worked_out(block)),
-        _compression(block["compression"]),
-        _sentences("Caveats", block["caveats"]),
-        _sentences("The paper also found", block["findings"]),
+        _compression(block.compression),
+        _sentences("Caveats", block.caveats),
+        _sentences("The paper also found", block.findings),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def sessions_of(block: Block) -> str:
+def sessions_of(block: PublishedFigures) -> str:
     """``4 x 30``, ``20``, and ``4 x -`` where a paper does not say how many a node ran."""
-    workload = block["workload"]
-    each = figure(workload["sessions_per_node"], format_count)
-    return each if workload["nodes"] == 1 else f"{workload['nodes']} x {each}"
+    workload = block.workload
+    each = figure(workload.sessions_per_node, format_count)
+    return each if workload.nodes == 1 else f"{workload.nodes} x {each}"
 
 
-def _published(block: Block) -> Iterator[tuple[str, str]]:
-    system, time, host = block["system"], block["time"], block["host"]
+def _published(block: PublishedFigures) -> Iterator[tuple[str, str]]:
+    system, time, host = block.system, block.time, block.host
     yield "sessions", sessions_of(block)
-    yield from _rows((block["jobs"], ("total", "peak_concurrent"), format_count, "jobs, "))
+    yield from _rows((block.jobs, ("total", "peak_concurrent"), format_count, "jobs, "))
     yield from _rows((system, ("memory_bytes_per_node",), format_memory, ""))
-    yield "processor", f"{system['processor'] or ABSENT}, SMT {figure(system['smt'], format_count)}"
-    cores = system["cores_per_node"]
+    yield "processor", f"{system.processor or ABSENT}, SMT {figure(system.smt, format_count)}"
+    cores = system.cores_per_node
     yield "cores per node", ABSENT if cores is None else ", ".join(map(str, cores))
-    if system["storage_description"]:
-        yield "storage", system["storage_description"]
-    if system["fabric"] is not None:
-        yield "fabric", _fabric(system["fabric"])
-    for role, one in system["file_systems"].items():
+    if system.storage_description:
+        yield "storage", system.storage_description
+    if system.fabric is not None:
+        yield "fabric", _fabric(system.fabric)
+    for role, one in system.file_systems.items():
         yield f"file system, {role}", _file_system(one)
     for way in ("read", "write"):
-        rating = system[f"sequential_{way}"]
+        rating = getattr(system, f"sequential_{way}")
         if rating is not None:
             parts = figures(
-                (rating["request_bytes"], format_memory),
-                (rating["bytes_per_second"], format_rate),
-                (rating["response_seconds"], format_latency),
+                (rating.request_bytes, format_memory),
+                (rating.bytes_per_second, format_rate),
+                (rating.response_seconds, format_latency),
             )
             yield f"sequential {way}s, rated", "requests of {}: {}, {} each".format(*parts)
     names = ("real_time", "user_cpu", "system_cpu", "elapsed", "active")
     yield from _rows((time, tuple(f"{name}_seconds" for name in names), format_seconds, ""))
-    yield "CPU accounting", block["cpu_accounting"] or ABSENT
-    if time["adjusted_cpu_seconds"] is not None:
-        yield "CPU time adjusted for SMT (a range)", _span(time["adjusted_cpu_seconds"], format_seconds)
-    ratios = block["cpu_real_ratio"]
+    yield "CPU accounting", block.cpu_accounting or ABSENT
+    if time.adjusted_cpu_seconds is not None:
+        yield "CPU time adjusted for SMT (a range)", _span(time.adjusted_cpu_seconds, format_seconds)
+    ratios = block.cpu_real_ratio
     yield from _rows((ratios, ("mean", "stddev", "range"), format_ratio, "CPU/real of single jobs, "))
-    if ratios["above_one"]:
+    if ratios.above_one:
         yield "CPU/real", "above 1; the figure is in a graph only"
     yield from _rows((time, ("memory_bytes",), format_bytes, "sum of the jobs' "))
     yield from _rows((host, ("cpu_busy_ratio", "cpu_iowait_ratio"), format_percent, ""))
-    yield from _device(block["io"]["device"])
-    for place, latency in block["latency"].items():
+    yield from _device(block.io.device)
+    for place, latency in msgspec.structs.asdict(block.latency).items():
         if latency is not None:
-            forms = figures(*((latency[f"{name}_seconds"], format_latency) for name in ("mean", "peak")))
+            forms = figures((latency.mean_seconds, format_latency), (latency.peak_seconds, format_latency))
             yield f"latency, {place.replace('_', ' ')}", "mean {}, peak {}".format(*forms)
-    if block["limit"] is not None:
-        yield "limited by", block["limit"]["verdict"]
-    yield from _change(block["change"])
+    if block.limit is not None:
+        yield "limited by", block.limit.verdict
+    yield from _change(block.change)
 
 
-def _fabric(fabric: Block) -> str:
-    ports = fabric["ports"] or fabric["ports_per_node"]
-    each = " a node" if fabric["ports"] is None else ""
-    speed = format_bits(fabric["bits_per_second_per_port"])
-    text = f"{fabric['kind']}, {ports} x {speed}{each}"
-    if fabric["capability_bytes_per_second"] is not None:
-        text += f", capable of more than {format_rate(fabric['capability_bytes_per_second'])}"
+def _fabric(fabric: Fabric) -> str:
+    ports = fabric.ports or fabric.ports_per_node
+    each = " a node" if fabric.ports is None else ""
+    speed = format_bits(fabric.bits_per_second_per_port)
+    text = f"{fabric.kind}, {ports} x {speed}{each}"
+    if fabric.capability_bytes_per_second is not None:
+        text += f", capable of more than {format_rate(fabric.capability_bytes_per_second)}"
     return text
 
 
-def _file_system(one: Block) -> str:
+def _file_system(one: FileSystem) -> str:
     parts = [
-        figure(one["size_bytes"], format_bytes),
-        *([] if one["volumes"] is None else [f"{one['volumes']} volumes"]),
-        *([] if one["block_bytes"] is None else [f"blocks of {format_memory(one['block_bytes'])}"]),
-        *(part for part in (one["allocation"], one["shared"]) if part),
+        figure(one.size_bytes, format_bytes),
+        *([] if one.volumes is None else [f"{one.volumes} volumes"]),
+        *([] if one.block_bytes is None else [f"blocks of {format_memory(one.block_bytes)}"]),
+        *(part for part in (one.allocation, one.shared) if part),
     ]
     return ", ".join(parts)
 
 
-def _device(device: Block) -> Iterator[tuple[str, str]]:
+def _device(device: Device) -> Iterator[tuple[str, str]]:
     yield from _rows((device, ("read_bytes", "written_bytes"), format_bytes, "device, "))
-    yield "read share", figure(device["read_ratio"], format_percent)
+    yield "read share", figure(device.read_ratio, format_percent)
     for name in ("initial", "peak", "sustained", "lowest"):
-        rates = device[name]
-        text = figure(rates["total_bytes_per_second"], format_rate)
-        if rates["read_bytes_per_second"] is not None:
-            ways = (rates["read_bytes_per_second"], rates["write_bytes_per_second"])
+        rates: Rates = getattr(device, name)
+        text = figure(rates.total_bytes_per_second, format_rate)
+        if rates.read_bytes_per_second is not None:
+            ways = (rates.read_bytes_per_second, rates.write_bytes_per_second)
             text += " (reads {}, writes {})".format(*figures(*((way, format_rate) for way in ways)))
         yield f"throughput, {name}", text
-    printed = device["sustained_bytes_per_second_per_core"]
+    printed = device.sustained_bytes_per_second_per_core
     yield "sustained per core, as printed", figure(printed, format_rate)
 
 
-def _change(change: Block | None) -> Iterator[tuple[str, str]]:
+def _change(change: Change | None) -> Iterator[tuple[str, str]]:
     if change is None:
         return
     said = {
-        "elapsed time": change["elapsed_ratio"],
-        "summed real time": change["real_time_ratio"],
+        "elapsed time": change.elapsed_ratio,
+        "summed real time": change.real_time_ratio,
     }
     text = [f"{name} {value:+.1%}" for name, value in said.items() if value is not None]
-    if change["programs_faster"] is not None:
-        span, margin = change["programs_faster_ratio"], change["programs_alike_ratio"]
-        text.append(f"{change['programs_faster']} programs {span['low']:.0%} to {span['high']:.0%} faster")
+    if change.programs_faster is not None:
+        span, margin = change.programs_faster_ratio, change.programs_alike_ratio
+        assert span is not None and margin is not None, "a paper that counts faster programs says by how much"
+        text.append(f"{change.programs_faster} programs {span.low:.0%} to {span.high:.0%} faster")
         text.append(f"several others within {margin:.0%}")
-    yield f"against {change['against']}, as printed", ", ".join(text)
+    yield f"against {change.against}, as printed", ", ".join(text)
 
 
-def _worked_out(block: Block) -> Iterator[tuple[str, str]]:
-    core, shape = block["per_core"], block["shape"]
+def _worked_out(block: PublishedFigures) -> Iterator[tuple[str, str]]:
+    core, shape = block.per_core, block.shape
     rates = ("peak_bytes_per_second", "initial_bytes_per_second", "sustained_bytes_per_second")
     yield from _rows((core, rates, format_rate, "per core: "))
     yield from _rows((core, ("sessions",), format_ratio, "per core: "))
     yield from _rows((core, ("memory_bytes",), format_memory, "per core: "))
     for name, (title, form) in SHAPE.items():
-        value = shape[name]
-        yield title, _span(value, form) if isinstance(value, dict) else figure(value, form)
+        value: Span | float | None = getattr(shape, name)
+        yield title, _span(value, form) if isinstance(value, Span) else figure(value, form)
 
 
-def _compression(compression: Block) -> list[str]:
+def _compression(compression: Mapping[Role, Compression]) -> list[str]:
     if not compression:
         return []
     rows: list[Sequence[str]] = [
@@ -207,19 +210,19 @@ def _compression(compression: Block) -> list[str]:
     ]
     for role, one in compression.items():
         cells = figures(
-            (one["volumes"], format_count),
-            (one["volume_used_bytes"], format_bytes),
-            (one["volume_stored_bytes"], format_bytes),
-            (one["saving_ratio"], format_percent),
+            (one.volumes, format_count),
+            (one.volume_used_bytes, format_bytes),
+            (one.volume_stored_bytes, format_bytes),
+            (one.saving_ratio, format_percent),
         )
-        rows.append((role, *cells, _span(one["estimated_saving_ratio"], format_percent)))
+        rows.append((role, *cells, _span(one.estimated_saving_ratio, format_percent)))
     return aligned(rows)
 
 
-def _rows(given: tuple[Block, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
+def _rows(given: tuple[msgspec.Struct, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
     block, names, form, before = given
     for name in names:
-        yield before + _words(name), figure(block[name], form)
+        yield before + _words(name), figure(getattr(block, name), form)
 
 
 def _words(name: str) -> str:
@@ -228,8 +231,8 @@ def _words(name: str) -> str:
     return name.replace("_bytes_", "_").replace("_", " ").replace("cpu", "CPU")
 
 
-def _span(span: Block | None, form: Form) -> str:
-    return ABSENT if span is None else f"{form(span['low'])} to {form(span['high'])}"
+def _span(span: Span | None, form: Form) -> str:
+    return ABSENT if span is None else f"{form(span.low)} to {form(span.high)}"
 
 
 def _table(title: str, rows: Iterator[tuple[str, str]]) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from mawl.analysis.blocks import Block
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure
@@ -19,6 +19,9 @@ LIMITS = {
     "alone.other": "blocked elsewhere",
 }
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
+
+Block = Mapping[str, Any]
+"""The answer of ``mawl simulate`` is still plain data."""
 
 
 def render(answer: Block) -> str:

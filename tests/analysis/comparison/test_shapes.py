@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mawl.analysis.comparison.compare import compare, compare_many
-from mawl.analysis.comparison.shapes import Span
 from mawl.analysis.comparison.sides import Side, published_side
 from mawl.analysis.published import published_block
 from mawl.config.published import paper_of, published_result
+from mawl.model.published import Span
 from tests.fakes.compared_runs import side
 
 

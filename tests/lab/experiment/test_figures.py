@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from mawl.analysis.comparison.sides import Side, published_side
+from mawl.analysis.published import published_block
 from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.metrics import LAB_METRICS
 from mawl.lab.experiment.records import ArmRun, Calibration, ClaimSpec, LabRecord, VerdictSpec
 from mawl.lab.experiment.text import render
+from mawl.model.published import Citation, Paper, PublishedResult, Times
 from tests.fakes.lab_campaign import arm_side
 
 CLAIM = ClaimSpec(
@@ -25,9 +27,13 @@ CLAIM = ClaimSpec(
 
 
 def published(name: str, seconds: float | None) -> Side:
-    return published_side(
-        {"id": name, "source": {"citation": "A Paper"}, "time": {"real_time_seconds": seconds}}
+    paper = Paper(source=Citation(key="paper", title="A Paper", publisher="Nowhere"))
+    result = PublishedResult(
+        id=name, title=name, source="paper", nodes=1, time=Times(real_time_seconds=seconds)
     )
+    figures = published_block(result, paper)
+    cited = msgspec.structs.replace(figures.source, citation="A Paper")
+    return published_side(msgspec.structs.replace(figures, source=cited))
 
 
 PAPERS = {"then-slow": published("then-slow", 100.0), "then-fast": published("then-fast", 90.0)}

@@ -151,7 +151,7 @@ def _bases(reference: Side, candidate: Side) -> Iterator[Obstacle]:
 def core_basis(side: Side) -> str | None:
     """What a core of this side is; None where it is not known or its nodes differ."""
     if side.published is not None:
-        basis: str | None = side.published["per_core"]["core_basis"]
+        basis: str | None = side.published.per_core.core_basis
         return basis
     bases = {node.core_basis for run in side.runs for node in run.facts.nodes}
     return bases.pop() if len(bases) == 1 else None

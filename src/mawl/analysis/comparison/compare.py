@@ -142,7 +142,7 @@ def _facts(side: Side) -> SideFacts:
         return SideFacts(
             label=side.label,
             kind="published",
-            title=f"{side.published['title']} ({side.published['source']['citation']})",
+            title=f"{side.published.title} ({side.published.source.citation})",
             run_ids=[],
             limits=verdicts(side),
             validity=[],

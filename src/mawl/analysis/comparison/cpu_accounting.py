@@ -17,9 +17,9 @@ def accounting(side: Side) -> str | None:
     """
     if side.published is None:
         return AS_COUNTED
-    given = side.published["cpu_accounting"]
+    given = side.published.cpu_accounting
     if given is None:
         return None
     if given == "purr":
         return ADJUSTED
-    return AS_COUNTED if side.published["system"]["smt"] is None else SCALED
+    return AS_COUNTED if side.published.system.smt is None else SCALED

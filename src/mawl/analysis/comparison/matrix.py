@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.analysis.comparison.places import verdicts
-from mawl.analysis.comparison.sides import Side, at, centre
+from mawl.analysis.comparison.sides import Side, centre
 from mawl.analysis.published import over
 from mawl.analysis.throughput import cores_of
 from mawl.units import format_bits
@@ -78,18 +78,18 @@ def _published(side: Side) -> MatrixRow:
         kind="published",
         workload=None,
         runs=1,
-        nodes=block["workload"]["nodes"],
-        sessions=block["workload"]["sessions"],
+        nodes=block.workload.nodes,
+        sessions=block.workload.sessions,
         fabric=_ports(side),
-        cores=block["per_core"]["cores"],
-        core_basis=block["per_core"]["core_basis"],
-        elapsed_seconds=block["time"]["elapsed_seconds"],
-        real_time_seconds=block["time"]["real_time_seconds"],
-        cpu_real_ratio=block["cpu_real_ratio"]["of_sums"],
-        peak_bytes_per_second=at(block, "io.device.peak.total_bytes_per_second"),
-        sustained_bytes_per_second=at(block, "io.device.sustained.total_bytes_per_second"),
-        peak_bytes_per_second_per_core=block["per_core"]["peak_bytes_per_second"],
-        sustained_bytes_per_second_per_core=block["per_core"]["sustained_bytes_per_second"],
+        cores=block.per_core.cores,
+        core_basis=block.per_core.core_basis,
+        elapsed_seconds=block.time.elapsed_seconds,
+        real_time_seconds=block.time.real_time_seconds,
+        cpu_real_ratio=block.cpu_real_ratio.of_sums,
+        peak_bytes_per_second=block.io.device.peak.total_bytes_per_second,
+        sustained_bytes_per_second=block.io.device.sustained.total_bytes_per_second,
+        peak_bytes_per_second_per_core=block.per_core.peak_bytes_per_second,
+        sustained_bytes_per_second_per_core=block.per_core.sustained_bytes_per_second,
         limit=verdicts(side)[0][0],
     )
 
@@ -105,9 +105,9 @@ def _fabric(side: Side) -> str | None:
 
 def _ports(side: Side) -> str | None:
     """``8 x 8 Gbit/s fc``; None where the paper gives no fabric."""
-    fabric = at(side.published, "system.fabric")
-    if not fabric:
+    fabric = side.published.system.fabric if side.published else None
+    if fabric is None:
         return None
-    ports = fabric["ports"] or fabric["ports_per_node"]
+    ports = fabric.ports or fabric.ports_per_node
     number = f"{ports} x " if ports else ""
-    return f"{number}{format_bits(fabric['bits_per_second_per_port'])} {fabric['kind']}"
+    return f"{number}{format_bits(fabric.bits_per_second_per_port)} {fabric.kind}"

@@ -134,8 +134,8 @@ def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
 def verdicts(side: Side) -> list[tuple[str, int]]:
     """What limited the runs of a side, the commonest first, with how many runs; ``not known`` included."""
     if side.published is not None:
-        limit = side.published["limit"]
-        return [(str(limit["verdict"]) if limit else "not known", 1)]
+        limit = side.published.limit
+        return [(limit.verdict if limit else "not known", 1)]
     return Counter(_limit(run.summary.limit) for run in side.runs).most_common()
 
 

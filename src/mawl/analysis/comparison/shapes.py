@@ -10,22 +10,16 @@ from collections.abc import Callable
 
 import msgspec
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.comparability import core_basis
 from mawl.analysis.comparison.cpu_accounting import accounting
 from mawl.analysis.comparison.sides import ComparedRun, Side, at, centre, change
 from mawl.analysis.published import over, plus
 from mawl.analysis.throughput import cores_of
 from mawl.definitions.metric import Unit
+from mawl.model.published import Span
+from mawl.model.published_figures import PublishedFigures
 
 Value = Callable[[ComparedRun], float | None]
-
-
-class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure that a paper gives as a range; a single one has both ends alike."""
-
-    low: float
-    high: float
 
 
 class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +114,7 @@ def shape_rows(reference: Side, candidate: Side) -> list[ShapeRow]:
 def alike_systems(reference: Side, candidate: Side) -> bool:
     """Whether two published results are one paper's, of servers alike: its own delta table may be drawn."""
     one, other = reference.published, candidate.published
-    if one is None or other is None or one["source"]["key"] != other["source"]["key"]:
+    if one is None or other is None or one.source.key != other.source.key:
         return False
     return _server(one) == _server(other)
 
@@ -152,18 +146,21 @@ def _row(shape: Shape, reference: Side, candidate: Side) -> ShapeRow:
 def _span(shape: Shape, side: Side) -> Span | None:
     if side.published is not None:
         value = at(side.published, shape.path)
-        if isinstance(value, dict):
-            return Span(low=value["low"], high=value["high"])
+        if isinstance(value, Span):
+            return value
         return None if value is None else Span(low=value, high=value)
     values = [shape.value(run) for run in side.runs]
     middle = None if None in values else centre([value for value in values if value is not None])
     return None if middle is None else Span(low=middle, high=middle)
 
 
-def _server(block: Block) -> tuple[object, ...]:
-    system, workload = block["system"], block["workload"]
+def _server(block: PublishedFigures) -> tuple[object, ...]:
+    system, workload = block.system, block.workload
     return (
-        workload["nodes"],
-        workload["sessions_per_node"],
-        *(system[name] for name in ("processor", "cores_per_node", "cpus_per_node", "memory_bytes_per_node")),
+        workload.nodes,
+        workload.sessions_per_node,
+        system.processor,
+        system.cores_per_node,
+        system.cpus_per_node,
+        system.memory_bytes_per_node,
     )

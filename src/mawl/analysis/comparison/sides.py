@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.blocks import Block
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.analysis.comparison.timelines import RunCourse, run_course
 from mawl.analysis.view import RunView
 from mawl.errors import UsageError
+from mawl.model.published_figures import PublishedFigures
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 
@@ -35,12 +35,12 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """``runs`` in order of their start, or ``published``: a block of
+    """``runs`` in order of their start, or ``published``: a result of
     :func:`mawl.analysis.published.published_block`, whose figures stand for no repeats."""
 
     label: str
     runs: tuple[ComparedRun, ...] = ()
-    published: Block | None = None
+    published: PublishedFigures | None = None
 
     @property
     def judged(self) -> bool:
@@ -82,9 +82,9 @@ def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:
     return Side(label=label, runs=tuple(ordered))
 
 
-def published_side(block: Block) -> Side:
+def published_side(block: PublishedFigures) -> Side:
     """A published result as a side."""
-    return Side(label=block["id"], published=block)
+    return Side(label=block.id, published=block)
 
 
 def at(block: Any, path: str) -> Any:

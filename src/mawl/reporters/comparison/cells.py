@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.analysis.comparison.shapes import Span
 from mawl.definitions.metric import Unit
+from mawl.model.published import Span
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.units import format_change, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
