@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.spec.options import parse_options
-from mawl.tuning.check import Reading, check, filled, of_the_machine
+from mawl.tuning import check as checking
+from mawl.tuning import text as printing
+from mawl.tuning.check import Reading, filled, of_the_machine
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.text import render
+from mawl.tuning.records import Checked, Profile
+from tests.fakes.views import plain
 
 DISK = {
     "scheduler": "bfq",
@@ -36,6 +41,16 @@ def reading_of(losses: dict[str, float] | None = None, nodes: str = "n1", **fami
     inventory = Inventory(families=held, missing=MISSING)
     inventories = dict.fromkeys(nodes.split(), inventory)
     return Reading(run_id="r1", platform="linux", inventories=inventories, losses=losses)
+
+
+def check(
+    reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]
+) -> dict[str, Any]:
+    return plain(checking.check(reading, wanted, shipped))
+
+
+def render(found: dict[str, Any], *, whole: bool) -> str:
+    return printing.render(msgspec.convert(found, Checked), whole=whole)
 
 
 def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from mawl.spec.options import Role
 from mawl.tuning.check import Reading, check
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.roles import volumes_of_roles, with_roles
-from tests.fakes.views import partly
+from tests.fakes.views import partly, plain
 
 
 def volume(role: Role, *disks: str, node: str = "n1") -> VolumeFacts:
@@ -24,7 +24,7 @@ def rows(volumes: list[VolumeFacts], verdict: str, role: str | None) -> list[dic
     inventory = with_roles(Inventory(families={}), roles["n1"])
     losses = {"storage": 0.6, "cpu": 0.1, "memory": 0.0, "network": 0.0}
     reading = Reading(run_id="r1", platform="linux", inventories={"n1": inventory}, losses=losses)
-    found = check(reading, None, profiles())["settings"]
+    found = plain(check(reading, None, profiles()))["settings"]
     return [row for row in found if row["profile"] == "volumes"]
 
 

@@ -72,7 +72,7 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(render({"profiles": [as_block(one) for one in chosen]}))
     else:
-        print("\n\n".join(tuning.page(as_block(one)) for one in chosen) if whole else tuning.listing(chosen))
+        print("\n\n".join(tuning.page(one) for one in chosen) if whole else tuning.listing(chosen))
     return 0
 
 

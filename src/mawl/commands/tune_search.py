@@ -188,10 +188,10 @@ def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
     last = search.series.path(made[-1])
     try:
         reading = of_the_machine(run_reading(str(last), last.parent, bounds))
-        rows = check(reading, None, profiles())["settings"]
+        rows = check(reading, None, profiles()).settings
     except MawlError as error:
         return Proposals(rows=[], reason=str(error))
-    return Proposals(rows=[row for row in rows if row["state"] == "differs"])
+    return Proposals(rows=[row for row in rows if row.state == "differs"])
 
 
 def _asked(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRecord:

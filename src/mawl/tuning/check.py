@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 import msgspec
 
@@ -13,12 +12,10 @@ from mawl.formats.aix import number
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
 from mawl.model.thresholds import value_of
-from mawl.tuning.records import Platform, Profile, TuningSetting, Value
+from mawl.tuning.records import Checked, Platform, Profile, SettingFound, State, TuningSetting, Value
 from mawl.tuning.roles import FAMILY as ROLES
 
-Block = dict[str, Any]
-
-STATES = ("differs", "not known", "as recommended", "for you to judge")
+STATES: tuple[State, ...] = ("differs", "not known", "as recommended", "for you to judge")
 """In the order of the list; the last is advice, and what mawl cannot read."""
 
 OF_RUNS = ("options", ROLES)
@@ -55,8 +52,8 @@ def of_the_machine(reading: Reading) -> Reading:
     )
 
 
-def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]) -> Block:
-    """The comparison as plain data: ``tune.`` in docs/reference/metrics.md.
+def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]) -> Checked:
+    """The comparison.
 
     ``wanted`` are the profiles that a user named; without them those that are checked anyway, for the
     platform of what was read.
@@ -69,16 +66,16 @@ def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[s
         for setting in one.settings
         for row in _rows(node, inventory, setting, reading, named=wanted is not None)
     ]
-    rows.sort(key=lambda row: (STATES.index(row["state"]), -(row["weight_ratio"] or 0.0)))
-    return {
-        "run_id": reading.run_id,
-        "platform": reading.platform,
-        "verdict": reading.verdict,
-        "nodes": list(reading.inventories),
-        "profiles": [one.name for one in chosen],
-        "counts": {state.replace(" ", "_"): sum(row["state"] == state for row in rows) for state in STATES},
-        "settings": rows,
-    }
+    rows.sort(key=lambda row: (STATES.index(row.state), -(row.weight_ratio or 0.0)))
+    return Checked(
+        run_id=reading.run_id,
+        platform=reading.platform,
+        verdict=reading.verdict,
+        nodes=list(reading.inventories),
+        profiles=[one.name for one in chosen],
+        counts={state.replace(" ", "_"): sum(row.state == state for row in rows) for state in STATES},
+        settings=rows,
+    )
 
 
 def _fits(profile: Profile, reading: Reading) -> bool:
@@ -95,7 +92,7 @@ def _by_network(inventory: Inventory) -> bool:
 
 def _rows(
     node: str, inventory: Inventory, setting: TuningSetting, reading: Reading, *, named: bool
-) -> Iterator[Block]:
+) -> Iterator[SettingFound]:
     """A row for each subject that the setting is of; none where there is no such subject.
 
     Of a profile that was ``named``, what nobody read is a row, too.
@@ -132,7 +129,7 @@ def _is_meant(setting: TuningSetting, subject: str, figures: Figures) -> bool:
     )
 
 
-def _state(setting: TuningSetting, current: Value, figures: Figures) -> str:
+def _state(setting: TuningSetting, current: Value, figures: Figures) -> State:
     if setting.kind == "observed":
         return "for you to judge"
     wanted = setting.recommended
@@ -177,27 +174,37 @@ def _row(
     setting: TuningSetting,
     reading: Reading,
     current: Value | None,
-    state: str,
+    state: State,
     reason: str | None,
-) -> Block:
+) -> SettingFound:
     weights = [reading.losses.get(name, 0.0) for name in setting.relieves] if reading.losses else []
-    block: Block = msgspec.to_builtins(setting)
-    return {
-        "node": node,
-        "subject": "" if subject == MACHINE else subject,
-        "state": state,
-        "current": current,
-        "is_default": None if current is None or setting.default is None else _same(current, setting.default),
-        "weight_ratio": max(weights) if weights else None,
-        "reason": reason,
-        **{
-            name: block[name]
-            for name in ("name", "profile", "group", "kind", "unit", "default", "default_printed",
-                         "recommended", "printed", "rule", "condition", "why", "relieves", "source")
-        },
-        "tier": setting.subject,
-        **{name: filled(getattr(setting, name), setting, subject) for name in ("read", "change", "persist")},
-    }  # fmt: skip
+    return SettingFound(
+        node=node,
+        subject="" if subject == MACHINE else subject,
+        state=state,
+        current=current,
+        is_default=None if current is None or setting.default is None else _same(current, setting.default),
+        weight_ratio=max(weights) if weights else None,
+        reason=reason,
+        name=setting.name,
+        profile=setting.profile,
+        group=setting.group,
+        kind=setting.kind,
+        unit=setting.unit,
+        default=setting.default,
+        default_printed=setting.default_printed,
+        recommended=setting.recommended,
+        printed=setting.printed,
+        rule=setting.rule,
+        condition=setting.condition,
+        why=setting.why,
+        relieves=setting.relieves,
+        source=setting.source,
+        tier=setting.subject,
+        read=filled(setting.read, setting, subject),
+        change=filled(setting.change, setting, subject),
+        persist=filled(setting.persist, setting, subject),
+    )
 
 
 def filled(text: str | None, setting: TuningSetting, subject: str) -> str | None:

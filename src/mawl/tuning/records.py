@@ -163,3 +163,48 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     condition: str | None
     sources: list[Citation]
     settings: list[TuningSetting]
+
+
+State = Literal["differs", "not known", "as recommended", "for you to judge"]
+
+
+class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting of a profile beside what is set (``tune.settings``); ``tier`` is its entry's ``subject``."""
+
+    node: str
+    subject: str
+    state: State
+    current: Value | None
+    is_default: bool | None
+    weight_ratio: float | None
+    reason: str | None
+    name: str
+    profile: str
+    group: str
+    kind: Kind
+    unit: Unit
+    default: Value | None
+    default_printed: str | None
+    recommended: Value | list[Value] | None
+    printed: str | None
+    rule: Rule
+    condition: str | None
+    why: str | None
+    relieves: list[Relieved]
+    source: Source
+    tier: str
+    read: str | None
+    change: str | None
+    persist: str | None
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is set beside what is recommended: ``tune.`` in docs/reference/metrics.md."""
+
+    run_id: str | None
+    platform: Platform
+    verdict: str | None
+    nodes: list[str]
+    profiles: list[str]
+    counts: dict[str, int]
+    settings: list[SettingFound]

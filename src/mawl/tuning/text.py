@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import wrap
-from typing import Any
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, format_plain
-from mawl.tuning.records import Profile
+from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting
 from mawl.units import format_bits, format_latency, format_request
-
-Block = dict[str, Any]
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"
@@ -34,17 +31,17 @@ def listing(profiles: Sequence[Profile]) -> str:
     return "\n".join([*lines, "", LEGEND])
 
 
-def page(profile: Block) -> str:
+def page(profile: Profile) -> str:
     """Every setting of a profile, group by group, with its reason, commands and source."""
-    lines = _wrapped(f"{profile['name']}: {profile['title']}", "")
-    if profile["condition"]:
-        lines += _wrapped(profile["condition"], "  ")
-    for group, held in groupby(profile["settings"], key=lambda one: (one["group"], one["subject"])):
+    lines = _wrapped(f"{profile.name}: {profile.title}", "")
+    if profile.condition:
+        lines += _wrapped(profile.condition, "  ")
+    for group, held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
         settings = list(held)
         lines += ["", _title(*group)]
         rows: list[Sequence[str]] = [("setting", "default", "recommended", "")]
         rows += [
-            (one["name"], _default(one), _recommended(one), "" if one["kind"] == "changed" else one["kind"])
+            (one.name, _default(one), _recommended(one), "" if one.kind == "changed" else one.kind)
             for one in settings
         ]
         lines += [f"  {line}" for line in aligned(rows)]
@@ -52,15 +49,15 @@ def page(profile: Block) -> str:
     return "\n".join(one_line_each(lines))
 
 
-def render(found: Block, *, whole: bool) -> str:
+def render(found: Checked, *, whole: bool) -> str:
     """What differs, the weightiest first, with commands; with ``whole`` also everything else."""
     lines = _head(found)
-    shown = [row for row in found["settings"] if whole or row["state"] == "differs"]
-    for state, rows in groupby(shown, key=lambda row: row["state"]):
+    shown = [row for row in found.settings if whole or row.state == "differs"]
+    for state, rows in groupby(shown, key=lambda row: row.state):
         lines += ["", f"{state}:"]
         for row in rows:
-            lines += _finding(row, several=len(found["nodes"]) > 1)
-    hidden = len(found["settings"]) - len(shown)
+            lines += _finding(row, several=len(found.nodes) > 1)
+    hidden = len(found.settings) - len(shown)
     if hidden:
         lines += ["", f"{hidden} more are as recommended, not known or for you to judge (--all shows them)."]
     lines += ["", "Nothing was changed. Change one thing at a time, and measure before and after."]
@@ -76,54 +73,54 @@ def _clean(line: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line.strip())
 
 
-def _head(found: Block) -> list[str]:
-    what = f"run {found['run_id']}" if found["run_id"] else "this machine now"
-    limit = f"; limit {found['verdict']}" if found["verdict"] else ""
-    counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found["counts"].items())
-    profiles = ", ".join(found["profiles"]) or "no profile for this platform"
+def _head(found: Checked) -> list[str]:
+    what = f"run {found.run_id}" if found.run_id else "this machine now"
+    limit = f"; limit {found.verdict}" if found.verdict else ""
+    counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
+    profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
-        *_wrapped(f"{what} ({', '.join(found['nodes'])}){limit}: {counts}", ""),
+        *_wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", ""),
         *_wrapped(profiles, "  "),
     ]
 
 
-def compared(row: Block, *, several: bool, aside: str = "") -> str:
+def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
     """What a row is of, with its node where there are ``several``: current value and recommended one."""
-    about = " of ".join(part for part in (row["name"], row["subject"]) if part)
-    node = f" on {row['node']}" if several else ""
-    current = ABSENT if row["current"] is None else _form(row["current"], row["unit"])
+    about = " of ".join(part for part in (row.name, row.subject) if part)
+    node = f" on {row.node}" if several else ""
+    current = ABSENT if row.current is None else _form(row.current, row.unit)
     return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
-def _finding(row: Block, *, several: bool) -> Iterator[str]:
-    default = "" if row["default"] is None else f", default {_default(row)}"
-    same = " (the default)" if row["is_default"] else ""
-    weight = "" if row["weight_ratio"] is None else f"; {WEIGHT}: {row['weight_ratio']:.1%} of the jobs' time"
+def _finding(row: SettingFound, *, several: bool) -> Iterator[str]:
+    default = "" if row.default is None else f", default {_default(row)}"
+    same = " (the default)" if row.is_default else ""
+    weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
     yield from _wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ")
-    note = " ".join(part for part in (row["why"], row["condition"] and f"({row['condition']})") if part)
-    for label, text in (("", row["reason"]), ("", note)):
+    note = " ".join(part for part in (row.why, row.condition and f"({row.condition})") if part)
+    for label, text in (("", row.reason), ("", note)):
         yield from _wrapped(f"{label}{text}", "    ") if text else ()
-    if row["state"] == "differs":
-        for label, text in (("now", row["change"]), ("to last", row["persist"])):
+    if row.state == "differs":
+        for label, text in (("now", row.change), ("to last", row.persist)):
             yield from [f"    {label}: {text}"] if text else ()
-        source, place = row["source"], f"{row['profile']}: {row['group']}"
-        yield f"    from {source['key']}, {source['section']} ({place})"
+        source, place = row.source, f"{row.profile}: {row.group}"
+        yield f"    from {source.key}, {source.section} ({place})"
 
 
-def _rule(row: Block) -> str:
-    return f"{row['rule']} " if row["rule"] in ("at least", "at most") else ""
+def _rule(row: SettingFound) -> str:
+    return f"{row.rule} " if row.rule in ("at least", "at most") else ""
 
 
-def _told(settings: Sequence[Block]) -> Iterator[str]:
+def _told(settings: Sequence[TuningSetting]) -> Iterator[str]:
     """Reasons setting by setting, then what the group shares."""
     for one in settings:
-        note = " ".join(part for part in (one["why"], one["condition"] and f"({one['condition']})") if part)
-        if note and one["kind"] != "left at default":
-            yield from _wrapped(f"{one['name']}: {note}", "    ")
+        note = " ".join(part for part in (one.why, one.condition and f"({one.condition})") if part)
+        if note and one.kind != "left at default":
+            yield from _wrapped(f"{one.name}: {note}", "    ")
     for label in ("read", "change", "persist"):
-        for text in dict.fromkeys(one[label] for one in settings if one[label]):
+        for text in dict.fromkeys(getattr(one, label) for one in settings if getattr(one, label)):
             yield f"    {label}: {text}"
-    for source in dict.fromkeys((one["source"]["key"], one["source"]["section"]) for one in settings):
+    for source in dict.fromkeys((one.source.key, one.source.section) for one in settings):
         yield from _wrapped(f"from {source[0]}, {source[1]}", "    ")
 
 
@@ -131,20 +128,20 @@ def _title(group: str, subject: str) -> str:
     return f"{group}{f' [{subject}]' if subject else ''}"
 
 
-def _default(one: Block) -> str:
-    if one["default"] is None:
+def _default(one: TuningSetting | SettingFound) -> str:
+    if one.default is None:
         return ABSENT
-    printed = f" ({one['default_printed']})" if one["default_printed"] else ""
-    return _form(one["default"], one["unit"]) + printed
+    printed = f" ({one.default_printed})" if one.default_printed else ""
+    return _form(one.default, one.unit) + printed
 
 
-def _recommended(one: Block) -> str:
-    wanted = one["recommended"]
+def _recommended(one: TuningSetting | SettingFound) -> str:
+    wanted = one.recommended
     if wanted is None:
         return ABSENT
     several = wanted if isinstance(wanted, list) else [wanted]
-    printed = f" ({one['printed']})" if one["printed"] and len(several) == 1 else ""
-    return " or ".join(_form(value, one["unit"]) for value in several) + printed
+    printed = f" ({one.printed})" if one.printed and len(several) == 1 else ""
+    return " or ".join(_form(value, one.unit) for value in several) + printed
 
 
 def _form(value: object, unit: str) -> str:

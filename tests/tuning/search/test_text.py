@@ -7,13 +7,37 @@ from typing import Any
 import pytest
 
 from mawl.reporters.columns import LINE_WIDTH
+from mawl.tuning.records import SettingFound, Source
 from mawl.tuning.search.records import ProgramCounts, SearchFound, SearchTrial
 from mawl.tuning.search.text import render, stated
 
-PROPOSED = {
-    "name": "read_ahead", "subject": "sda", "node": "n", "current": 4096, "unit": "bytes", "rule": "at least",
-    "recommended": 4194304, "printed": "4096", "change": "blockdev --setra 8192 /dev/sda",
-}  # fmt: skip
+PROPOSED = SettingFound(
+    node="n",
+    subject="sda",
+    state="differs",
+    current=4096,
+    is_default=False,
+    weight_ratio=None,
+    reason=None,
+    name="read_ahead",
+    profile="linux-sequential",
+    group="block devices",
+    kind="changed",
+    unit="bytes",
+    default=None,
+    default_printed=None,
+    recommended=4194304,
+    printed="4096",
+    rule="at least",
+    condition=None,
+    why=None,
+    relieves=[],
+    source=Source(key="k", section="s"),
+    tier="",
+    read=None,
+    change="blockdev --setra 8192 /dev/sda",
+    persist=None,
+)
 
 
 def found(**changes: Any) -> SearchFound:

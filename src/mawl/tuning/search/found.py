@@ -16,6 +16,7 @@ from mawl.errors import UsageError
 from mawl.spec.files import FORMAT_VERSION, Origin
 from mawl.spec.options import Role
 from mawl.store.files import replace_file
+from mawl.tuning.records import SettingFound
 from mawl.tuning.search.conduct import SearchCampaign
 from mawl.tuning.search.objective import change_ratio
 from mawl.tuning.search.records import (
@@ -36,7 +37,7 @@ from mawl.units import format_instant
 class Proposals(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of kernel and devices that differ from what is recommended, or why they are not known."""
 
-    rows: list[dict[str, Any]]
+    rows: list[SettingFound]
     reason: str | None = None
 
 

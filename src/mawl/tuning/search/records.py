@@ -6,9 +6,11 @@ Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a te
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+
+from mawl.tuning.records import SettingFound
 
 SEARCH_FORMAT_VERSION = "1.0"
 
@@ -159,6 +161,6 @@ class SearchFound(msgspec.Struct, frozen=True, kw_only=True):
     programs_reason: str | None
     profile: str | None
     """The file that was written, None without a gain."""
-    proposed: list[dict[str, Any]]
+    proposed: list[SettingFound]
     """Rows of ``mawl tune check`` that differ: kernel and device settings, none of which was applied."""
     proposed_reason: str | None

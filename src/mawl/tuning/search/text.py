@@ -123,8 +123,8 @@ def _proposed(found: SearchFound) -> Iterator[str]:
     yield f"{NOT_APPLIED} ({len(found.proposed)})"
     for row in found.proposed[:MOST_PROPOSED]:
         yield from _wrapped(compared(row, several=False), "  ")
-        if row["change"]:
-            yield f"    {row['change']}"
+        if row.change:
+            yield f"    {row.change}"
     if len(found.proposed) > MOST_PROPOSED:
         yield "  mawl tune check lists all, with reasons"
 
