@@ -16,7 +16,7 @@ from mawl.model.compressibility import Estimate
 from mawl.probe.compressibility.codecs import ZSTD_1
 from mawl.probe.compressibility.estimate import Found, estimate
 from mawl.probe.compressibility.population import Population
-from mawl.probe.compressibility.storage import KIB, Figure
+from mawl.probe.compressibility.storage import KIB, EstimateRequest
 from tests.probe.compressibility.pieces import write_mixture
 
 NAME = "compressibility"
@@ -24,7 +24,7 @@ TREE_BYTES = 10 * 10**9
 PIECE_BYTES = 10**9
 SEEDS = 200
 FEWEST_INSIDE = 184
-FIGURES = (Figure("plain", ZSTD_1, 128 * KIB),)
+FIGURES = (EstimateRequest("plain", ZSTD_1, 128 * KIB),)
 MOST_CPU_RATIO = 0.05
 
 

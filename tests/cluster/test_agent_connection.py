@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from mawl.cluster import agent_connection as module
-from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import Carry, Going, Halt, Open, Ready, Seek, from_node
 from mawl.runner.request import Status
 
@@ -24,7 +24,7 @@ class Ends:
         read, self.tell = os.pipe()
         self.hear, write = os.pipe()
         self.given_up = threading.Event()
-        self.line = Line(read, write, self.given_up.set)
+        self.line = AgentConnection(read, write, self.given_up.set)
         self.signals: list[int] = []
 
     def send(self, *words: msgspec.Struct) -> None:

@@ -11,7 +11,7 @@ from mawl.datagen.series import true_forecasts, true_kinds
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column
 from mawl.plan.inputs.sales import MONTHS, SERIES, TABLE
-from mawl.plan.series import Series, SeriesKind
+from mawl.plan.series import MonthlySeries, SeriesKind
 from mawl.plan.tables import InputTable
 from mawl.programs.forecast_checks import least_square
 
@@ -45,7 +45,7 @@ def test_sales_are_whole_and_hardly_ever_below_nothing() -> None:
 
 
 def test_shares_that_do_not_add_up_are_refused() -> None:
-    odd = Series(months=12, noise=1, kinds=(SeriesKind(name="only", share=200, level_weight=10),))
+    odd = MonthlySeries(months=12, noise=1, kinds=(SeriesKind(name="only", share=200, level_weight=10),))
     with pytest.raises(ValueError, match="must add up to 256"):
         column_values(
             InputTable(name="odd", full_bytes=0), Column("x", odd), seed=1, replica=0, start=0, count=1

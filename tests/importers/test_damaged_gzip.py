@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.importers.sources import Source
+from mawl.importers.sources import FileStream
 
 TEXT = b"".join(b"line %d of a log: %d\n" % (n, random.Random(n).getrandbits(40)) for n in range(40_000))
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -19,7 +19,7 @@ def source_of(path: Path, content: bytes, size: int = 262_144) -> tuple[bytes, l
     """All bytes that a source gives, and what it told."""
     path.write_bytes(content)
     told: list[str] = []
-    with Source(path, told.append) as source:
+    with FileStream(path, told.append) as source:
         source.first(65536)
         parts = []
         while part := source.read(size):

@@ -15,7 +15,7 @@ import pytest
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
 from mawl.importers.build import Request, import_files
-from mawl.importers.sources import MOST_EXPANDED_RATIO, Source
+from mawl.importers.sources import MOST_EXPANDED_RATIO, FileStream
 from mawl.store import open_run
 from tests.fakes.hostile_run import ATTACKS
 from tests.fakes.views import judged, typed
@@ -174,7 +174,7 @@ def test_a_file_that_takes_too_much_cpu_time_is_read_no_further(tmp_path: Path) 
     path.write_bytes(bytes(2**20))
     told: list[str] = []
     used = iter(range(0, 1000, 12))
-    with Source(path, told.append, lambda: float(next(used))) as source:
+    with FileStream(path, told.append, lambda: float(next(used))) as source:
         parts = [source.read(1000) for _ in range(6)]
     assert [len(part) for part in parts] == [1000, 1000, 1000, 0, 0, 0]
     assert told == [

@@ -13,7 +13,7 @@ from mawl.model.probe import Probe, ProbeTarget
 from mawl.probe import place as places
 from mawl.probe import target as targets
 from mawl.probe.choice import KIB, MIB, Choice, Shape
-from mawl.probe.place import Place
+from mawl.probe.place import ProbePlace
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import Ended, run_fio
 from tests import needs
@@ -35,7 +35,7 @@ def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
         choice = Choice(**{"shapes": [READ, WRITE], "file_bytes": 4 * MIB, "seconds": 1.0, **changes})  # type: ignore[arg-type]
         request = Request(
             run_id="probe-test",
-            places=[Place(name=name, directory=tmp_path / name, roles=["work"]) for name in names],
+            places=[ProbePlace(name=name, directory=tmp_path / name, roles=["work"]) for name in names],
             choice=choice,
             node="bench1",
             tool="fio-3.33",

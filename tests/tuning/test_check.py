@@ -15,7 +15,7 @@ from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.spec.options import parse_options
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
-from mawl.tuning.check import Reading, filled, of_the_machine
+from mawl.tuning.check import CurrentSettings, filled, of_the_machine
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.profile_files import profiles
@@ -36,15 +36,15 @@ MEMORY = {"dirty_ratio": 20, "swappiness": 60, "transparent_huge_pages": None}
 MISSING = {"memory.machine.transparent_huge_pages": "no such file"}
 
 
-def reading_of(losses: dict[str, float] | None = None, nodes: str = "n1", **families: Any) -> Reading:
+def reading_of(losses: dict[str, float] | None = None, nodes: str = "n1", **families: Any) -> CurrentSettings:
     held: dict[str, Any] = {"block": {"sda": DISK}, "memory": {"machine": MEMORY}} | families
     inventory = Inventory(families=held, missing=MISSING)
     inventories = dict.fromkeys(nodes.split(), inventory)
-    return Reading(run_id="r1", platform="linux", inventories=inventories, losses=losses)
+    return CurrentSettings(run_id="r1", platform="linux", inventories=inventories, losses=losses)
 
 
 def check(
-    reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]
+    reading: CurrentSettings, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]
 ) -> dict[str, Any]:
     return plain(checking.check(reading, wanted, shipped))
 
@@ -192,7 +192,7 @@ def test_a_recorded_aix_host_is_compared_with_the_paper() -> None:
         "j2_maxPageReadAhead": "1024",
         "aio_active": "0",
     }
-    found = check(Reading(run_id="a1", platform="aix", inventories=inventories), None, profiles())
+    found = check(CurrentSettings(run_id="a1", platform="aix", inventories=inventories), None, profiles())
     assert found["profiles"] == ["aix-fibre-channel", "aix-power8", "sas-options"]
     maxfree, transfer = row(found, "maxfree"), row(found, "max_transfer", "hdisk4")
     assert (maxfree["state"], maxfree["current"], maxfree["is_default"]) == ("differs", "1088", True)
@@ -225,7 +225,9 @@ def test_what_nobody_read_of_a_named_profile_is_a_row_with_its_reason() -> None:
 def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None:
     depth: Figures = {"queue_depth": "64"}
     inventory = Inventory(families={"hdisk": {"hdisk0": depth, "hdisk4": depth, "hdisk10": depth}})
-    found = check(Reading(run_id="a1", platform="aix", inventories={"n": inventory}), None, profiles())
+    found = check(
+        CurrentSettings(run_id="a1", platform="aix", inventories={"n": inventory}), None, profiles()
+    )
     depths = {
         one["subject"]: (one["state"], one["recommended"], one["tier"])
         for one in found["settings"]

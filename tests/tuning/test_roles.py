@@ -9,7 +9,7 @@ import pytest
 from mawl.model.inventory import Inventory
 from mawl.model.run import VolumeFacts
 from mawl.spec.options import Role
-from mawl.tuning.check import Reading, check
+from mawl.tuning.check import CurrentSettings, check
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.roles import volumes_of_roles, with_roles
 from tests.fakes.views import partly, plain
@@ -23,7 +23,7 @@ def rows(volumes: list[VolumeFacts], verdict: str, role: str | None) -> list[dic
     roles = volumes_of_roles(volumes, partly({"limit": {"verdict": verdict, "role": role}}).limit)
     inventory = with_roles(Inventory(families={}), roles["n1"])
     losses = {"storage": 0.6, "cpu": 0.1, "memory": 0.0, "network": 0.0}
-    reading = Reading(run_id="r1", platform="linux", inventories={"n1": inventory}, losses=losses)
+    reading = CurrentSettings(run_id="r1", platform="linux", inventories={"n1": inventory}, losses=losses)
     found = plain(check(reading, None, profiles()))["settings"]
     return [row for row in found if row["profile"] == "volumes"]
 

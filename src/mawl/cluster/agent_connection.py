@@ -20,7 +20,7 @@ LAST_RESORT_SECONDS = 20.0
 """After a stop that nobody could carry out (a file system that hangs) everything is killed."""
 
 
-class Line:
+class AgentConnection:
     """Two descriptors of pipes; a thread reads one of them and keeps the lease.
 
     When the controller has not been heard for ``lease_seconds``, or the agent is gone (end of file), the
@@ -110,7 +110,9 @@ class Line:
 class AgreedOpening(Opening):
     """The gate of a node: it says that it is ready, and opens at the moment it is told."""
 
-    def __init__(self, line: Line, ready: Callable[[int], FromNode], now: Callable[[], float]) -> None:
+    def __init__(
+        self, line: AgentConnection, ready: Callable[[int], FromNode], now: Callable[[], float]
+    ) -> None:
         self._line, self._ready, self._now = line, ready, now
 
     def ready(self, jobs: int) -> None:

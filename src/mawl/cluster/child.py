@@ -17,7 +17,7 @@ from types import FrameType
 import msgspec
 
 from mawl import __version__
-from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import (
     Carry,
     Ended,
@@ -57,7 +57,7 @@ STATUS_SECONDS = 2.0
 class Teller(Listener):
     """Tells the controller what a terminal would show; ended jobs it reads from the journal."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AgentConnection) -> None:
         self._line = line
         self._next_seconds = 0.0
 
@@ -81,7 +81,7 @@ class Teller(Listener):
 class Node:
     """One task, step by step, as the controller's words come."""
 
-    def __init__(self, task: NodeTask, line: Line) -> None:
+    def __init__(self, task: NodeTask, line: AgentConnection) -> None:
         plan = with_threads(task.plan, len(processors_of(task.spec.cores)))
         self.task, self.line = msgspec.structs.replace(task, plan=plan), line
         self.volumes = Volumes(
@@ -217,7 +217,7 @@ def main() -> int:
             kill_run(run_id)
         os._exit(1)
 
-    line = Line(sys.stdin.fileno(), words, last_resort)
+    line = AgentConnection(sys.stdin.fileno(), words, last_resort)
     first = line.first()
     if not first:
         return 1

@@ -15,7 +15,7 @@ from mawl import __version__
 from mawl.cluster.attend import Attendant
 from mawl.cluster.clock import EXCHANGES, Correction
 from mawl.cluster.link import Link
-from mawl.cluster.merge import Part, merged, told_before, workload_of
+from mawl.cluster.merge import NodePart, merged, told_before, workload_of
 from mawl.cluster.messages import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
@@ -253,7 +253,7 @@ class Controller:
 
         await asyncio.gather(*(read(node) for node in self.every))
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[NodePart]:
         """What is known of the nodes so far."""
         return [node.part() for node in self.nodes]
 
@@ -339,7 +339,7 @@ class Controller:
         writer.finish(facts)
         return open_run(self.request.folder).facts
 
-    def _outcome(self, parts: list[Part]) -> tuple[RunOutcome, str | None]:
+    def _outcome(self, parts: list[NodePart]) -> tuple[RunOutcome, str | None]:
         runs = [part.run for part in parts]
         bad = [f"{run.node}: {run.reason or run.outcome}" for run in runs if run.outcome != "completed"]
         if self.interrupts.level:

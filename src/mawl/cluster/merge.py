@@ -24,22 +24,22 @@ from mawl.spec.options import ROLES
 SEVERAL = "it differs from node to node: see each node's own run under nodes"
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class NodeMachine(msgspec.Struct, frozen=True, kw_only=True):
     """Which machine a node is: nodes with the same ``boot_id`` are one, and may share its ``network``."""
 
     boot_id: str | None = None
     network: str | None = None
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class NodePart(msgspec.Struct, frozen=True, kw_only=True):
     """One node: what the controller knows, and the facts of its own run (None: it never got that far)."""
 
     run: NodeRun
-    machine: Machine = Machine()
+    machine: NodeMachine = NodeMachine()
     facts: RunFacts | None = None
 
 
-def same_machine(parts: Sequence[Part]) -> dict[str, str]:
+def same_machine(parts: Sequence[NodePart]) -> dict[str, str]:
     """Node to the first node before it that is the same machine."""
     first: dict[str, str] = {}
     found = {}
@@ -50,7 +50,7 @@ def same_machine(parts: Sequence[Part]) -> dict[str, str]:
     return found
 
 
-def told_before(parts: Sequence[Part], node: str) -> list[str]:
+def told_before(parts: Sequence[NodePart], node: str) -> list[str]:
     """Beginnings of the series that another node of the same machine tells already."""
     other = same_machine(parts).get(node)
     if other is None:
@@ -62,7 +62,7 @@ def told_before(parts: Sequence[Part], node: str) -> list[str]:
     return told + [f"device.{device}." for device in sorted(_devices_before(parts, node))]
 
 
-def _devices_before(parts: Sequence[Part], node: str) -> set[str]:
+def _devices_before(parts: Sequence[NodePart], node: str) -> set[str]:
     """Devices under the roles of nodes that come earlier and are the same machine."""
     boots = {part.run.node: part.machine.boot_id for part in parts}
     found: set[str] = set()
@@ -94,7 +94,7 @@ def workload_of(plans: Mapping[str, Plan]) -> WorkloadFacts:
     )
 
 
-def merged(base: RunFacts, parts: Sequence[Part], own: Overhead) -> RunFacts:
+def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts:
     """``base`` with everything that the nodes' facts add up to; ``own`` is the controller's overhead."""
     known = [(part, part.facts) for part in parts if part.facts is not None]
     every = [facts for _, facts in known]
@@ -139,7 +139,7 @@ def merged(base: RunFacts, parts: Sequence[Part], own: Overhead) -> RunFacts:
     )
 
 
-def _volumes(part: Part, facts: RunFacts, parts: Sequence[Part]) -> list[VolumeFacts]:
+def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list[VolumeFacts]:
     """A node's volumes; devices that an earlier node of the same machine names already count there."""
     before = _devices_before(parts, part.run.node)
     return [
@@ -241,7 +241,7 @@ def _load(every: Sequence[RunFacts]) -> LoadBefore | None:
     )
 
 
-def _remarks(parts: Sequence[Part], others: Mapping[str, str]) -> list[str]:
+def _remarks(parts: Sequence[NodePart], others: Mapping[str, str]) -> list[str]:
     """What a reader of the merged figures should know."""
     remarks = [f"{part.run.node} was lost: {part.run.reason}" for part in parts if part.run.outcome == "lost"]
     remarks += [

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mawl.cluster.clock import Correction
-from mawl.cluster.merge import Machine, Part
+from mawl.cluster.merge import NodeMachine, NodePart
 from mawl.cluster.messages import (
     Ended,
     FromNode,
@@ -132,21 +132,21 @@ class RemoteNode:
         self._counts["steps"] += len(fresh.steps)
         self._counts["samples"] += fresh.samples.num_rows
 
-    def part(self) -> Part:
+    def part(self) -> NodePart:
         """What is known of the node while it runs."""
         facts = read_facts(self.mirror.path)[0] if self.mirror is not None else None
         run = self._run(self.mirror.path if self.mirror else None)
         if not self.over:
             run = msgspec.structs.replace(run, outcome="running", reason=None)
-        return Part(run=run, machine=self._machine(), facts=facts)
+        return NodePart(run=run, machine=self._machine(), facts=facts)
 
-    def close(self, writer: RunWriter) -> Part:
+    def close(self, writer: RunWriter) -> NodePart:
         """Write what the folder holds beyond what came before; the node's part of the merged run.
 
         Of a folder that is damaged what came before has to do, and the part says so.
         """
         if self.mirror is None:
-            return Part(run=self._run(None), machine=self._machine())
+            return NodePart(run=self._run(None), machine=self._machine())
         self.mirror.close()
         try:
             run = open_run(self.mirror.path)
@@ -155,9 +155,9 @@ class RemoteNode:
             damaged = msgspec.structs.replace(
                 self._run(self.mirror.path), outcome="failed", reason=str(error)
             )
-            return Part(run=damaged, machine=self._machine())
+            return NodePart(run=damaged, machine=self._machine())
         self.keep(rest, writer)
-        return Part(run=self._run(run.path), machine=self._machine(), facts=run.facts)
+        return NodePart(run=self._run(run.path), machine=self._machine(), facts=run.facts)
 
     def _rest(self, run: Run) -> Fresh:
         counts = self._counts
@@ -183,9 +183,9 @@ class RemoteNode:
     def _devices(self) -> list[str]:
         return self.looked.devices if self.looked else self.task.watch or []
 
-    def _machine(self) -> Machine:
+    def _machine(self) -> NodeMachine:
         looked = self.looked
-        return Machine(boot_id=looked.boot_id, network=looked.network) if looked else Machine()
+        return NodeMachine(boot_id=looked.boot_id, network=looked.network) if looked else NodeMachine()
 
     def outcome(self) -> tuple[str, str | None]:
         """How the node went, and why where not well."""

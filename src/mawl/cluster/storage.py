@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.cluster.agent_connection import AgreedOpening, Line
+from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import Carry, Ended, Looked, NodeTask, Ready
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.host.collector import HostCollector
@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 0.05
 class StorageNode:
     """One storage server, step by step, as the controller's words come."""
 
-    def __init__(self, task: NodeTask, line: Line, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, task: NodeTask, line: AgentConnection, now: Callable[[], float] = time.time) -> None:
         self.task, self.line, self.now = task, line, now
         self.folder = Path(task.folder).absolute()
         self.devices = [kernel_name(name) for name in task.watch or []]

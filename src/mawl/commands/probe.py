@@ -37,7 +37,7 @@ from mawl.probe.choice import (
     default_shapes,
     full_shapes,
 )
-from mawl.probe.place import Place
+from mawl.probe.place import ProbePlace
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
 from mawl.reporters import json
@@ -230,7 +230,7 @@ def choice_of(arguments: argparse.Namespace, cores: int) -> Choice:
     return choice
 
 
-def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[Place]:
+def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[ProbePlace]:
     """The roles that are named, all three where nothing is, and the candidates; each directory once."""
     given: dict[Role, list[str] | None] = {
         "data": arguments.data,
@@ -238,17 +238,19 @@ def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[Place]:
         "util": arguments.util,
     }
     nothing = not arguments.directories and not any(given.values())
-    found: dict[Path, Place] = {}
+    found: dict[Path, ProbePlace] = {}
     for role in ROLES:
         if not (nothing or given[role]):
             continue
         for number, directory in enumerate(chosen.roles(given)[role]):
             path = directory.absolute()
-            held = found.get(path) or Place(name=f"{role}-{number + 1}" if number else role, directory=path)
+            held = found.get(path) or ProbePlace(
+                name=f"{role}-{number + 1}" if number else role, directory=path
+            )
             found[path] = msgspec.structs.replace(held, roles=[*held.roles, role])
     for text in arguments.directories:
         path = Path(text).absolute()
-        found.setdefault(path, Place(name=str(path), directory=path))
+        found.setdefault(path, ProbePlace(name=str(path), directory=path))
     return list(found.values())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.datagen import households
-from mawl.datagen.values import Source, column_values, rotation_key
+from mawl.datagen.values import ReplicaSeed, column_values, rotation_key
 from mawl.plan.columns import HouseholdSize
 from mawl.plan.records import Field, RecordLayout
 from mawl.plan.tables import InputTable
@@ -47,7 +47,9 @@ def make_groups(
     if len(kinds) == 1:
         return kinds[0], sums
     pattern = _pattern(table)
-    turns = households.rotations(rotation_key(Source(table.name, seed, replica)), len(pattern), first, groups)
+    turns = households.rotations(
+        rotation_key(ReplicaSeed(table.name, seed, replica)), len(pattern), first, groups
+    )
     starts = np.arange(groups, dtype=np.intp)[:, np.newaxis] * table.group_rows
     text = np.empty((groups * table.group_rows, table.row_bytes), dtype=np.uint8)
     for records, places in zip(kinds, households.record_places(pattern), strict=True):

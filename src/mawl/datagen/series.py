@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mawl.datagen.deviations import deviations
 from mawl.datagen.hashing import hashes, key
-from mawl.plan.series import Series
+from mawl.plan.series import MonthlySeries
 
 Whole = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ _LEVEL_STEP = 250
 _LEVELS = 12
 
 
-def observations(values: Series, column_key: int, start: int, count: int) -> NDArray[np.float64]:
+def observations(values: MonthlySeries, column_key: int, start: int, count: int) -> NDArray[np.float64]:
     """Rows ``start`` to ``start + count`` of a column of series: float64 of shape (count,)."""
     first = start // values.months
     series = (start + count - 1) // values.months + 1 - first
@@ -34,14 +34,22 @@ def observations(values: Series, column_key: int, start: int, count: int) -> NDA
 
 
 def true_kinds(
-    values: Series, *, table: str, column: str, seed: int, replica: int, first: int, series: int
+    values: MonthlySeries, *, table: str, column: str, seed: int, replica: int, first: int, series: int
 ) -> NDArray[np.intp]:
     """The hidden kind of each series from ``first`` on, its place in ``kinds``: intp of shape (series,)."""
     return _kinds(values, key(seed, replica, table, column), first, series)
 
 
 def true_forecasts(
-    values: Series, *, table: str, column: str, seed: int, replica: int, first: int, series: int, known: int
+    values: MonthlySeries,
+    *,
+    table: str,
+    column: str,
+    seed: int,
+    replica: int,
+    first: int,
+    series: int,
+    known: int,
 ) -> NDArray[np.float64]:
     """What the months behind the first ``known`` are, were there no more innovations.
 
@@ -53,7 +61,7 @@ def true_forecasts(
     return _move(values, column_key, first, innovations)[:, known:] / np.float64(1 << _BITS)
 
 
-def _kinds(values: Series, column_key: int, first: int, series: int) -> NDArray[np.intp]:
+def _kinds(values: MonthlySeries, column_key: int, first: int, series: int) -> NDArray[np.intp]:
     shares = [kind.share for kind in values.kinds]
     if sum(shares) != 256:
         raise ValueError(f"shares of kinds must add up to 256, found {sum(shares)}")
@@ -61,13 +69,13 @@ def _kinds(values: Series, column_key: int, first: int, series: int) -> NDArray[
     return np.repeat(np.arange(len(shares)), shares)[drawn.view(np.intp)]
 
 
-def _innovations(values: Series, column_key: int, first: int, series: int) -> Whole:
+def _innovations(values: MonthlySeries, column_key: int, first: int, series: int) -> Whole:
     """Innovations of whole series in 256ths: (series, months)."""
     random = hashes(column_key, first * values.months, series * values.months)
     return deviations(random, values.noise << _BITS).reshape(series, values.months)
 
 
-def _move(values: Series, column_key: int, first: int, innovations: Whole) -> Whole:
+def _move(values: MonthlySeries, column_key: int, first: int, innovations: Whole) -> Whole:
     """The months of series in 256ths, from their innovations: (series, months)."""
     series = len(innovations)
     kinds = _kinds(values, column_key, first, series)
@@ -101,7 +109,7 @@ def _first_levels(column_key: int, first: int, series: int) -> Whole:
     return found
 
 
-def _first_slopes(values: Series, column_key: int, first: int, kinds: NDArray[np.intp]) -> Whole:
+def _first_slopes(values: MonthlySeries, column_key: int, first: int, kinds: NDArray[np.intp]) -> Whole:
     drawn = hashes(key(column_key, "slope"), first, len(kinds))
     lowest = np.array([kind.slopes[0] for kind in values.kinds], np.int64)[kinds] << _BITS
     highest = np.array([kind.slopes[1] for kind in values.kinds], np.int64)[kinds] << _BITS

@@ -43,7 +43,7 @@ from mawl.plan.columns import (
     Text,
     Uniform,
 )
-from mawl.plan.series import Series
+from mawl.plan.series import MonthlySeries
 from mawl.plan.tables import InputTable
 
 Numbers = NDArray[np.float64]
@@ -55,7 +55,7 @@ _FEATURE_STEPS = 4
 _CENTRE_RANGE = 3.0
 
 
-class Source(msgspec.Struct, frozen=True):
+class ReplicaSeed(msgspec.Struct, frozen=True):
     """Whose values: one replica of a table under a seed."""
 
     table: str
@@ -72,14 +72,14 @@ def column_values(
     ``filled`` is how many leading bytes a dial column has filled (:func:`mawl.datagen.dial.fills`);
     other columns do not heed it.
     """
-    source = Source(table.name, seed, replica)
+    source = ReplicaSeed(table.name, seed, replica)
     if column.is_dial:
         return random_text(_column_key(source, column.name), column.stored_bytes, start, count, filled)
     made: Array = _MAKERS[type(column.values)](column.values, source, column, start, count)
     return made
 
 
-def rotation_key(source: Source, population: str = "") -> int:
+def rotation_key(source: ReplicaSeed, population: str = "") -> int:
     """The key of the rotations of household groups (:mod:`mawl.datagen.households`).
 
     Tables that name the same ``population`` share it.
@@ -89,7 +89,7 @@ def rotation_key(source: Source, population: str = "") -> int:
 
 def true_cluster(table: InputTable, *, seed: int, replica: int, start: int, count: int) -> NDArray[np.intp]:
     """The hidden cluster of each row, from 0: intp of shape (count,), read-only."""
-    return _clusters(Source(table.name, seed, replica), _features(table)[0].shares, start, count)
+    return _clusters(ReplicaSeed(table.name, seed, replica), _features(table)[0].shares, start, count)
 
 
 def cluster_centres(table: InputTable, *, seed: int) -> Numbers:
@@ -97,7 +97,7 @@ def cluster_centres(table: InputTable, *, seed: int) -> Numbers:
 
     They do not depend on the replica, so that every copy has the same clusters.
     """
-    source = Source(table.name, seed, 0)
+    source = ReplicaSeed(table.name, seed, 0)
     return np.stack([_centres(source, feature) for feature in _features(table)], axis=1)
 
 
@@ -108,18 +108,18 @@ def _features(table: InputTable) -> list[Feature]:
     return found
 
 
-def _column_key(source: Source, column: str) -> int:
+def _column_key(source: ReplicaSeed, column: str) -> int:
     return key(source.seed, source.replica, source.table, column)
 
 
-def _centres(source: Source, feature: Feature) -> Numbers:
+def _centres(source: ReplicaSeed, feature: Feature) -> Numbers:
     chosen = hashes(key(source.seed, source.table, "centre", feature.index), 0, len(feature.shares))
     steps = int(2 * _CENTRE_RANGE * _FEATURE_STEPS) + 1
     return ((chosen >> np.uint64(40)) % np.uint64(steps)).astype(np.float64) / _FEATURE_STEPS - _CENTRE_RANGE
 
 
 @functools.lru_cache(maxsize=2)
-def _clusters(source: Source, shares: tuple[int, ...], start: int, count: int) -> NDArray[np.intp]:
+def _clusters(source: ReplicaSeed, shares: tuple[int, ...], start: int, count: int) -> NDArray[np.intp]:
     if sum(shares) != 256:
         raise ValueError(f"shares of clusters must add up to 256, found {sum(shares)}")
     table = np.repeat(np.arange(len(shares)), shares)
@@ -134,11 +134,11 @@ def _top_bits(random: NDArray[np.uint64], bits: int) -> NDArray[np.intp]:
     return random.view(np.intp)
 
 
-def _row_numbers(_: RowNumber, __: Source, ___: Column, start: int, count: int) -> Array:
+def _row_numbers(_: RowNumber, __: ReplicaSeed, ___: Column, start: int, count: int) -> Array:
     return np.arange(start, start + count, dtype=np.float64)
 
 
-def _uniform(values: Uniform, source: Source, column: Column, start: int, count: int) -> Array:
+def _uniform(values: Uniform, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     random = hashes(_column_key(source, column.name), start, count)
     if values.choices <= _TABLE_CHOICES:
         return _uniform_table(values)[_top_bits(random, _TABLE_BITS)]
@@ -171,7 +171,7 @@ def _uniform_table(values: Uniform) -> Numbers:
     )
 
 
-def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -> Array:
+def _paired(_: Paired, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     first = start // 2
     pairs = (start + count + 1) // 2 - first
     odd = hashes(_column_key(source, column.name), first, pairs) >> np.uint64(63)
@@ -181,25 +181,25 @@ def _paired(_: Paired, source: Source, column: Column, start: int, count: int) -
     return both.reshape(-1)[start - 2 * first :][:count]
 
 
-def _repeated(values: Repeated, source: Source, column: Column, start: int, count: int) -> Array:
+def _repeated(values: Repeated, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     return scattered.numbers(_column_key(source, column.name), values.group, start, count)
 
 
-def _bell(values: Bell, source: Source, column: Column, start: int, count: int) -> Array:
+def _bell(values: Bell, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     steps = values.steps_per_unit
     whole = deviations(hashes(_column_key(source, column.name), start, count), values.stddev * steps)
     whole += round(values.mean * steps)
     return whole / np.float64(steps)
 
 
-def _feature(values: Feature, source: Source, column: Column, start: int, count: int) -> Array:
+def _feature(values: Feature, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     noise = deviations(hashes(_column_key(source, column.name), start, count), values.noise * _FEATURE_STEPS)
     found = noise / np.float64(_FEATURE_STEPS)
     found += _centres(source, values)[_clusters(source, values.shares, start, count)]
     return found
 
 
-def _code(values: Code, source: Source, column: Column, start: int, count: int) -> Array:
+def _code(values: Code, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     table = _code_table(values, column.stored_bytes)
     return table[_top_bits(hashes(_column_key(source, column.name), start, count), 8)]
 
@@ -213,73 +213,77 @@ def _code_table(values: Code, width: int) -> Array:
     )
 
 
-def _text(values: Text, source: Source, column: Column, start: int, count: int) -> Array:
+def _text(values: Text, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     width = column.stored_bytes
     return random_text(_column_key(source, column.name), width, start, count, values.filled or 0)
 
 
-def _household_size(values: HouseholdSize, source: Source, _: Column, start: int, count: int) -> Array:
+def _household_size(values: HouseholdSize, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
     return households.sizes(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _household_serial(values: HouseholdSerial, source: Source, _: Column, start: int, count: int) -> Array:
+def _household_serial(
+    values: HouseholdSerial, source: ReplicaSeed, _: Column, start: int, count: int
+) -> Array:
     return households.serials(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _person_number(values: PersonNumber, source: Source, _: Column, start: int, count: int) -> Array:
+def _person_number(values: PersonNumber, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
     return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _made(columns: list[Column], source: Source, start: int, count: int) -> dict[str, Array]:
+def _made(columns: list[Column], source: ReplicaSeed, start: int, count: int) -> dict[str, Array]:
     return {
         column.name: _MAKERS[type(column.values)](column.values, source, column, start, count)
         for column in columns
     }
 
 
-def _linear(values: Linear, source: Source, column: Column, start: int, count: int) -> Array:
+def _linear(values: Linear, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     columns = _made(responses.columns_of(values.terms), source, start, count)
     whole = responses.predictor(values.intercept, values.terms, columns)
     whole += deviations(hashes(_column_key(source, column.name), start, count), values.noise)
     return whole.astype(np.float64)
 
 
-def _logistic(values: Logistic, source: Source, column: Column, start: int, count: int) -> Array:
+def _logistic(values: Logistic, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     columns = _made(responses.columns_of(values.terms), source, start, count)
     drawn = responses.draws(values, _column_key(source, column.name), start, count)
     return (drawn < responses.logistic_chances(values, columns)).astype(np.float64)
 
 
-def _chances(values: Outcome, source: Source, start: int, count: int) -> NDArray[np.int64]:
+def _chances(values: Outcome, source: ReplicaSeed, start: int, count: int) -> NDArray[np.int64]:
     return outcomes.true_chances(values, _made(outcomes.columns_of(values), source, start, count))
 
 
-def _outcome(values: Outcome, source: Source, column: Column, start: int, count: int) -> Array:
+def _outcome(values: Outcome, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     drawn = hashes(_column_key(source, column.name), start, count) >> np.uint64(48)
     return (drawn.view(np.int64) < _chances(values, source, start, count)).astype(np.float64)
 
 
-def _group_number(values: GroupNumber, _: Source, __: Column, start: int, count: int) -> Array:
+def _group_number(values: GroupNumber, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
     return repeated.numbers(values.rows, start, count)
 
 
-def _group_place(values: GroupPlace, _: Source, __: Column, start: int, count: int) -> Array:
+def _group_place(values: GroupPlace, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
     return repeated.places(values.rows, start, count)
 
 
-def _per_group(values: PerGroup, source: Source, column: Column, start: int, count: int) -> Array:
+def _per_group(values: PerGroup, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     make = functools.partial(_MAKERS[type(values.values)], values.values, source, column)
     return repeated.spread(values.rows, start, count, make)
 
 
 def _repeated_outcome(
-    values: RepeatedOutcome, source: Source, column: Column, start: int, count: int
+    values: RepeatedOutcome, source: ReplicaSeed, column: Column, start: int, count: int
 ) -> Array:
     drawn = repeated.draws(_column_key(source, column.name), values.rows, values.kept, start, count)
     return (drawn < _chances(values.outcome, source, start, count)).astype(np.float64)
 
 
-def _mixed_response(values: MixedResponse, source: Source, column: Column, start: int, count: int) -> Array:
+def _mixed_response(
+    values: MixedResponse, source: ReplicaSeed, column: Column, start: int, count: int
+) -> Array:
     fixed: Numbers = np.zeros(count)
     for term in values.terms:
         named = term.column
@@ -288,15 +292,15 @@ def _mixed_response(values: MixedResponse, source: Source, column: Column, start
     return repeated.responses(values, _column_key(source, column.name), fixed, start, count)
 
 
-def _phrases(values: Phrases, source: Source, column: Column, start: int, count: int) -> Array:
+def _phrases(values: Phrases, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
-def _series(values: Series, source: Source, column: Column, start: int, count: int) -> Array:
+def _series(values: MonthlySeries, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     return series.observations(values, _column_key(source, column.name), start, count)
 
 
-def _response(values: Response, source: Source, column: Column, start: int, count: int) -> Array:
+def _response(values: Response, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     levels = [
         _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
     ]
@@ -321,7 +325,7 @@ _MAKERS: dict[type, Callable[..., Any]] = {
     RepeatedOutcome: _repeated_outcome,
     MixedResponse: _mixed_response,
     Phrases: _phrases,
-    Series: _series,
+    MonthlySeries: _series,
     Response: _response,
     HouseholdSize: _household_size,
     HouseholdSerial: _household_serial,

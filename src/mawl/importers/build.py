@@ -16,7 +16,7 @@ from mawl.importers.collected import Collected
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
-from mawl.importers.sources import Source, find_files
+from mawl.importers.sources import FileStream, find_files
 from mawl.model.run import Skipped, SourceFacts
 from mawl.spec.options import Role
 from mawl.store.whole import WholeRunWriter
@@ -110,7 +110,7 @@ def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts]
         shown = one_line(name)
         problems: list[str] = []
         try:
-            source = Source(path, problems.append)
+            source = FileStream(path, problems.append)
         except OSError as error:
             refuse(shown, (error.strerror or str(error)).lower())
             continue

@@ -14,7 +14,7 @@ from mawl.formats.nmon import Clock, Doubt, Fact, Header, Row, Text, Unread, rea
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import LEFT_ALONE, Columns, base_of, columns_of, name_of, wanted
 from mawl.importers.nmon_snapshot import Snapshot
-from mawl.importers.nmon_system import Machine
+from mawl.importers.nmon_system import NmonMachine
 from mawl.importers.recording import Recording, whole_lines
 from mawl.units import counted_noun
 
@@ -52,7 +52,7 @@ class _Reader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._machines: dict[str, Machine] = {}
+        self._machines: dict[str, NmonMachine] = {}
         self._recordings: dict[str, Recording] = {}
         self._unread: Counter[str] = Counter()
         self._last: dict[str, float] = {}
@@ -61,7 +61,7 @@ class _Reader:
 
     def _begin(self) -> None:
         """A recording of its own, where several were put into one file."""
-        self._machine = Machine(self._fallback)
+        self._machine = NmonMachine(self._fallback)
         self._columns: dict[str, Columns] = {}
         self._clocks: dict[str, float] = {}
         self._held: dict[str, list[tuple[int, str, array[float]]]] = {}

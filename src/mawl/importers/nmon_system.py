@@ -21,7 +21,7 @@ _COLON = re.compile(r"\s*([^:]{1,60}?)\s*:\s*(.{1,200})")
 _LOGICAL = re.compile(r"\s*([0-9]{1,5})")
 
 
-class Machine:
+class NmonMachine:
     """One recording's machine, line by line."""
 
     def __init__(self, fallback_name: str) -> None:

@@ -71,7 +71,7 @@ def _below(directory: Path, tell: Tell) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-class Source(io.RawIOBase):
+class FileStream(io.RawIOBase):
     """A regular file as a stream of bytes, decompressed where it is gzip; what is wrong with it is told once.
 
     Making one raises OSError where it cannot be opened, or is no regular file.

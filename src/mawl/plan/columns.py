@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.plan.series import Series
+from mawl.plan.series import MonthlySeries
 
 
 class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
@@ -303,7 +303,7 @@ Values = (
     | RepeatedOutcome
     | MixedResponse
     | Phrases
-    | Series
+    | MonthlySeries
     | Response
     | HouseholdSize
     | HouseholdSerial

@@ -23,7 +23,7 @@ class SeriesKind(msgspec.Struct, frozen=True, kw_only=True):
     swing: int = 0
 
 
-class Series(msgspec.Struct, frozen=True, tag="series"):
+class MonthlySeries(msgspec.Struct, frozen=True, tag="series"):
     """Monthly series of ``months`` rows each, one behind the other, with additive innovations.
 
     A hidden kind of ``kinds`` says how a series moves; innovations have a standard deviation of ``noise``.

@@ -25,7 +25,7 @@ SPARE_RATIO = 0.01
 DIRECT_BYTES = 1 << 16
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ProbePlace(msgspec.Struct, frozen=True, kw_only=True):
     """A directory, the name of its target, and the roles it was named for."""
 
     name: str
@@ -33,13 +33,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     roles: list[Role] = []
 
 
-def facts_of(place: Place, node: str) -> VolumeFacts:
+def facts_of(place: ProbePlace, node: str) -> VolumeFacts:
     """What holds the directory (the role in these facts says nothing here)."""
     return volume_facts({"data": [place.directory]}, node)[0]
 
 
 @contextlib.contextmanager
-def claimed(place: Place, run_id: str) -> Iterator[Path]:
+def claimed(place: ProbePlace, run_id: str) -> Iterator[Path]:
     """A marked directory in the place, which goes with all that is in it.
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot be made; a directory that is not

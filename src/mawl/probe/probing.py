@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.model.probe import Probe
 from mawl.probe.choice import Choice
-from mawl.probe.place import Place
+from mawl.probe.place import ProbePlace
 from mawl.probe.target import Target
 
 
@@ -16,7 +16,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to probe; ``environment`` marks fio's processes as this probe's."""
 
     run_id: str
-    places: Sequence[Place]
+    places: Sequence[ProbePlace]
     choice: Choice
     node: str
     tool: str

@@ -14,7 +14,7 @@ from mawl.measure.space import space_of
 from mawl.model.probe import ProbeTarget, ProbeTest
 from mawl.probe.choice import MIB, READ_SHARE, Choice, Shape
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
-from mawl.probe.place import Place, check_room, claimed, facts_of, refusal, takes_direct
+from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, takes_direct
 from mawl.probe.process import Ended, failure, run_fio
 
 LEAST_BYTES_PER_SECOND = 10e6
@@ -28,7 +28,7 @@ Says = Callable[[str], None]
 class Target:
     """A target under way: :meth:`record` gives what is known of it at any moment."""
 
-    def __init__(self, place: Place, choice: Choice, node: str) -> None:
+    def __init__(self, place: ProbePlace, choice: Choice, node: str) -> None:
         self._place, self._choice = place, choice
         self._facts = facts_of(place, node)
         self._tests: list[ProbeTest] = []

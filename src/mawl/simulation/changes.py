@@ -45,22 +45,22 @@ KEYS = (
 
 
 @dataclass(frozen=True)
-class Change:
+class SystemChange:
     """A key and its value, as given."""
 
     key: str
     value: str
 
 
-def parse_change(text: str) -> Change:
+def parse_change(text: str) -> SystemChange:
     """``KEY=VALUE``; :class:`~mawl.errors.UsageError` for anything else."""
     key, equals, value = text.partition("=")
     if not equals or not key or not value:
         raise UsageError(f"--set {text!r}: expected KEY=VALUE", cure=f"a KEY is {KEYS}")
-    return Change(key, value)
+    return SystemChange(key, value)
 
 
-def changed(system: System, changes: Sequence[Change]) -> System:
+def changed(system: System, changes: Sequence[SystemChange]) -> System:
     """The system with the changes, in order; what they set counts as assumed.
 
     Raises :class:`~mawl.errors.UsageError` for a key that names nothing, and what
@@ -71,7 +71,7 @@ def changed(system: System, changes: Sequence[Change]) -> System:
     return system
 
 
-def _changed(system: System, change: Change) -> System:
+def _changed(system: System, change: SystemChange) -> System:
     key, where = change.key, f"--set {change.key}={change.value}"
     if key in ROLES:
         return _moved(system, key, change.value)

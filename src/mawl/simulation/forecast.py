@@ -13,7 +13,7 @@ from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
-from mawl.simulation.changes import Change, changed
+from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import Outcome
 from mawl.simulation.memory import other_cache
@@ -63,7 +63,7 @@ class Question:
     """What is to be different: None and empty leave it as it was."""
 
     system: System | None = None
-    changes: Sequence[Change] = ()
+    changes: Sequence[SystemChange] = ()
     nodes: int | None = None
     sessions: int | None = None
     scale_factor: float = 1.0

@@ -17,7 +17,7 @@ CORES, LINK, FABRIC = "cores", "link", "fabric"
 
 
 @dataclass(frozen=True)
-class Place:
+class NamedResource:
     """One resource: ``limit`` is what a verdict calls it, ``group`` whose (None: all share it)."""
 
     limit: str
@@ -44,7 +44,7 @@ class Resources:
     def __init__(self, system: System, groups: Sequence[Group], seek_ratio: float = 1.0) -> None:
         self.system, self.groups = system, tuple(groups)
         self.seek_ratio = seek_ratio
-        self.places: list[Place] = []
+        self.places: list[NamedResource] = []
         self._columns: dict[tuple[int | None, str, str], int] = {}
         for number, group in enumerate(groups):
             kind = group.kind
@@ -78,7 +78,7 @@ class Resources:
         self, group: int | None, limit: str, what: str, capacity: float, spinning: float | None = None
     ) -> None:
         self._columns[group, limit, what] = len(self.places)
-        self.places.append(Place(limit, group, capacity, spinning))
+        self.places.append(NamedResource(limit, group, capacity, spinning))
 
     def _device(self, group: int | None, device: Device) -> None:
         spinning = device.spinning_streams
@@ -89,7 +89,7 @@ class Resources:
         if device.requests_per_second is not None:
             self._add(group, device.name, "requests", device.requests_per_second)
 
-    def _directions(self, place: Place) -> list[int]:
+    def _directions(self, place: NamedResource) -> list[int]:
         """The columns of a device whose users are its streams."""
         return [self._columns[place.group, place.limit, direction] for direction in ("read", "write")]
 

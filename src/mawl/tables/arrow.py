@@ -20,7 +20,7 @@ from pyarrow import ipc
 
 from mawl.errors import DamagedTableError
 from mawl.tables.direct import AlignedMemory, DirectIo
-from mawl.tables.source import DirectSource, Source, sum_of_words
+from mawl.tables.source import DirectSource, RequestReader, sum_of_words
 
 BATCH_BYTES = 2**20
 """Target size of a record batch: small beside any memory limit, large beside its metadata."""
@@ -198,7 +198,7 @@ def read_batches(
     for path in parts(table):
         summing = total is not None
         source = (
-            Source(path, bufsize_bytes, summing=summing)
+            RequestReader(path, bufsize_bytes, summing=summing)
             if direct is None
             else DirectSource(path, bufsize_bytes, direct, memory, summing=summing)
         )
@@ -231,7 +231,7 @@ def sample_batches(
         position = (number + 0.5) / batches * len(found)
         chosen.setdefault(int(position), []).append(position % 1.0)
     for part, places in chosen.items():
-        source = Source(found[part], bufsize_bytes)
+        source = RequestReader(found[part], bufsize_bytes)
         try:
             schema = ipc.open_file(pa.PythonFile(source, mode="r")).schema
             options = ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in columns])

@@ -18,7 +18,7 @@ nine quarters of a MiB, 0.24 with these).
 """
 
 
-class Source:
+class RequestReader:
     """A file object for Arrow that splits reads into requests of ``bufsize`` bytes.
 
     ``summing``: after a read, ``sum`` is that of its eight-byte words, or None where they are not
@@ -83,7 +83,7 @@ class Source:
             os.close(self._descriptor)
 
 
-class DirectSource(Source):
+class DirectSource(RequestReader):
     """The same past the page cache, where ``direct`` gets that.
 
     A pass reads each byte once, in requests that begin at multiples of ``bufsize``, one behind the other

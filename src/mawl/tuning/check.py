@@ -25,7 +25,7 @@ CLOSE_RATIO = value_of("tuning.close_ratio")
 """Numbers that differ by less than this share are the same: seconds are floating-point."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is set, of a run or of this machine now.
 
     ``losses`` are ``limit.losses`` of the run: the mean share of the jobs' time that waiting for each
@@ -39,7 +39,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     losses: Mapping[str, float] | None = None
 
 
-def of_the_machine(reading: Reading) -> Reading:
+def of_the_machine(reading: CurrentSettings) -> CurrentSettings:
     """What is set of machine and kernel: without what a run is given, its options and its roles."""
     return msgspec.structs.replace(
         reading,
@@ -52,7 +52,9 @@ def of_the_machine(reading: Reading) -> Reading:
     )
 
 
-def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]) -> Checked:
+def check(
+    reading: CurrentSettings, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]
+) -> Checked:
     """The comparison.
 
     ``wanted`` are the profiles that a user named; without them those that are checked anyway, for the
@@ -78,7 +80,7 @@ def check(reading: Reading, wanted: Sequence[Profile] | None, shipped: Mapping[s
     )
 
 
-def _fits(profile: Profile, reading: Reading) -> bool:
+def _fits(profile: Profile, reading: CurrentSettings) -> bool:
     if not profile.checked or profile.platform not in (reading.platform, "any"):
         return False
     return not profile.network_storage or any(map(_by_network, reading.inventories.values()))
@@ -91,7 +93,7 @@ def _by_network(inventory: Inventory) -> bool:
 
 
 def _rows(
-    node: str, inventory: Inventory, setting: TuningSetting, reading: Reading, *, named: bool
+    node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings, *, named: bool
 ) -> Iterator[SettingFound]:
     """A row for each subject that the setting is of; none where there is no such subject.
 
@@ -172,7 +174,7 @@ def _row(
     node: str,
     subject: str,
     setting: TuningSetting,
-    reading: Reading,
+    reading: CurrentSettings,
     current: Value | None,
     state: State,
     reason: str | None,

@@ -24,11 +24,11 @@ from mawl.spec.options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run
-from mawl.tuning.check import Reading
+from mawl.tuning.check import CurrentSettings
 from mawl.tuning.roles import volumes_of_roles, with_roles
 
 
-def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> Reading:
+def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> CurrentSettings:
     """This machine, with the devices and file systems that hold the roles (or would hold them)."""
     given: dict[Role, list[str] | None] = {
         "data": arguments.data,
@@ -40,7 +40,7 @@ def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> Reading:
     node = machine.name or "localhost"
     volumes = volume_facts(places, node)
     inventory = inventory_of(machine, volumes, spec_of(chosen.layer()).options)
-    return Reading(run_id=None, platform="linux", inventories={node: inventory})
+    return CurrentSettings(run_id=None, platform="linux", inventories={node: inventory})
 
 
 def _existing(path: Path) -> Path:
@@ -49,7 +49,7 @@ def _existing(path: Path) -> Path:
     return next(one for one in (whole, *whole.parents) if one.exists())
 
 
-def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
+def run_reading(name: str, runs: Path, bounds: Bounds) -> CurrentSettings:
     """A stored run's settings, and what limited it.
 
     :class:`~mawl.errors.UsageError` where it holds none: it was recorded before they were, or imported
@@ -68,7 +68,7 @@ def run_reading(name: str, runs: Path, bounds: Bounds) -> Reading:
     limit = judged(StoredView(stored), bounds).limit
     roles = volumes_of_roles(facts.volumes, limit)
     inventories = {node: with_roles(one, roles.get(node, {})) for node, one in inventories.items()}
-    return Reading(
+    return CurrentSettings(
         run_id=facts.run_id,
         platform="linux" if facts.inventories else "aix",
         inventories=inventories,

@@ -22,7 +22,7 @@ from mawl.tuning.records import (
     Profile,
     ProfileFile,
     SettingEntry,
-    Source,
+    SettingSource,
     TuningSetting,
     Unit,
     Value,
@@ -123,7 +123,7 @@ def _changed(group: Group, entry: SettingEntry, profile: str) -> TuningSetting:
         figure=entry.figure or entry.name,
         bounded_by=entry.bounded_by,
         subjects=group.subjects,
-        source=Source(key=entry.source or group.source, section=entry.section or group.section),
+        source=SettingSource(key=entry.source or group.source, section=entry.section or group.section),
     )
 
 
@@ -157,7 +157,7 @@ def _kept(group: Group, name: str, value: Value, profile: str) -> TuningSetting:
         figure=name,
         bounded_by=None,
         subjects=group.subjects,
-        source=Source(key=group.source, section=group.section),
+        source=SettingSource(key=group.source, section=group.section),
     )
 
 

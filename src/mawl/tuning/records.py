@@ -112,7 +112,7 @@ class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sources: list[Citation] = []
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class SettingSource(msgspec.Struct, frozen=True, kw_only=True):
     """Where an entry stands: the key of a published paper or of the profile's citation, and the section."""
 
     key: str
@@ -149,7 +149,7 @@ class TuningSetting(msgspec.Struct, frozen=True, kw_only=True):
     figure: str
     bounded_by: str | None
     subjects: str | None
-    source: Source
+    source: SettingSource
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,7 +191,7 @@ class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
     condition: str | None
     why: str | None
     relieves: list[Relieved]
-    source: Source
+    source: SettingSource
     tier: str
     read: str | None
     change: str | None

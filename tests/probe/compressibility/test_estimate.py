@@ -11,11 +11,11 @@ import pytest
 from mawl.probe.compressibility.codecs import CODECS, LZ4, ZSTD_1, Codec, CodecKey, load
 from mawl.probe.compressibility.estimate import Found, estimate, zero_page
 from mawl.probe.compressibility.population import Population
-from mawl.probe.compressibility.storage import Figure, figures
+from mawl.probe.compressibility.storage import EstimateRequest, figures
 from tests.fakes.failing_reads import failing
 
 KIB = 1024
-FIGURES = [Figure("plain", LZ4, 4 * KIB), Figure("plain", LZ4, 128 * KIB)]
+FIGURES = [EstimateRequest("plain", LZ4, 4 * KIB), EstimateRequest("plain", LZ4, 128 * KIB)]
 FEWEST_OF_200 = 184
 
 
@@ -76,7 +76,7 @@ def test_small_files_weigh_as_storage_counts_them(tmp_path: Path) -> None:
     for number in range(300):
         (tmp_path / str(number)).write_bytes(bytes(4097))
     (tmp_path / "noise").write_bytes(Random(1).randbytes(4097 * 300))
-    wanted = [Figure("btrfs", ZSTD_1, 128 * KIB), Figure("plain", ZSTD_1, 128 * KIB)]
+    wanted = [EstimateRequest("btrfs", ZSTD_1, 128 * KIB), EstimateRequest("plain", ZSTD_1, 128 * KIB)]
     whole = look(tmp_path, figures=wanted, loader=load, all_bytes=True).estimates
     assert whole[0].saving_ratio == pytest.approx(300 / (600 + 301))
     assert whole[0].original_bytes == 300 * 8192 + 4096 * 301
@@ -108,7 +108,7 @@ def test_a_missing_codec_is_null_with_its_reason_and_the_others_are_there(mixtur
     def without_lz4(key: CodecKey) -> Codec:
         return Codec(key, None, "needs the package lz4") if key == LZ4 else first_byte(key)
 
-    wanted = [*FIGURES, Figure("plain", ZSTD_1, 4 * KIB)]
+    wanted = [*FIGURES, EstimateRequest("plain", ZSTD_1, 4 * KIB)]
     found = look(mixture, figures=wanted, loader=without_lz4)
     assert [one.saving_ratio is None for one in found.estimates] == [True, True, False]
     assert found.estimates[0].reason == "needs the package lz4"

@@ -10,10 +10,10 @@ from mawl.errors import MawlError, UsageError
 from mawl.probe.compressibility.codecs import LZ4, Codec, CodecKey
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.population import Kind, Population
-from mawl.probe.compressibility.storage import Figure
+from mawl.probe.compressibility.storage import EstimateRequest
 from mawl.spec.options import Role
 
-FIGURES = [Figure("plain", LZ4, 4096)]
+FIGURES = [EstimateRequest("plain", LZ4, 4096)]
 
 
 def half(key: CodecKey) -> Codec:

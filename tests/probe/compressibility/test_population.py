@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UsageError
-from mawl.probe.compressibility.population import Place, Population
+from mawl.probe.compressibility.population import BytePlace, Population
 from tests import needs
 
 KIB = 1024
@@ -40,7 +40,7 @@ def test_blocks_tile_the_population(tmp_path: Path) -> None:
     found = population(tmp_path)
     blocks = [found.block(place, 4096) for place in found.blocks(4096)]
     assert blocks == [(0, 4096), (4096, 4096), (8192, 1808), (0, 4096)]
-    assert found.block(Place(0, 9000), 4096) == (8192, 1808)
+    assert found.block(BytePlace(0, 9000), 4096) == (8192, 1808)
 
 
 def test_holes_are_no_data(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_file_that_vanishes_or_shrinks_is_lost_and_said(tmp_path: Path) -> Non
     found = population(tmp_path)
     (tmp_path / "gone").unlink()
     os.truncate(tmp_path / "short", 0)
-    read = [found.read(Place(segment, 0), 4096) for segment in range(3)]
+    read = [found.read(BytePlace(segment, 0), 4096) for segment in range(3)]
     assert [place is None for place in read] == [True, True, False]
     left = found.left_out()
     assert (left.lost_files, left.lost_bytes) == (2, 2000)
@@ -100,7 +100,7 @@ def test_reading_changes_no_time_of_the_file(tmp_path: Path) -> None:
     os.utime(file, ns=(10**18, 2 * 10**18))
     before = file.stat()
     found = population(file)
-    assert found.read(Place(0, 5000), 4096) == (4096, b"x" * 4096)
+    assert found.read(BytePlace(0, 5000), 4096) == (4096, b"x" * 4096)
     after = file.stat()
     assert (before.st_atime_ns, before.st_mtime_ns) == (after.st_atime_ns, after.st_mtime_ns)
 

@@ -7,18 +7,18 @@ from random import Random
 import pytest
 
 from mawl.probe.compressibility.codecs import LZ4, LZO, ZSTD_1, Codec, CodecKey
-from mawl.probe.compressibility.storage import Figure, figures, original_bytes, saved_share
+from mawl.probe.compressibility.storage import EstimateRequest, figures, original_bytes, saved_share
 
 KIB = 1024
 
 
-def saved(figure: Figure, compressed: int, block: bytes) -> float:
+def saved(figure: EstimateRequest, compressed: int, block: bytes) -> float:
     """The saving of a block that a codec makes so small."""
     return saved_share(figure, Codec(figure.codec, lambda _: compressed))(block, False)
 
 
-def figure(storage: str, codec: CodecKey, size: int) -> Figure:
-    return Figure(storage, codec, size)  # type: ignore[arg-type]
+def figure(storage: str, codec: CodecKey, size: int) -> EstimateRequest:
+    return EstimateRequest(storage, codec, size)  # type: ignore[arg-type]
 
 
 BLOCK = Random(1).randbytes(128 * KIB)
@@ -82,4 +82,4 @@ def test_each_storage_has_its_block_and_its_codecs() -> None:
 
 def test_a_codec_that_is_absent_is_refused() -> None:
     with pytest.raises(ValueError, match="lz4 is not there: no package"):
-        saved_share(Figure("plain", LZ4, 4096), Codec(LZ4, None, "no package"))
+        saved_share(EstimateRequest("plain", LZ4, 4096), Codec(LZ4, None, "no package"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mawl.reporters.columns import LINE_WIDTH
-from mawl.tuning.records import SettingFound, Source
+from mawl.tuning.records import SettingFound, SettingSource
 from mawl.tuning.search.records import ProgramCounts, SearchFound, SearchTrial
 from mawl.tuning.search.text import render, stated
 
@@ -32,7 +32,7 @@ PROPOSED = SettingFound(
     condition=None,
     why=None,
     relieves=[],
-    source=Source(key="k", section="s"),
+    source=SettingSource(key="k", section="s"),
     tier="",
     read=None,
     change="blockdev --setra 8192 /dev/sda",

@@ -34,7 +34,7 @@ from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.probe.choice import MIB, Choice, default_shapes
-from mawl.probe.place import Place
+from mawl.probe.place import ProbePlace
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
 from mawl.spec.answer import Task
@@ -117,7 +117,7 @@ class Machine:
         write_probe(folder / "probe.json", whole)
         return "; ".join(_target_words(one) for one in found)
 
-    def _probed(self, place: Place, seconds: float, cores: float, basis: str) -> Probe:
+    def _probed(self, place: ProbePlace, seconds: float, cores: float, basis: str) -> Probe:
         shapes = default_shapes(int(cores), "yes")
         free = os.statvfs(place.directory)
         room = int(FILE_RATIO * free.f_bavail * free.f_frsize)
@@ -258,14 +258,14 @@ def usable_cores(cores: int | None, logical: int | None, usable: Sequence[int] |
     return max(round(every * len(usable) / logical), 1)
 
 
-def targets(roles: Mapping[Role, Sequence[Path]]) -> list[Place]:
+def targets(roles: Mapping[Role, Sequence[Path]]) -> list[ProbePlace]:
     """One target a file system: the first directory on it, with all roles that lie there."""
-    found: dict[int, Place] = {}
+    found: dict[int, ProbePlace] = {}
     for role, places in roles.items():
         for number, place in enumerate(places):
             device = nearest(place).stat().st_dev
             name = f"{role}-{number + 1}" if number else role
-            held = found.get(device) or Place(name=name, directory=place)
+            held = found.get(device) or ProbePlace(name=name, directory=place)
             own = held.roles if role in held.roles else [*held.roles, role]
             found[device] = msgspec.structs.replace(held, roles=own)
     return list(found.values())

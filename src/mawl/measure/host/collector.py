@@ -9,7 +9,7 @@ from mawl.measure.control_groups import own_groups
 from mawl.measure.host.cpu import Cpu
 from mawl.measure.host.devices import Devices
 from mawl.measure.host.fabric import Fabric
-from mawl.measure.host.files import Figures, Source
+from mawl.measure.host.files import Figures, HostSource
 from mawl.measure.host.frequency import Frequency
 from mawl.measure.host.groups import Groups
 from mawl.measure.host.lustre import Lustre
@@ -36,7 +36,7 @@ class HostCollector:
         mounts = read_mounts(proc)
         lustre = [mount for mount in mounts if mount.file_system == "lustre"]
         gpfs = [mount for mount in mounts if mount.file_system == "gpfs"]
-        self._sources: list[Source] = [
+        self._sources: list[HostSource] = [
             Cpu(proc, sys),
             *memory_sources(proc),
             *pressure_sources(proc),

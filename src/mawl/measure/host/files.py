@@ -13,7 +13,7 @@ Figures = dict[str, float]
 """Series to value, in base units."""
 
 
-class Source(Protocol):
+class HostSource(Protocol):
     """One source of host figures."""
 
     def read(self, into: Figures) -> None:

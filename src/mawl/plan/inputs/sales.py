@@ -14,14 +14,14 @@ from mawl.plan.columns import (
     Text,
     Uniform,
 )
-from mawl.plan.series import Series, SeriesKind
+from mawl.plan.series import MonthlySeries, SeriesKind
 from mawl.plan.tables import GB, InputTable
 
 MONTHS = 72
 HELD_OUT = 12
 """The last months of each series, that forecasts are held against."""
 
-SERIES = Series(
+SERIES = MonthlySeries(
     months=MONTHS,
     noise=12,
     kinds=(

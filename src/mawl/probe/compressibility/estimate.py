@@ -17,8 +17,14 @@ from typing import NamedTuple
 from mawl.model.compressibility import Estimate, SamplingCost, Share, StorageModel
 from mawl.probe.compressibility.bounds import Rounds
 from mawl.probe.compressibility.codecs import Codec, CodecKey, load
-from mawl.probe.compressibility.population import Place, Population
-from mawl.probe.compressibility.storage import SECTOR_BYTES, Figure, SavedShare, original_bytes, saved_share
+from mawl.probe.compressibility.population import BytePlace, Population
+from mawl.probe.compressibility.storage import (
+    SECTOR_BYTES,
+    EstimateRequest,
+    SavedShare,
+    original_bytes,
+    saved_share,
+)
 
 READ_ALL_BYTES = 64 * 2**20
 """No more than this is read in full: that costs less than drawing from it."""
@@ -55,7 +61,7 @@ def zero_page(page: bytes, _: bool = False) -> float:
 
 def estimate(
     population: Population,
-    figures: Sequence[Figure],
+    figures: Sequence[EstimateRequest],
     *,
     confidence: float,
     half_width: float,
@@ -218,7 +224,7 @@ class _Look:
                 return found
         return None
 
-    def _values(self, place: Place, active: Sequence[int]) -> list[float] | None:
+    def _values(self, place: BytePlace, active: Sequence[int]) -> list[float] | None:
         """What each active meter gives for the block around a place; None where it cannot be read."""
         keys = [(meter, place.segment, place.offset // self._meters[meter].block_bytes) for meter in active]
         unknown = [key for key in keys if key not in self._known]

@@ -27,7 +27,7 @@ from mawl.probe.compressibility.engine import engine_compressed
 from mawl.probe.compressibility.estimate import READ_ALL_BYTES, estimate
 from mawl.probe.compressibility.population import Kind, Population
 from mawl.probe.compressibility.real import Real, real_saving
-from mawl.probe.compressibility.storage import Figure
+from mawl.probe.compressibility.storage import EstimateRequest
 from mawl.spec.options import ROLES, Role
 
 CONFIDENCE = 0.95
@@ -39,7 +39,7 @@ class LookRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     paths: Sequence[Path] = ()
     roles: Mapping[Role, Sequence[Path]] = {}
-    figures: Sequence[Figure]
+    figures: Sequence[EstimateRequest]
     confidence: float = CONFIDENCE
     half_width: float = HALF_WIDTH
     seed: int
@@ -155,7 +155,7 @@ def volume_saving(
     population: Population,
     kind: Kind,
     *,
-    figures: Sequence[Figure],
+    figures: Sequence[EstimateRequest],
     confidence: float,
     half_width: float,
     random: Random,

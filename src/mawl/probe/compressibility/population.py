@@ -27,7 +27,7 @@ CUT_SHORT = "it was cut short meanwhile"
 Kind = Literal["folder", "file", "device"]
 
 
-class Place(NamedTuple):
+class BytePlace(NamedTuple):
     """A byte of the population: the segment that holds it, and where in its file it lies."""
 
     segment: int
@@ -157,7 +157,7 @@ class Population:
             ends.append(total)
         return ends
 
-    def place(self, position: int, ends: array[int] | None = None) -> Place | None:
+    def place(self, position: int, ends: array[int] | None = None) -> BytePlace | None:
         """Where byte ``position`` (0 up to ``bytes``) lies; None in a file that was lost.
 
         With the ``ends`` of :meth:`original_ends` the byte is one of those; what only fills up a sector
@@ -168,9 +168,9 @@ class Population:
         if self._files[segment] in self._lost:
             return None
         first, last = self._span(segment)
-        return Place(segment, min(first + position - (ends[segment - 1] if segment else 0), last - 1))
+        return BytePlace(segment, min(first + position - (ends[segment - 1] if segment else 0), last - 1))
 
-    def whole_file(self, place: Place, size: int) -> bool:
+    def whole_file(self, place: BytePlace, size: int) -> bool:
         """Whether the block of ``size`` around a place is all of its file."""
         return bool(self._whole[place.segment]) and self._span(place.segment)[1] <= size
 
@@ -182,7 +182,7 @@ class Population:
             squares += (last - first) // size * size * size + ((last - first) % size) ** 2
         return squares / self.bytes if self.bytes else 0.0
 
-    def block(self, place: Place, size: int) -> tuple[int, int]:
+    def block(self, place: BytePlace, size: int) -> tuple[int, int]:
         """Offset and length of the block of ``size`` that holds a place: a multiple of it in the file,
         cut where the segment begins or ends."""
         first, last = self._span(place.segment)
@@ -190,15 +190,15 @@ class Population:
         start = max(aligned, first)
         return start, min(aligned + size, last) - start
 
-    def blocks(self, size: int) -> Iterator[Place]:
+    def blocks(self, size: int) -> Iterator[BytePlace]:
         """The first place of every block of ``size``, in order, of files that are not lost."""
         for segment in range(len(self._ends)):
             offset, last = self._span(segment)
             while offset < last and self._files[segment] not in self._lost:
-                yield Place(segment, offset)
+                yield BytePlace(segment, offset)
                 offset = (offset // size + 1) * size
 
-    def path_of(self, place: Place) -> str:
+    def path_of(self, place: BytePlace) -> str:
         """The file that a place lies in."""
         return self.paths[self._files[place.segment]]
 
@@ -211,7 +211,7 @@ class Population:
         )
         return held / self.bytes if self.bytes else None
 
-    def read(self, place: Place, size: int) -> tuple[int, bytes] | None:
+    def read(self, place: BytePlace, size: int) -> tuple[int, bytes] | None:
         """Offset and bytes of the block of ``size`` around a place; None where they cannot be had now.
 
         What failed is noted: a file that is gone, not ours to read or cut short is lost as a whole, of one

@@ -31,7 +31,7 @@ SavedShare = Callable[[bytes, bool], float]
 """The saving of one block, 0 to 1: 1 - stored/original; and whether the block is all of its file."""
 
 
-class Figure(NamedTuple):
+class EstimateRequest(NamedTuple):
     """One estimate to make."""
 
     storage: StorageModel
@@ -41,7 +41,7 @@ class Figure(NamedTuple):
 
 def figures(
     storages: Sequence[StorageModel], codecs: Sequence[CodecKey], blocks: Sequence[int]
-) -> list[Figure]:
+) -> list[EstimateRequest]:
     """Every estimate that is asked for; a storage model has a block of its own, and codecs it knows."""
     found = []
     for storage in STORAGE_MODELS:
@@ -49,11 +49,11 @@ def figures(
             continue
         own = {"plain": blocks, "btrfs": (BTRFS_EXTENT_BYTES,), "zram": (SECTOR_BYTES,)}[storage]
         known = {"plain": tuple(codecs), "btrfs": (LZO, ZSTD_1, ZSTD_3), "zram": (LZ4, LZO)}[storage]
-        found += [Figure(storage, codec, size) for codec in codecs if codec in known for size in own]
+        found += [EstimateRequest(storage, codec, size) for codec in codecs if codec in known for size in own]
     return found
 
 
-def saved_share(figure: Figure, codec: Codec) -> SavedShare:
+def saved_share(figure: EstimateRequest, codec: Codec) -> SavedShare:
     """The function that gives a block's saving for a figure; ``codec`` must be there."""
     if codec.compressed_bytes is None:
         raise ValueError(f"{codec.key.label} is not there: {codec.reason}")

@@ -30,7 +30,7 @@ from mawl.probe.compressibility.storage import (
     BTRFS_EXTENT_BYTES,
     KIB,
     SECTOR_BYTES,
-    Figure,
+    EstimateRequest,
     SavedShare,
     saved_share,
 )
@@ -56,9 +56,9 @@ FIRST_DRAW_SECONDS = 0.001
 LARGE_BLOCK_BYTES = 256 * KIB
 """Blocks of more are drawn apart, since one of 1 MiB costs as much as eight of 128 KiB."""
 RUN_FIGURES = (
-    Figure("plain", LZ4, BTRFS_EXTENT_BYTES),
-    Figure("plain", ZSTD_1, BTRFS_EXTENT_BYTES),
-    Figure("plain", ZSTD_1, 1024 * KIB),
+    EstimateRequest("plain", LZ4, BTRFS_EXTENT_BYTES),
+    EstimateRequest("plain", ZSTD_1, BTRFS_EXTENT_BYTES),
+    EstimateRequest("plain", ZSTD_1, 1024 * KIB),
 )
 NO_LOOK = "nothing lay there at any look"
 NO_DRAW = (
