@@ -31,9 +31,11 @@ KEYS = ("a", "b", "row")
 SORTSIZE = 64 * 1024
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> JobContext:
-    options = Options(sortsize_bytes=SORTSIZE, memsize_bytes=MIB, bufsize_bytes=16 * 1024)
+@pytest.fixture(params=[1, 2])
+def context(tmp_path: Path, request: pytest.FixtureRequest) -> JobContext:
+    options = Options(
+        sortsize_bytes=SORTSIZE, memsize_bytes=MIB, bufsize_bytes=16 * 1024, cpucount=request.param
+    )
     assignment = assign("wide_sort", 0.0001, options, {}, tmp_path, volumes=2)
     return JobContext(assignment, StepRecorder("job", lambda _: None))
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from mawl.model.records import Answer
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON, RECORD_BYTES
 from mawl.plan.tables import InputTable
+from mawl.programs.ahead import ahead
 from mawl.programs.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
@@ -150,11 +151,15 @@ class CensusJob:
             self.context.steps.step("join") as step,
             self.context.writer(joined, self.joined.schema) as writer,
         ):
-            for pair in zip(parts["households"].paths, parts["persons"].paths, strict=True):
-                left = self._take("persons", pair[1], space["persons"], self.shape.joined_person)
-                right = self._take("households", pair[0], space["households"], household)
-                found = left.join(right, "serial", join_type="inner", use_threads=False)
-                found = found.sort_by([("serial", "ascending"), ("person", "ascending")])
+
+            def joined_parts() -> Iterator[pa.Table]:
+                for pair in zip(parts["households"].paths, parts["persons"].paths, strict=True):
+                    left = self._take("persons", pair[1], space["persons"], self.shape.joined_person)
+                    right = self._take("households", pair[0], space["households"], household)
+                    found = left.join(right, "serial", join_type="inner", use_threads=False)
+                    yield found.sort_by([("serial", "ascending"), ("person", "ascending")])
+
+            for found in ahead(self.context, joined_parts()):
                 for batch in found.combine_chunks().to_batches(arrow.batch_rows(self.joined.bytes)):
                     writer.write(pa.RecordBatch.from_arrays(batch.columns, schema=self.joined.schema))
             step.rows_read = sum(int(part.rows.sum()) for part in parts.values())
@@ -267,7 +272,7 @@ class CensusJob:
     ) -> list[tuple[Any, ...]]:
         """Run a query over one pass of a table, known to it as ``source``, and print what it finds."""
         batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
-        source = pa.RecordBatchReader.from_batches(schema, batches)
+        source = pa.RecordBatchReader.from_batches(schema, ahead(self.context, batches))
         with session(self.context.options, self.context.util("duckdb")) as connection:
             connection.register("source", source)
             done = connection.execute(sql)

@@ -43,6 +43,11 @@ class JobContext:
         """How many threads or processes compute side by side: ``cpucount``, or all processors there are."""
         return min(self.options.cpucount, len(os.sched_getaffinity(0)))
 
+    @property
+    def partition_sortsize_bytes(self) -> int:
+        """Sort memory of one partition: half of it where the next one is read while one goes out."""
+        return self.options.sortsize_bytes // min(self.threads, 2)
+
     def table(self, name: str) -> JobTable:
         """An input table, its files present and of the right size.
 

@@ -76,7 +76,7 @@ class _CustomerProfile:
         self.records = Records(SCHEMA)
         tables = (context.work(f"{name}.arrow") for name in ("made", "sorted", "means", "model"))
         self.made, self.sorted, self.means, self.model = tables
-        self.partitions = partition_count(self.rows * self.records.bytes, context.options.sortsize_bytes)
+        self.partitions = partition_count(self.rows * self.records.bytes, context.partition_sortsize_bytes)
         self.samples = {keys: KeySample() for keys in (BY_HOUSEHOLD, BY_REGION)}
         self.totals = {name: TableSum() for name in _TABLES}
         self.written: dict[str, int] = {}

@@ -91,7 +91,7 @@ class _DimensionLoad:
         return self.answer
 
     def _partitions(self) -> int:
-        return partition_count(self.rows * self.loaded.bytes, self.context.options.sortsize_bytes)
+        return partition_count(self.rows * self.loaded.bytes, self.context.partition_sortsize_bytes)
 
     def _records(self, text: Text) -> pa.RecordBatch:
         return self.types.add(self.parser.parse(text), self.loaded.schema)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
+from mawl.programs.ahead import ahead
 from mawl.programs.context import JobContext
 from mawl.programs.partitions import Distributor, Number, partition_count
 from mawl.programs.rows import Records, Words
@@ -38,7 +39,7 @@ def distribute_by_hash(
             sortsize_bytes=options.sortsize_bytes,
             bufsize_bytes=options.bufsize_bytes,
         )
-        done[name].add_batches(read(name), kind)
+        done[name].add_batches(ahead(context, read(name)), kind)
     return done
 
 

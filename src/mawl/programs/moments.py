@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from mawl.programs.ahead import ahead
 from mawl.programs.context import JobContext
 from mawl.programs.duckdb_session import session
 from mawl.programs.listing import Class, print_frequencies, print_moments
@@ -45,7 +46,7 @@ def moments_by(
     classes = ", ".join(f'"{name}"' for name in by)
     sets = ", ".join(f'("{name}")' for name in by)
     calls = ", ".join(call for *_, call in figures)
-    source = pa.RecordBatchReader.from_batches(schema, batches)
+    source = pa.RecordBatchReader.from_batches(schema, ahead(context, batches))
     with session(context.options, context.util("duckdb")) as connection:
         connection.register("source", source)
         rows = connection.execute(

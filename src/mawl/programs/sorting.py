@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.errors import DamagedTableError
+from mawl.programs.ahead import ahead
 from mawl.programs.context import JobContext
 from mawl.programs.partitions import (
     Distributor,
@@ -103,7 +104,7 @@ def distribute(
         sortsize_bytes=options.sortsize_bytes,
         bufsize_bytes=options.bufsize_bytes,
     )
-    distributor.add_batches(batches, records)
+    distributor.add_batches(ahead(context, batches), records)
     return distributor
 
 
@@ -117,33 +118,51 @@ def sorted_batches(
 def sorted_rows(context: JobContext, paths: Sequence[Path], records: Records, keys: Keys) -> Iterator[Words]:
     """The rows of the partition files in order, some at a time; each file is removed when read.
 
-    A partition that sampling left larger than sort memory is distributed once more.
+    A partition that sampling left larger than its sort memory is distributed once more.
     """
-    options = context.options
-    room = room_rows(records.bytes, options.sortsize_bytes)
-    # Twice the usual: what is done once a batch, checks above all, is then done half as often.
-    size = 2 * batch_rows(records.bytes)
-    space = memory(0, records.words)
+    room = room_rows(records.bytes, context.partition_sortsize_bytes)
+    fitting: list[Path] = []
     for path in paths:
         if path.exists() and rows_in(path, records.words) > room:
-            space = space[:0]
+            yield from _sorted_fitting(context, fitting, records, keys)
+            fitting = []
             yield from sorted_rows(context, _split(context, path, records, keys), records, keys)
-            continue
-        if not len(space):
-            space = memory(room, records.words)
-        rows = read_rows(path, space, bufsize_bytes=options.bufsize_bytes)
-        path.unlink(missing_ok=True)
-        pairs, unique = _keys(records, rows, keys)
-        order = np.lexsort((unique, pairs))
+        else:
+            fitting.append(path)
+    yield from _sorted_fitting(context, fitting, records, keys)
+
+
+def _sorted_fitting(
+    context: JobContext, paths: Sequence[Path], records: Records, keys: Keys
+) -> Iterator[Words]:
+    """The same of partitions that fit: one is read and ordered while the one before goes out."""
+    # Twice the usual: what is done once a batch, checks above all, is then done half as often.
+    size = 2 * batch_rows(records.bytes)
+    for rows, order in ahead(context, _ordered(context, paths, records, keys)):
         for start in range(0, len(rows), size):
             yield np.take(rows, order[start : start + size], axis=0)
+
+
+def _ordered(
+    context: JobContext, paths: Sequence[Path], records: Records, keys: Keys
+) -> Iterator[tuple[Words, NDArray[np.int64]]]:
+    """Rows of partitions and their order, good until the next but one (with one thread until the next)."""
+    room = room_rows(records.bytes, context.partition_sortsize_bytes)
+    spaces: list[Words] = []
+    for number, path in enumerate(paths):
+        if len(spaces) < min(context.threads, 2):
+            spaces.append(memory(room, records.words))
+        rows = read_rows(path, spaces[number % len(spaces)], bufsize_bytes=context.options.bufsize_bytes)
+        path.unlink(missing_ok=True)
+        pairs, unique = _keys(records, rows, keys)
+        yield rows, np.lexsort((unique, pairs))
 
 
 def _split(context: JobContext, path: Path, records: Records, keys: Keys) -> list[Path]:
     """Distribute one oversized partition; its name gives the new files theirs."""
     options = context.options
     rows = rows_in(path, records.words)
-    parts = partition_count(rows * records.bytes, options.sortsize_bytes)
+    parts = partition_count(rows * records.bytes, context.partition_sortsize_bytes)
     # Within an eighth of sort memory, since the distributor takes the rest.
     chunk = memory(max(options.sortsize_bytes // 8 // records.bytes, 1), records.words)
     every = max(rows // (SAMPLES_PER_PARTITION * parts), 1)

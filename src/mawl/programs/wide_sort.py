@@ -72,7 +72,7 @@ class _WideSort:
         return self.answer
 
     def _partitions(self, records: Records) -> int:
-        return partition_count(self.rows * records.bytes, self.context.options.sortsize_bytes)
+        return partition_count(self.rows * records.bytes, self.context.partition_sortsize_bytes)
 
     def _distribute(self) -> list[Path]:
         with self.context.steps.step("distribute", "data") as step:
