@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from mawl.campaigns.qualify.planned import duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
@@ -21,7 +22,7 @@ from mawl.runner.before import larger_limit
 from mawl.spec.options import ROLES
 from mawl.spec.sources import OPTIONS
 from mawl.store.files import replace_file
-from mawl.units import format_bytes, format_memory
+from mawl.units import format_bytes, format_memory, format_seconds
 
 NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
@@ -60,10 +61,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         replace_file(Path(arguments.output), plan_toml(plan, spec).encode())
     needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
+    duration = duration_of(plan, Path(spec.runs))
     if arguments.json:
-        print(json.dumps(as_json(plan, needed), indent=2))
+        elapsed = {"elapsed_seconds": duration.seconds, "elapsed_basis": duration.basis}
+        print(json.dumps({**as_json(plan, needed), **elapsed}, indent=2))
         return 0
     print(as_text(plan, needed))
+    known = "not known" if duration.seconds is None else f"about {format_seconds(duration.seconds)}"
+    print(f"time from the first job to the last: {known} ({duration.basis})")
     if limit is not None:
         said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
         print(f"--memory-limit {format_memory(limit)} {said}.")

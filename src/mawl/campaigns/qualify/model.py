@@ -78,10 +78,7 @@ class CalibratedModel:
 
     def mix(self, sessions: int, scale: float) -> Mix:
         """One measured run, simulated."""
-        plan = self._known(plan_at(sessions, scale))
-        jobs = {job.job: self._job(job.program, scale) for job in plan.jobs()}
-        scenario = Scenario(system=self._left_for(sessions), plans=(plan,), jobs=jobs)
-        outcome = run(scenario, self._base.calibration)
+        outcome = self._simulated(plan_at(sessions, scale))
         slowdowns = [
             (job.ended - job.started) / self._alone_at(job.plan.program, scale) for job in outcome.jobs
         ]
@@ -90,6 +87,15 @@ class CalibratedModel:
             active_seconds=_active_seconds(outcome),
             slowdown=max(median(slowdowns), 1.0),
         )
+
+    def elapsed_seconds(self, plan: Plan) -> float:
+        """What any plan of programs of the mix takes, from its first job to its last, its inputs made."""
+        return self._simulated(plan).elapsed_seconds
+
+    def _simulated(self, plan: Plan) -> Outcome:
+        jobs = {job.job: self._job(job.program, job.scale) for job in self._known(plan).jobs()}
+        scenario = Scenario(system=self._left_for(len(plan.sessions)), plans=(plan,), jobs=jobs)
+        return run(scenario, self._base.calibration)
 
     def _job(self, program: str, scale: float) -> JobDemand:
         return scaled(self._demand[program], _factor(program, scale))
