@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 from pathlib import Path
@@ -131,6 +133,20 @@ def test_a_page_that_fails_is_told_and_no_traceback_is_shown(runs: Path, made: M
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert [str(failure) for failure in made.failures] == ["secret"]
+
+
+def test_a_want_of_descriptors_is_no_failure_of_a_page(runs: Path, made: Made) -> None:
+    def report(run: Run, summary: object) -> str:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(runs))
+
+    finished(runs, "one")
+    app = create_app(
+        runs, msgspec.structs.replace(made.renderers(), report=report), failed=made.failures.append
+    )
+    with TestClient(app, base_url="http://localhost") as visitor:
+        answer = visitor.get("/runs/one")
+    assert (answer.status_code, made.failures) == (503, [])
+    assert answer.text == "The server has no file descriptor left; ask again in a moment.\n"
 
 
 @pytest.mark.parametrize(

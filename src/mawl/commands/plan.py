@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print(as_text(plan, needed))
     known = "not known" if duration.seconds is None else f"about {format_seconds(duration.seconds)}"
-    print(f"time from the first job to the last: {known} ({duration.basis})")
+    print(f"time from the first job to the last: {known}\n  {duration.basis}")
     if limit is not None:
         said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
         print(f"--memory-limit {format_memory(limit)} {said}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import re
 from collections.abc import Callable, Iterable
@@ -44,12 +45,16 @@ def policy_of(page: str) -> str:
     return f"{unescape(stated[1])}; frame-ancestors 'none'" if stated else POLICY
 
 
+NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
+
+
 class Guard:
     """Refuses what no visitor of these pages sends, and puts :data:`HEADERS` on every answer.
 
     ``names`` are the host names it answers to beside the loopback's: a page of another site whose
     name an attacker pointed here (DNS rebinding) sends that name.  A literal address cannot be
-    pointed elsewhere and is always allowed.  ``failed`` is told what no page foresaw.
+    pointed elsewhere and is always allowed.  ``failed`` is told what no page foresaw; visitors who take all
+    descriptors are no failure of a page.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str], failed: Callable[[Exception], None]) -> None:
@@ -69,6 +74,11 @@ class Guard:
         try:
             await self._app(scope, receive, answer)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_DESCRIPTOR:
+                if not answer.began:
+                    text = "The server has no file descriptor left; ask again in a moment.\n"
+                    await PlainTextResponse(text, 503)(scope, receive, answer)
+                return
             self._failed(error)
             if not answer.began:
                 text = "The server failed at this page; what it said is on its terminal.\n"
