@@ -1,8 +1,8 @@
 """Each program alone with ``cpucount`` 1 and 2: real time, CPU time, and CPU over real time.
 
-The pairs are taken in turns in processes of their own, with the same inputs (at ``SCALE``).  Two idle
-processors are wanted: the rows are of real time.  As a script (``python -m bench.threads``) it is one job,
-whose assignment comes on standard input.
+Each job is a separate process; the jobs of a pair alternate and read the same inputs (at ``SCALE``).
+The rows are of real time, so run this on two idle processors.
+As a script (``python -m bench.threads``) it is one job, whose assignment comes on standard input.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import msgspec
 
 from bench.harness import Result, alternate, at_least, at_most, spread
 from mawl.datagen.generate import TableRequest, generate
+from mawl.launch.setup import ONE_PASSIVE_THREAD
 from mawl.model.messages import Assignment
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import scaled_options
@@ -29,7 +30,7 @@ from mawl.spec.options import Options
 
 NAME = "threads"
 SCALE = 0.002
-PAIRS = 3
+PAIRS = 5
 SEED = 1
 LEAST_GAIN = 1.6
 PROGRAMS_WITH_IT = 12
@@ -92,14 +93,7 @@ def _table(name: str, place: Path) -> str:
 
 
 def _job(name: str, threads: int, inputs: dict[str, str]) -> Figures:
-    """One job in a process of its own, with the environment that the launcher gives."""
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_WAIT_POLICY": "passive",
-        "OPENBLAS_THREAD_TIMEOUT": "4",
-    }
+    """One job in a separate process, with the environment that the launcher gives."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as place:
         for role in ("work", "util"):
             Path(place, role).mkdir()
@@ -121,10 +115,10 @@ def _job(name: str, threads: int, inputs: dict[str, str]) -> Figures:
             [sys.executable, "-m", "bench.threads"],
             input=msgspec.json.encode(assignment),
             stdout=subprocess.PIPE,
-            env=environment,
+            env={**os.environ, **ONE_PASSIVE_THREAD},
             check=True,
         )
-    # Solvers print lines of their own; the figures are the last.
+    # Solvers print lines, too; the figures are the last.
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=Figures)
 
 

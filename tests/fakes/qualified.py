@@ -63,7 +63,7 @@ class FakeWork:
     """See :class:`~mawl.campaigns.qualify.work.Work`; slowdown is ``per_session`` times the sessions.
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
-    says beside how many first attempts of a run other work used 30 % of the processors.
+    is the number of first attempts of a run during which other work used 30 % of the processors.
     """
 
     def __init__(

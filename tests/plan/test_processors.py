@@ -10,6 +10,7 @@ import pytest
 from mawl.errors import UsageError
 from mawl.plan.asked import plan_of
 from mawl.plan.processors import parse_cores, processors_of, with_threads
+from mawl.plan.write import plan_toml
 from mawl.spec.options import AUTO, Options, parse_options
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.spec.sources import as_command
@@ -37,6 +38,7 @@ def test_jobs_get_processors_by_sessions(processors: int, threads: int) -> None:
     """Of four sessions, each job gets a fourth, at least one; a number that was given stays."""
     plan = plan_of(RunSpec(workload="nano", nodes=NodesSpec(cluster="here"), options=AUTOMATIC))
     assert {job.options.cpucount for job in plan.jobs()} == {AUTO}
+    assert 'cpucount = "auto"' in plan_toml(plan), "a plan of 0 threads would be refused"
     known = with_threads(plan, processors)
     assert {job.options.cpucount for job in known.jobs()} == {known.options.cpucount} == {threads}
     given = msgspec.structs.replace(plan, options=Options(cpucount=3))

@@ -108,9 +108,7 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
     return msgspec.structs.replace(
         base,
         node_runs=[part.run for part in parts],
-        workload=msgspec.structs.replace(
-            base.workload, scale_name=_one(f.workload.scale_name for f in every)
-        ),
+        workload=_workload(base.workload, [facts.workload for facts in every]),
         nodes=[
             msgspec.structs.replace(node, same_machine_as=others.get(node.name))
             for facts in every
@@ -136,6 +134,16 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
         free_space=[space for facts in every for space in facts.free_space],
         missing=missing,
         remarks=[*base.remarks, *_remarks(parts, others), *_remarks_on_storage(base.storage_runs)],
+    )
+
+
+def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFacts:
+    """The workload with what the nodes made of it: ``cpucount=auto`` is a number where theirs is the same."""
+    first = every[0].options
+    return msgspec.structs.replace(
+        base,
+        scale_name=_one(one.scale_name for one in every),
+        options=first if all(one.options == first for one in every) else base.options,
     )
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.errors import UnsuitableMachineError, cure_of
 from mawl.launch.inbox import Inbox
-from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, RUN_ID_VARIABLE, THREAD_VARIABLES, Setup
+from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Setup
 from mawl.measure.account import usage_of, usage_of_process
 from mawl.measure.preload.build import Library
 from mawl.measure.processes import is_stopped, kill_marked
@@ -273,7 +273,5 @@ def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
     """The launcher's environment; a command gets its user's threads, a program one while importing."""
     environment = {**os.environ, RUN_ID_VARIABLE: run_id, LAUNCHER_VARIABLE: name}
     if mode != "bare":
-        environment.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-        environment["OMP_WAIT_POLICY"] = "passive"
-        environment["OPENBLAS_THREAD_TIMEOUT"] = "4"  # its shortest: 2^4 looks for work, then sleep
+        environment.update(ONE_PASSIVE_THREAD)
     return environment

@@ -10,6 +10,12 @@ RUN_ID_VARIABLE = "MAWL_RUN_ID"
 LAUNCHER_VARIABLE = "MAWL_LAUNCHER"
 JOB_VARIABLE = "MAWL_JOB"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ONE_PASSIVE_THREAD = {
+    **dict.fromkeys(THREAD_VARIABLES, "1"),
+    "OMP_WAIT_POLICY": "passive",
+    "OPENBLAS_THREAD_TIMEOUT": "4",  # its shortest: 2^4 looks for work, then sleep
+}
+"""Environment in which a library computes in one thread, and an idle thread of it sleeps."""
 
 EXECUTE = "mawl.programs.execute:execute"
 """What runs a job, as module:function: (assignment, report) -> exit status."""

@@ -153,7 +153,11 @@ def shared_bytes() -> int | None:
 
 
 def private_peak_bytes() -> int | None:
-    """The most that the calling process alone held: written pages of its own now, and what it gave back."""
+    """The most memory that the calling process held for itself alone, estimated.
+
+    ``Private_Dirty`` of smaps_rollup, and what the resident size has fallen since its peak (``VmHWM`` of
+    proc_pid_status(5) less ``Rss``).  None where the kernel has no smaps_rollup.
+    """
     sizes = _own_sizes()
     if sizes is None:
         return None

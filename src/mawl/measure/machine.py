@@ -77,6 +77,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str]
 
     @property
+    def confined_cpus(self) -> list[int] | None:
+        """The logical CPUs that this process may use where they are fewer than all (taskset, cpuset)."""
+        usable, every = self.usable_cpus, self.logical_cpus
+        return usable if usable and every is not None and len(usable) < every else None
+
+    @property
     def cores(self) -> int | None:
         """Number of ``core_basis``."""
         return self.logical_cpus if self.core_basis == "vCPU" else self.physical_cores

@@ -67,7 +67,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     cpus_used: Annotated[
         list[int] | None,
         listing(
-            "Logical CPUs the jobs were held to; null for all.",
+            "Logical CPUs that the jobs were confined to, by an option, taskset or a cpuset; null for all.",
             FACTS,
             absent="not restricted: all processors",
         ),

@@ -10,7 +10,7 @@ import tomli_w
 from mawl.plan.command import Command
 from mawl.plan.workload import JobPlan, Plan
 from mawl.spec.files import keys_of_plan
-from mawl.spec.options import Options
+from mawl.spec.options import AUTO, Options
 from mawl.spec.record import RunSpec
 
 HEADER = (
@@ -90,7 +90,7 @@ def _options(options: Options) -> dict[str, int | bool | str]:
         "memsize": options.memsize_bytes,
         "sortsize": options.sortsize_bytes,
         "bufsize": options.bufsize_bytes,
-        "cpucount": options.cpucount,
+        "cpucount": "auto" if options.cpucount == AUTO else options.cpucount,
         "queue_depth": options.queue_depth,
         "compress": options.compress,
         "fullstimer": options.fullstimer,

@@ -203,7 +203,7 @@ class _Crew(Generic[Block, Result]):
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         with warnings.catch_warnings():
-            # Threads of the libraries: they have handlers of their own for forks, and none works now.
+            # It warns of the libraries' threads: the libraries handle forks, and no thread works now.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:

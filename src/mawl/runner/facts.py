@@ -115,7 +115,7 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         cores=machine.cores,
         core_basis=machine.core_basis,
         memory_bytes=machine.memory_bytes,
-        cpus_used=_cpus_used(request, machine),
+        cpus_used=machine.confined_cpus if request.cpus is None else list(request.cpus),
         memory_limit_bytes=request.spec.memory_limit_bytes,
         sockets=topology.sockets,
         physical_cores=topology.physical_cores,
@@ -123,17 +123,6 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         smt=topology.smt,
         virtual=machine.virtual,
     )
-
-
-def _cpus_used(request: RunRequest, machine: Machine) -> list[int] | None:
-    """The logical CPUs that the run is confined to, by an option or by what started mawl (taskset, cpuset).
-
-    None for all of them.
-    """
-    if request.cpus is not None:
-        return list(request.cpus)
-    usable, every = machine.usable_cpus, machine.logical_cpus
-    return usable if usable and every is not None and len(usable) < every else None
 
 
 def _software() -> dict[str, str | None]:

@@ -56,8 +56,8 @@ def create_app(
 ) -> Starlette:
     """The application over the run folders in ``runs``.
 
-    ``names`` are host names it answers to beside the loopback's; ``failed`` is told of an exception
-    that no page foresaw.
+    ``names`` are host names it answers to beside the loopback's; ``failed`` gets each exception
+    that no page expects.
     """
     app = Starlette(
         routes=[

@@ -53,8 +53,8 @@ class Guard:
 
     ``names`` are the host names it answers to beside the loopback's: a page of another site whose
     name an attacker pointed here (DNS rebinding) sends that name.  A literal address cannot be
-    pointed elsewhere and is always allowed.  ``failed`` is told what no page foresaw; visitors who take all
-    descriptors are no failure of a page.
+    pointed elsewhere and is always allowed.  ``failed`` gets each error that no page expects, but
+    not the want of descriptors: visitors who take all of them are no failure of a page.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str], failed: Callable[[Exception], None]) -> None:

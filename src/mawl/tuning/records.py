@@ -169,7 +169,7 @@ State = Literal["differs", "not known", "as recommended", "for you to judge"]
 
 
 class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting of a profile beside what is set (``tune.settings``); ``tier`` is its entry's ``subject``."""
+    """A recommended setting and the current one (``tune.settings``); ``tier`` is its entry's ``subject``."""
 
     node: str
     subject: str
@@ -199,7 +199,7 @@ class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is set beside what is recommended: ``tune.`` in docs/reference/metrics.md."""
+    """Settings compared with what is recommended: ``tune.`` in docs/reference/metrics.md."""
 
     run_id: str | None
     platform: Platform

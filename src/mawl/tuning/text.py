@@ -1,4 +1,4 @@
-"""Tuning profiles, and what is set beside them, as text for a terminal."""
+"""Tuning profiles, and settings compared with them, as text for a terminal."""
 
 from __future__ import annotations
 

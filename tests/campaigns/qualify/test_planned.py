@@ -6,39 +6,56 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.campaigns.qualify import model, planned
 from mawl.campaigns.qualify.planned import NO_CALIBRATION, Duration, duration_of
 from mawl.errors import MawlError
 from mawl.measure.machine import read_machine
+from mawl.model.qualification import QualifyRun
 from mawl.plan.asked import plan_of
 from mawl.spec.record import RunSpec
+from mawl.store.qualification import write_qualification
+from tests.fakes.qualifications import qualification
 
 PLAN = plan_of(RunSpec(workload="nano"))
+
+
+MINUTE_A_SESSION = SimpleNamespace(elapsed_seconds=lambda plan: 60.0 * len(plan.sessions))
+"""A model of 60 s a session."""
+
+
+def run_here(**changes: object) -> Any:
+    """A run of this machine, or of one that differs."""
+    here = read_machine()
+    node = {
+        "cpu_model": here.cpu_model,
+        "cores": here.cores,
+        "cpus_used": here.confined_cpus,
+        "memory_bytes": here.memory_bytes,
+        **changes,
+    }
+    cache = SimpleNamespace(mode="none")
+    return SimpleNamespace(facts=SimpleNamespace(nodes=[SimpleNamespace(**node)], cache=cache))
 
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two qualifications, of this machine and of a larger one; the model says 60 s a session."""
-    here = read_machine()
-    facts = {"cpu_model": here.cpu_model, "cores": here.cores, "memory_bytes": here.memory_bytes}
-    nodes = {"first": facts, "larger": {**facts, "cores": 4096}}
-    for name in nodes:
+    of = {"first": run_here(), "larger": run_here(cores=4096)}
+    for name in of:
         (tmp_path / name).mkdir()
         (tmp_path / name / "qualify.json").write_text("{}")
-
-    def calibration(folder: Path) -> Any:
-        return SimpleNamespace(facts=SimpleNamespace(nodes=[SimpleNamespace(**nodes[folder.name])]))
-
-    monkeypatch.setattr(planned, "_calibration", calibration)
-    said = SimpleNamespace(elapsed_seconds=lambda plan: 60.0 * len(plan.sessions))
-    monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: said)
+    monkeypatch.setattr(planned, "_calibration", lambda folder: of[folder.name])
+    monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     return tmp_path
 
 
 def test_a_plan_is_simulated_from_the_calibration_of_this_machine(runs: Path) -> None:
-    expected = Duration(60.0 * len(PLAN.sessions), "simulated from the calibration of first")
+    expected = Duration(
+        60.0 * len(PLAN.sessions), "simulated from the calibration of first, with --cache none"
+    )
     assert duration_of(PLAN, runs) == expected
 
 
@@ -58,3 +75,22 @@ def test_a_program_that_was_not_calibrated_is_named(runs: Path, monkeypatch: pyt
 
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: SimpleNamespace(elapsed_seconds=refuse))
     assert duration_of(PLAN, runs) == Duration(None, "the calibration has no time of mine")
+
+
+@pytest.mark.parametrize(("others_cpu_ratio", "known"), [(0.05, True), (None, True), (0.3, False)])
+def test_a_disturbed_calibration_is_no_basis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others_cpu_ratio: float | None, known: bool
+) -> None:
+    calibration = QualifyRun(
+        folder="runs/calibration-1",
+        purpose="calibration",
+        position=1,
+        sessions=1,
+        state="finished",
+        others_cpu_ratio=others_cpu_ratio,
+    )
+    (tmp_path / "one").mkdir()
+    write_qualification(tmp_path / "one", msgspec.structs.replace(qualification(), runs=[calibration]))
+    monkeypatch.setattr(planned, "open_run", lambda folder: run_here())
+    monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
+    assert (duration_of(PLAN, tmp_path).seconds is not None) == known

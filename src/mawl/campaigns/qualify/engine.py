@@ -95,7 +95,8 @@ class Engine:
         seen = self._look()
         for notice in seen.notices:
             self._show(f"  notice: {notice}")
-        return f"{seen.cores} cores; {len(seen.notices)} notices" if seen.notices else f"{seen.cores} cores"
+        cores = counted_noun(seen.cores, "core")
+        return f"{cores}; {counted_noun(len(seen.notices), 'notice')}" if seen.notices else cores
 
     def _probe(self) -> str:
         if not self._look().has_fio:

@@ -9,14 +9,16 @@ import msgspec
 
 from mawl.errors import MawlError
 from mawl.imports import importing
-from mawl.measure.machine import read_machine
+from mawl.measure.machine import Machine, read_machine
 from mawl.model.run import NodeFacts
+from mawl.model.thresholds import value_of
 from mawl.plan.workload import Plan
 from mawl.store import Run, open_run
 from mawl.store.layout import PROBE
 from mawl.store.qualification import RECORD, read_qualification
 
-NO_CALIBRATION = "no calibration of this machine is there: mawl qualify makes one"
+MOST_OTHERS_RATIO = value_of("validity.competition.most_cpu_ratio")
+NO_CALIBRATION = "no undisturbed calibration of this machine is there: mawl qualify makes one"
 
 
 class Duration(msgspec.Struct, frozen=True):
@@ -27,10 +29,14 @@ class Duration(msgspec.Struct, frozen=True):
 
 
 def duration_of(plan: Plan, runs: Path) -> Duration:
-    """The duration of a plan, from the newest qualification below ``runs`` that calibrated this machine."""
+    """The duration of a plan, from the newest qualification below ``runs`` that calibrated this machine.
+
+    A calibration beside which other work used too much of the processors is no basis.
+    """
+    machine = read_machine()
     for record in sorted(runs.glob(f"*/{RECORD}"), key=_made_at, reverse=True):
         calibration = _calibration(record.parent)
-        if calibration is None or not _is_this_machine(calibration.facts.nodes[0]):
+        if calibration is None or not _is_of(machine, calibration.facts.nodes[0]):
             continue
         with importing():
             from mawl.campaigns.qualify.model import CalibratedModel, probe_in
@@ -39,7 +45,9 @@ def duration_of(plan: Plan, runs: Path) -> Duration:
             seconds = model.elapsed_seconds(plan)
         except MawlError as error:
             return Duration(None, str(error))
-        return Duration(seconds, f"simulated from the calibration of {record.parent.name}")
+        cache = calibration.facts.cache
+        mode = "" if cache is None else f", with --cache {cache.mode}"
+        return Duration(seconds, f"simulated from the calibration of {record.parent.name}{mode}")
     return Duration(None, NO_CALIBRATION)
 
 
@@ -50,14 +58,14 @@ def _made_at(record: Path) -> float:
 
 
 def _calibration(folder: Path) -> Run | None:
-    """The finished run of each program alone; None where it is not there, or cannot be read."""
+    """The finished run of each program alone; None where it is missing, disturbed, or cannot be read."""
     with contextlib.suppress(MawlError, OSError):
         for run in read_qualification(folder).runs_for("calibration"):
-            return open_run(folder / run.folder)
+            if (run.others_cpu_ratio or 0.0) <= MOST_OTHERS_RATIO:
+                return open_run(folder / run.folder)
     return None
 
 
-def _is_this_machine(node: NodeFacts) -> bool:
-    machine = read_machine()
-    now = machine.cpu_model, machine.cores, machine.memory_bytes
-    return (node.cpu_model, node.cores, node.memory_bytes) == now
+def _is_of(machine: Machine, node: NodeFacts) -> bool:
+    now = machine.cpu_model, machine.cores, machine.confined_cpus, machine.memory_bytes
+    return (node.cpu_model, node.cores, node.cpus_used, node.memory_bytes) == now

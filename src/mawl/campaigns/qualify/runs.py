@@ -49,8 +49,8 @@ class Runs:
     ) -> None:
         """Make a run, unless it is finished; one that was cut short is made again in another folder.
 
-        So is one, once, beside which other work used too much of the processors, where ``may_repeat`` says
-        that there is time for the seconds that it takes.
+        A run during which other work used too much of the processors is made again once, if ``may_repeat``
+        says that there is time for its seconds.
         """
         while not self._is_made(purpose, position, may_repeat):
             self._attempt(purpose, position, wish, may_refuse=may_refuse)
@@ -142,13 +142,13 @@ class Runs:
         return max(len(self.record.runs_for(run.purpose)), 1)
 
     def spent(self) -> float:
-        """Seconds of finished work: of whole phases, and of the runs to their end in those that are not."""
+        """Seconds of finished work: of phases that are done, and of ended runs in the others."""
         return sum(self.phase_seconds(phase.name) for phase in self.record.phases)
 
     def phase_seconds(self, name: PhaseName) -> float:
-        """Those of a whole phase, or of the runs to their end in one that is not whole.
+        """Those of a phase that is done, else those of its runs that came to their end.
 
-        A run of a program alone that was made with the time left counts in the phase of the runs.
+        A run alone that the phase of the measured runs made with the time left counts there.
         """
         phase = self.record.phase(name)
         if phase.state in ("done", "skipped"):
@@ -170,10 +170,7 @@ class Runs:
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         """Whether a run was made, or refused by the machine."""
-        return any(
-            (run.purpose, run.position) == (purpose, position) and run.state in ("finished", "refused")
-            for run in self.record.runs
-        )
+        return any(run.state in ("finished", "refused") for run in self._attempts(purpose, position))
 
     def _replace(self, run: QualifyRun, **changes: object) -> None:
         changed = msgspec.structs.replace(run, **changes)

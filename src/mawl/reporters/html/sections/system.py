@@ -12,7 +12,7 @@ from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
-from mawl.spec.options import ROLES, Options
+from mawl.spec.options import AUTO, ROLES, Options
 from mawl.units import format_memory, format_seconds
 
 ACCOUNTS = {
@@ -123,10 +123,13 @@ def _volumes(volumes: Iterable[VolumeFigures]) -> Markup:
 
 def _options(options: Options | None) -> dict[str, object]:
     """Options by name, sizes in words."""
-    return {
+    if options is None:
+        return {}
+    shown = {
         name.removesuffix("_bytes"): format_memory(value) if name.endswith("_bytes") else value
-        for name, value in ({} if options is None else msgspec.structs.asdict(options)).items()
+        for name, value in msgspec.structs.asdict(options).items()
     }
+    return {**shown, "cpucount": "auto"} if options.cpucount == AUTO else shown
 
 
 def _settings(facts: RunFacts) -> Markup:
