@@ -146,6 +146,31 @@ def test_a_nodes_process_that_is_stopped_is_told_and_the_run_ends(
     assert live_runs().get(of_node) is None
 
 
+@pytest.mark.parametrize("then", ["continued", "killed"])
+def test_a_campaign_that_is_stopped_is_told_and_goes_on(mawl: Command, then: str) -> None:
+    (mawl.directory / "one.toml").write_text(SLEEPER.format(0.1))
+    process = mawl.start("run", "one.toml", "--repeat", "2")
+    ends = time.monotonic() + LONGEST_SECONDS
+    while not list((mawl.directory / "runs").rglob("1-*/run.json")) and time.monotonic() < ends:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGSTOP)
+    assert process.stderr is not None
+    said = ""
+    try:
+        while f"the campaign (process {process.pid}) was stopped by a signal" not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+    finally:
+        os.kill(process.pid, signal.SIGCONT if then == "continued" else signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == (0 if then == "continued" else -signal.SIGKILL), output + errors
+    if then == "killed":
+        [record] = (mawl.directory / "runs").glob("*/campaign.json")
+        again = mawl("run", "--continue", str(record.parent))
+        assert again.returncode == 0, again.stderr
+
+
 @pytest.mark.parametrize("whom", ["worker", "scheduler", "controller"])
 @pytest.mark.parametrize("then", ["continued", "interrupted"])
 def test_a_part_of_a_cluster_that_is_stopped_is_told_once_and_the_run_ends(

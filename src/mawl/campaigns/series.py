@@ -17,6 +17,7 @@ from typing import Protocol
 import msgspec
 
 from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
+from mawl.launch.runner_watch import watched
 from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, Slot
 from mawl.store import open_run
 from mawl.store.campaign import LOCK, read_campaign, write_campaign
@@ -32,6 +33,11 @@ WARM_UP = "warm-up"
 
 LOCK_PATIENCE_SECONDS = 60.0
 """How long to wait for the run of a campaign that was killed: it holds the lock until it has ended."""
+
+_STOPPED = (
+    "the campaign (process {}) was stopped by a signal: the run that is under way goes on, and no other "
+    "run starts"
+)
 
 
 class Execute(Protocol):
@@ -202,7 +208,7 @@ def noted(series: Series) -> Iterator[None]:
 
 @contextlib.contextmanager
 def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK) -> Iterator[int]:
-    """Hold the lock of a campaign's folder; its descriptor.
+    """Hold the lock of a campaign's folder; its descriptor.  Says so where this process is stopped meanwhile.
 
     Raises :class:`~mawl.errors.UsageError` where another process holds it and does not let go.
     """
@@ -215,7 +221,8 @@ def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK
                     "is being run by another process", where=str(folder), cure="wait for its end"
                 )
             time.sleep(0.1)
-        yield descriptor
+        with watched(_STOPPED.format(os.getpid())):
+            yield descriptor
     finally:
         os.close(descriptor)
 

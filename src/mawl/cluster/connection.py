@@ -25,7 +25,7 @@ from mawl.cluster import agent
 from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
-CONNECT_SECONDS = 15.0
+CONNECT_SECONDS = 8.0
 PLAIN_SECONDS = 2.0
 LOOK_SECONDS = 1.0
 NO_SCHEDULER = "the connection to the scheduler is lost"

@@ -1,7 +1,7 @@
 """Looking at a runner from another process: one that is stopped by a signal cannot say so itself.
 
 The launcher looks at the runner of this machine.  ``python -m mawl.launch.runner_watch PID SENTENCE`` looks
-at the controller of a run on several nodes, which has no launcher.
+at a process that has no launcher: the controller of a run on several nodes, or a campaign.
 """
 
 from __future__ import annotations
