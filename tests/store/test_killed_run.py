@@ -16,10 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mawl.errors import MawlError
-from mawl.store import open_run
+from mawl.store import journal, open_run
 from mawl.store.compaction import read_journal
 from mawl.store.folder import RunWriter
 from mawl.store.journal import Remarks, read_samples
+from mawl.store.layout import MOST_ROWS
+from mawl.store.tail import Tail
 from tests.fakes.stored_run import START, events, facts, job, jobs, samples, steps, write_run
 
 
@@ -272,3 +274,24 @@ def test_damaged_bytes_never_end_in_a_traceback(tmp_path: Path, finished: bool, 
 
 def test_jobs_finished_before_the_kill_are_all_in_the_table(killed: Path) -> None:
     assert set(open_run(killed).jobs.column("job").to_pylist()) == {record.job for record in jobs()}
+
+
+@pytest.mark.parametrize("content", [None, b"x\n" * 100, b"\n" * 100])
+def test_a_journal_is_read_up_to_its_budget_also_while_it_grows(
+    killed: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    monkeypatch.setattr(journal, "LARGEST_LINES_BYTES", 2**23)
+    monkeypatch.setattr(journal, "MOST_BAD_LINES", 50)
+    monkeypatch.setitem(MOST_ROWS, "events", 100)
+    with (killed / "journal" / "events.jsonl").open("ab") as file:
+        file.truncate(2**40) if content is None else file.write(content)
+    tail = Tail(killed)
+    tail.look()
+    for found in (tail.run(), open_run(killed)):
+        assert found.events.num_rows == 6
+        [remark] = (one for one in found.facts.remarks if "mawl reads" in one)
+        assert remark.endswith(
+            "events.jsonl: mawl reads at most 100 lines, 8.00 MiB and 50 lines that are not records; "
+            "the rest is left out"
+        )
+        assert len(found.facts.remarks) < 30

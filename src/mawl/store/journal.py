@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -21,9 +21,10 @@ from mawl.foreign import open_regular
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.store.batch_form import BatchForm
 from mawl.store.columns import INSTANT, SCHEMAS, conform
-from mawl.store.layout import LARGEST_LINE_BYTES, MOST_ROWS
+from mawl.store.layout import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
 from mawl.store.plain import from_plain, line_of
 from mawl.store.upgrades import Upgrade
+from mawl.units import format_memory
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 MOST_REMARKS = 20
@@ -125,6 +126,31 @@ class Remarks(list[str]):
         return [*self, f"and {self.left_out} more of that kind"] if self.left_out else list(self)
 
 
+class LineBudget:
+    """How far one journal file of lines is read: by its lines, its bytes, and the lines that are no record.
+
+    A sparse file costs its maker nothing, and a line that is no record costs its reader as much as one.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._most_lines = MOST_ROWS[table]
+        self.lines = self.bad = self.bytes = 0
+
+    def allows(self) -> bool:
+        """Whether what was read so far is within all three."""
+        return (
+            self.lines <= self._most_lines
+            and self.bad <= MOST_BAD_LINES
+            and self.bytes <= LARGEST_LINES_BYTES
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"mawl reads at most {self._most_lines} lines, {format_memory(LARGEST_LINES_BYTES)} and "
+            f"{MOST_BAD_LINES} lines that are not records; the rest is left out"
+        )
+
+
 def read_lines(
     path: Path, table: str, kind: type[Record], steps: Sequence[Upgrade], remarks: Remarks
 ) -> list[Record]:
@@ -133,9 +159,14 @@ def read_lines(
     Raises FileNotFoundError where the file is gone (another reader has just compacted the run).
     """
     records: list[Record] = []
+    budget = LineBudget(table)
     with open_regular(path, inside=path.parent.parent) as file:
-        for number, line in _lines(file):
-            if line is None or len(records) >= MOST_ROWS[table]:
+        for number, line in _lines(file, budget):
+            if not budget.allows():
+                remarks.insert(0, f"{path}: {budget}")
+                break
+            if line is None:
+                budget.bad += 1
                 remarks.add(f"{path}, line {number}: longer than any record, left out")
                 continue
             if not line.strip():
@@ -143,6 +174,7 @@ def read_lines(
             try:
                 records.append(record_of(line, table, kind, steps))
             except (ValueError, OverflowError, RecursionError) as error:
+                budget.bad += 1
                 torn = not line.endswith(b"\n")
                 what = "torn when the run was stopped" if torn else f"not a record ({str(error)[:120]})"
                 remarks.add(f"{path}, line {number}: {what}, left out")
@@ -157,16 +189,17 @@ def record_of(line: bytes, table: str, kind: type[Record], steps: Sequence[Upgra
     return from_plain(plain, kind)
 
 
-def _lines(file: Any) -> Iterator[tuple[int, bytes | None]]:
-    """Numbered lines; None for one that is too long to be a record."""
-    number = 0
+def _lines(file: BinaryIO, budget: LineBudget) -> Iterator[tuple[int, bytes | None]]:
+    """Numbered lines, counted in the budget; None for one that is too long to be a record."""
     while line := file.readline(LARGEST_LINE_BYTES):
-        number += 1
-        whole = line
-        while len(line) == LARGEST_LINE_BYTES and not line.endswith(b"\n"):
+        budget.lines += 1
+        budget.bytes += len(line)
+        whole: bytes | None = line
+        while len(line) == LARGEST_LINE_BYTES and not line.endswith(b"\n") and budget.allows():
             whole = None
             line = file.readline(LARGEST_LINE_BYTES)
-        yield number, whole
+            budget.bytes += len(line)
+        yield budget.lines, whole
 
 
 def read_samples(path: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iterator[pa.Table]:

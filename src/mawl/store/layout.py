@@ -46,8 +46,10 @@ JOURNAL_FILES = ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)
 
 TABLES = ("jobs", "steps", "events", "samples")
 
-LARGEST_FACTS_BYTES = 64 * 2**20
+LARGEST_FACTS_BYTES = 16 * 2**20
 LARGEST_LINE_BYTES = 2**20
+LARGEST_LINES_BYTES = 4 * 2**30
+MOST_BAD_LINES = 10_000
 MOST_ROWS = {"jobs": 10**6, "steps": 10**7, "events": 10**7, "samples": 4 * 10**8}
 """Bounds on what a reader takes from a folder of unknown origin; :mod:`mawl.store.budget` has those that
 depend on the size of a file."""

@@ -21,7 +21,7 @@ from mawl.model.run import RunFacts
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.compaction import Journal, line_tables
 from mawl.store.facts import read_facts
-from mawl.store.journal import Record, Remarks, record_of
+from mawl.store.journal import LineBudget, Record, Remarks, record_of
 from mawl.store.layout import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
 from mawl.store.reading import Run
 from mawl.store.upgrades import Upgrade
@@ -163,6 +163,7 @@ class _Lines(Generic[Record]):
         self._kind: type[Record] = kind
         self._steps, self._remarks = steps, remarks
         self._offset = 0
+        self._budget = LineBudget(table)
         self._skipping = False
         self._given = 0
 
@@ -174,7 +175,7 @@ class _Lines(Generic[Record]):
 
     def look(self) -> bool:
         found = False
-        while chunk := _read(self._path, self._offset, LARGEST_LINE_BYTES):
+        while self._budget.allows() and (chunk := _read(self._path, self._offset, LARGEST_LINE_BYTES)):
             whole = chunk.rfind(b"\n") + 1
             if not whole and len(chunk) < LARGEST_LINE_BYTES:
                 break
@@ -182,16 +183,17 @@ class _Lines(Generic[Record]):
             self._offset += whole or len(chunk)
             if not whole and not self._skipping:
                 self._remark("longer than any record")
-            for line in chunk[:whole].split(b"\n")[int(self._skipping) :]:
+            for line in chunk[:whole].split(b"\n")[int(self._skipping) : -1]:
                 self._take(line)
             self._skipping = not whole
+            self._budget.bytes = self._offset
+            if not self._budget.allows():
+                self._remarks.insert(0, f"{self._path}: {self._budget}")
         return found
 
     def _take(self, line: bytes) -> None:
-        if not line.strip():
-            return
-        if len(self.records) >= MOST_ROWS[self._table]:
-            self._remark("more records than mawl reads")
+        self._budget.lines += 1
+        if not line.strip() or not self._budget.allows():
             return
         try:
             self.records.append(record_of(line, self._table, self._kind, self._steps))
@@ -199,6 +201,7 @@ class _Lines(Generic[Record]):
             self._remark(f"not a record ({str(error)[:120]})")
 
     def _remark(self, why: str) -> None:
+        self._budget.bad += 1
         self._remarks.add(f"{self._path}, before byte {self._offset}: {why}, left out")
 
 
