@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mawl.analysis.series import (
     MILLISECONDS_WRAP_SECONDS,
-    Change,
+    CounterChange,
     Samples,
     Series,
     changes,
@@ -62,7 +62,7 @@ def test_what_is_no_number_is_no_sample_and_leaves_the_time_about_it_unknown() -
     series = samples.series("n", "x")
     assert series is not None
     assert (series.times.tolist(), series.values.tolist()) == ([T0 + 1, T0 + 3, T0 + 5], [3.0, 7.0, 9.0])
-    assert samples.changes("n", "x", [T0 + 1, T0 + 3, T0 + 5]) == [None, Change(2, 2)]
+    assert samples.changes("n", "x", [T0 + 1, T0 + 3, T0 + 5]) == [None, CounterChange(2, 2)]
 
 
 def test_a_run_without_samples_has_no_series() -> None:
@@ -74,14 +74,18 @@ def test_a_run_without_samples_has_no_series() -> None:
 
 def test_a_counter_grows_evenly_between_two_samples() -> None:
     some = series([0.0, 1.0, 3.0], [100.0, 110.0, 150.0])
-    assert changes(some, [0.0, 1.0, 2.0, 3.0]) == [Change(10, 1), Change(20, 1), Change(20, 1)]
-    assert changes(some, [0.5, 2.5]) == [Change(35, 2)]
+    assert changes(some, [0.0, 1.0, 2.0, 3.0]) == [
+        CounterChange(10, 1),
+        CounterChange(20, 1),
+        CounterChange(20, 1),
+    ]
+    assert changes(some, [0.5, 2.5]) == [CounterChange(35, 2)]
 
 
 def test_a_window_is_rated_by_the_part_that_samples_cover() -> None:
     some = series([1.0, 2.0, 6.0], [0.0, 8.0, 40.0])
     first, second = changes(some, [0.0, 5.0, 10.0])
-    assert first == Change(32, 4) and first.per_second == 8
+    assert first == CounterChange(32, 4) and first.per_second == 8
     assert second is None, "1 s of 5 is not enough"
     assert changes(some, [20.0, 30.0]) == [None]
 
@@ -100,8 +104,8 @@ def test_device_times_wrap_at_32_bits_by_their_name() -> None:
         table(*(("n", at, name, value) for at, value in rows for name in ("device.sda.read_seconds", "z")))
     )
     edges = [T0 + 1, T0 + 2]
-    assert samples.changes("n", "device.sda.read_seconds", edges) == [Change(2, 1)]
-    assert samples.changes("n", "z", edges) == [Change(1, 1)], "any other counter began anew"
+    assert samples.changes("n", "device.sda.read_seconds", edges) == [CounterChange(2, 1)]
+    assert samples.changes("n", "z", edges) == [CounterChange(1, 1)], "any other counter began anew"
 
 
 def test_a_gauge_is_weighted_by_time() -> None:
@@ -111,7 +115,10 @@ def test_a_gauge_is_weighted_by_time() -> None:
 
 
 def test_quotients_are_missing_where_nothing_happened() -> None:
-    parts, wholes = [Change(6, 1), Change(0, 1), None], [Change(3, 1), Change(0, 1), Change(1, 1)]
+    parts, wholes = (
+        [CounterChange(6, 1), CounterChange(0, 1), None],
+        [CounterChange(3, 1), CounterChange(0, 1), CounterChange(1, 1)],
+    )
     assert quotients(parts, wholes) == [2, None, None]
 
 

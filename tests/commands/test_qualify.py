@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mawl.commands.main import main
-from mawl.commands.qualify_shown import Progress, choice_text
+from mawl.commands.qualify_shown import ProgressLines, choice_text
 from tests.fakes.qualifications import choice, qualification
 
 
@@ -95,7 +95,7 @@ def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:
 
     plain, terminal = io.StringIO(), Terminal()
     for stream in (plain, terminal):
-        shown = Progress(stream)
+        shown = ProgressLines(stream)
         shown.say("runs ...")
         shown.rewrite("3 of 26 jobs")
         shown.say("runs: 60 s")

@@ -17,7 +17,7 @@ import pytest
 
 from mawl.datagen import construction, slots
 from mawl.datagen.construction import TableRequest
-from mawl.datagen.generate import Progress, generate
+from mawl.datagen.generate import GenerationProgress, generate
 from mawl.datagen.journal import JOURNAL
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.tables.arrow import add_sums, column_sums, read_batches
@@ -140,7 +140,7 @@ def test_kill_at_any_point_and_continue_gives_the_same_bytes(small_parts: None, 
 def test_finished_parts_are_not_made_again(small_parts: None, tmp_path: Path) -> None:
     made: list[str] = []
 
-    def stop_halfway(progress: Progress) -> None:
+    def stop_halfway(progress: GenerationProgress) -> None:
         made.append(progress.file)
         if progress.done_bytes > progress.total_bytes * 0.9:
             raise KeyboardInterrupt

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
-from mawl.model.qualification import AnswerLimit, Change, Fits, Qualification
+from mawl.model.qualification import AnswerLimit, Fits, Qualification, QualificationChange
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
@@ -15,9 +15,9 @@ YES = Evidence(
     sessions=20,
     most_slowdown=2.0,
     guideline_bytes_per_second_per_core=100e6,
-    whole=Estimate(median=1.4, low=1.31, high=1.52),
-    compute=Estimate(median=1.1, low=1.05, high=1.16),
-    storage=Estimate(median=1.3, low=1.22, high=1.4),
+    whole=MedianEstimate(median=1.4, low=1.31, high=1.52),
+    compute=MedianEstimate(median=1.1, low=1.05, high=1.16),
+    storage=MedianEstimate(median=1.3, low=1.22, high=1.4),
     runs=3,
     runs_alone=3,
     active_seconds=1400.0,
@@ -28,14 +28,14 @@ YES = Evidence(
     limit=AnswerLimit(resource="storage", role="work", direction="write", place="/mnt/b", active_ratio=0.61),
     fits=Fits(sessions=26, low=24, high=28, basis="measured"),
     changes=[
-        Change(
+        QualificationChange(
             text="Twice the devices under work",
             sessions=33,
             sessions_low=29,
             sessions_high=38,
             gain_ratio=0.21,
         ),
-        Change(
+        QualificationChange(
             text="Cores twice as fast",
             sessions=30,
             gain_ratio=0.12,
@@ -47,12 +47,12 @@ YES = Evidence(
 )
 NO = msgspec.structs.replace(
     YES,
-    whole=Estimate(median=2.9, low=2.7, high=3.1),
-    compute=Estimate(median=1.3, low=1.2, high=1.4),
-    storage=Estimate(median=2.6, low=2.4, high=2.8),
+    whole=MedianEstimate(median=2.9, low=2.7, high=3.1),
+    compute=MedianEstimate(median=1.3, low=1.2, high=1.4),
+    storage=MedianEstimate(median=2.6, low=2.4, high=2.8),
     fits=Fits(sessions=11, low=10, high=13),
     changes=[
-        Change(
+        QualificationChange(
             text="Twice the devices under work",
             sessions=22,
             sessions_low=17,
@@ -63,7 +63,7 @@ NO = msgspec.structs.replace(
 )
 NOT_KNOWN = msgspec.structs.replace(
     YES,
-    whole=Estimate(median=2.02, low=1.87, high=2.19),
+    whole=MedianEstimate(median=2.02, low=1.87, high=2.19),
     runs=2,
     runs_alone=1,
     active_seconds=130.0,
@@ -76,14 +76,14 @@ NOT_KNOWN = msgspec.structs.replace(
 )
 COMPUTE_NO = msgspec.structs.replace(
     NO,
-    compute=Estimate(median=2.7, low=2.5, high=2.9),
-    storage=Estimate(median=1.2, low=1.1, high=1.3),
+    compute=MedianEstimate(median=2.7, low=2.5, high=2.9),
+    storage=MedianEstimate(median=1.2, low=1.1, high=1.3),
     limit=AnswerLimit(resource="cpu", active_ratio=0.93),
     device_bytes_per_second_per_core=20.2e6,
     device_basis="demand",
     guideline_met=None,
     changes=[
-        Change(
+        QualificationChange(
             text="Twice the cores",
             sessions=21,
             gain_ratio=0.47,

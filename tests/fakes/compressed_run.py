@@ -9,8 +9,8 @@ from mawl.model.compressibility import (
     RealSaving,
     RoleEstimate,
     RoleSaving,
+    SampledShare,
     SamplingCost,
-    Share,
     VolumeSaving,
 )
 from mawl.spec.options import Role
@@ -68,8 +68,8 @@ def _volume(role: Role, saving: float, half_width: float, *, engine: float) -> V
         files=12,
         data_bytes=10**9,
         hole_bytes=4096,
-        zero_share=Share(ratio=0.01, half_width_ratio=0.02),
-        engine_share=Share(ratio=engine, half_width_ratio=0.0),
+        zero_share=SampledShare(ratio=0.01, half_width_ratio=0.02),
+        engine_share=SampledShare(ratio=engine, half_width_ratio=0.0),
         estimates=_estimates(saving, half_width),
         real=RealSaving(
             source="btrfs (compsize)", of="/mnt/data", original_bytes=10**9, stored_bytes=2 * 10**8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
-from mawl.model.qualification import AnswerLimit, Change, Fits
+from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
 
 HOSTILE = st.sampled_from(
     [
@@ -21,11 +21,11 @@ HOSTILE = st.sampled_from(
 
 
 @st.composite
-def estimates(draw: st.DrawFn) -> Estimate:
+def estimates(draw: st.DrawFn) -> MedianEstimate:
     """Ascending: low, median, high; often on a round bound."""
     ends = st.one_of(st.floats(0.3, 12.0), st.sampled_from([1.0, 2.0]))
     low, median, high = sorted(draw(st.tuples(ends, ends, ends)))
-    return Estimate(median=median, low=low, high=high)
+    return MedianEstimate(median=median, low=low, high=high)
 
 
 @st.composite
@@ -45,7 +45,7 @@ def fits(draw: st.DrawFn) -> Fits:
 
 
 CHANGES = st.builds(
-    Change,
+    QualificationChange,
     text=st.sampled_from(["Twice the devices under work", "Twice the cores", "Cores twice as fast"]),
     sessions=st.none() | st.integers(1, 500),
     gain_ratio=st.floats(0.0, 0.9),

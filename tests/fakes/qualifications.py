@@ -7,13 +7,13 @@ import msgspec
 from mawl.model.campaign import CampaignMachine
 from mawl.model.qualification import (
     Asked,
-    Choice,
     Decision,
     Expected,
     Fits,
     Phase,
     PhaseName,
     Qualification,
+    QualificationChoice,
     QualifyRun,
 )
 
@@ -29,9 +29,9 @@ SECONDS: dict[PhaseName, float] = {
 }
 
 
-def choice(**changes: object) -> Choice:
+def choice(**changes: object) -> QualificationChoice:
     """Eight sessions without the page cache, forecast as carried."""
-    made = Choice(
+    made = QualificationChoice(
         sessions=8,
         jobs=35,
         cores=6,

@@ -18,7 +18,7 @@ from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.html.page import page
 from mawl.server.application import create_app
-from mawl.server.connections import Server, server_of
+from mawl.server.connections import PageServer, server_of
 from mawl.server.listening import listening
 from mawl.server.rendering import Renderers
 from tests.fakes.stored_run import facts, write_run
@@ -91,7 +91,7 @@ def copies(template: Path, count: int) -> None:
 
 
 @contextmanager
-def serving(runs: Path, renderers: Renderers) -> Iterator[tuple[Server, int]]:
+def serving(runs: Path, renderers: Renderers) -> Iterator[tuple[PageServer, int]]:
     """The server on a free port of the loopback address, ended with the block."""
     listener = listening("127.0.0.1", 0)
     failures: list[Exception] = []

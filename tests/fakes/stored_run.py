@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.analysis.device_bytes import DeviceBytes
-from mawl.analysis.series import Change
+from mawl.analysis.series import CounterChange
 from mawl.model.dirty import DirtyPages
 from mawl.model.followed import spent, waits_of
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
@@ -121,7 +121,7 @@ NOTHING_LEFT = DirtyPages(
 """A clean start, and an end at which all was written."""
 
 
-MOVED = DeviceBytes("block device sda", Change(2.4e9, 60.5), Change(6e8, 60.5))
+MOVED = DeviceBytes("block device sda", CounterChange(2.4e9, 60.5), CounterChange(6e8, 60.5))
 """What the device under the roles moved in the run: the six jobs' own bytes, and nobody else's."""
 
 

@@ -8,8 +8,8 @@ from mawl.errors import UsageError
 from mawl.probe.choice import (
     KIB,
     MIB,
-    Choice,
-    Shape,
+    PlannedTest,
+    ProbeChoice,
     chosen_shapes,
     default_shapes,
     full_shapes,
@@ -56,14 +56,14 @@ def test_what_is_not_named_is_the_papers() -> None:
     }
 
 
-def shape(streams: int, request_bytes: int = MIB) -> Shape:
-    return Shape(
+def shape(streams: int, request_bytes: int = MIB) -> PlannedTest:
+    return PlannedTest(
         pattern="sequential", direction="read", request_bytes=request_bytes, streams=streams, direct=True
     )
 
 
 def test_every_stream_finds_its_region_in_its_own_file() -> None:
-    choice = Choice(shapes=[shape(1), shape(2), shape(4)], file_bytes=100 * MIB)
+    choice = ProbeChoice(shapes=[shape(1), shape(2), shape(4)], file_bytes=100 * MIB)
     assert [choice.stream_bytes(streams) for streams in (1, 2, 4)] == [100 * MIB, 50 * MIB, 25 * MIB]
     assert choice.file_sizes() == [100 * MIB, 50 * MIB, 25 * MIB, 25 * MIB]
     for one in choice.shapes:
@@ -72,11 +72,11 @@ def test_every_stream_finds_its_region_in_its_own_file() -> None:
 
 
 def test_shares_are_whole_requests_of_any_size() -> None:
-    choice = Choice(shapes=[shape(3), shape(1, 16 * MIB)], file_bytes=100 * MIB)
+    choice = ProbeChoice(shapes=[shape(3), shape(1, 16 * MIB)], file_bytes=100 * MIB)
     assert choice.stream_bytes(3) == 32 * MIB
     choice.check()
 
 
 def test_a_file_too_small_for_its_streams_is_refused() -> None:
     with pytest.raises(UsageError, match=r"leaves each of 64 streams less than a request of 16 MiB"):
-        Choice(shapes=[shape(64, 16 * MIB)], file_bytes=512 * MIB).check()
+        ProbeChoice(shapes=[shape(64, 16 * MIB)], file_bytes=512 * MIB).check()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.probe.choice import MIB, Choice, Shape
+from mawl.probe.choice import MIB, PlannedTest, ProbeChoice
 from mawl.probe.command import fill_command, layout_command, probe_command
 
-SHAPE = Shape(pattern="sequential", direction="read", request_bytes=2**18, streams=4, direct=True)
-CHOICE = Choice(shapes=[SHAPE], seconds=10.0, file_bytes=64 * MIB)
+SHAPE = PlannedTest(pattern="sequential", direction="read", request_bytes=2**18, streams=4, direct=True)
+CHOICE = ProbeChoice(shapes=[SHAPE], seconds=10.0, file_bytes=64 * MIB)
 
 
-def words(choice: Choice = CHOICE, **changes: object) -> list[str]:
+def words(choice: ProbeChoice = CHOICE, **changes: object) -> list[str]:
     return probe_command(msgspec.structs.replace(SHAPE, **changes), choice)
 
 

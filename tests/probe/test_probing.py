@@ -12,15 +12,15 @@ import pytest
 from mawl.model.probe import Probe, ProbeTarget
 from mawl.probe import place as places
 from mawl.probe import target as targets
-from mawl.probe.choice import KIB, MIB, Choice, Shape
+from mawl.probe.choice import KIB, MIB, PlannedTest, ProbeChoice
 from mawl.probe.place import ProbePlace
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import Ended, run_fio
 from tests import needs
 from tests.fakes.probes import calls, stub_fio
 
-READ = Shape(pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=True)
-WRITE = Shape(pattern="sequential", direction="write", request_bytes=256 * KIB, streams=2, direct=True)
+READ = PlannedTest(pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=True)
+WRITE = PlannedTest(pattern="sequential", direction="write", request_bytes=256 * KIB, streams=2, direct=True)
 
 Probing = Callable[..., Probe]
 
@@ -32,7 +32,7 @@ def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
 
     def run(*names: str, fault: str = "", **changes: object) -> Probe:
         stub_fio(tmp_path, fault)
-        choice = Choice(**{"shapes": [READ, WRITE], "file_bytes": 4 * MIB, "seconds": 1.0, **changes})  # type: ignore[arg-type]
+        choice = ProbeChoice(**{"shapes": [READ, WRITE], "file_bytes": 4 * MIB, "seconds": 1.0, **changes})  # type: ignore[arg-type]
         request = Request(
             run_id="probe-test",
             places=[ProbePlace(name=name, directory=tmp_path / name, roles=["work"]) for name in names],
@@ -211,7 +211,9 @@ def test_direct_and_buffered_are_one_test_where_direct_is_refused(
     probing: Probing, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(targets, "takes_direct", lambda _: False)
-    buffered = Shape(pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=False)
+    buffered = PlannedTest(
+        pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=False
+    )
     assert len(only(probing("here", shapes=[READ, buffered])).tests) == 1
 
 

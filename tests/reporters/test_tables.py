@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mawl.analysis.device_bytes import DeviceBytes
-from mawl.analysis.series import Change
+from mawl.analysis.series import CounterChange
 from mawl.model.usage import Usage
 from mawl.reporters.tables import _cached, cpu_account, io, programs
 from tests.fakes.stored_run import MOVED, facts, job, jobs
@@ -22,7 +22,9 @@ def note(read: float, written: float, *, wrote: int = 1000) -> str:
         charged_written_bytes=round(wrote * written) + 500,
         cancelled_written_bytes=500,
     )
-    moved = DeviceBytes("block device sda", Change(1000 * read, 1.0), Change(wrote * written, 1.0))
+    moved = DeviceBytes(
+        "block device sda", CounterChange(1000 * read, 1.0), CounterChange(wrote * written, 1.0)
+    )
     found = summary_of(facts(), [job("s1-1", 0.0, 1.0, usage=usage)], moved=moved)
     return " ".join(_cached(as_summary(found).io))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mawl.errors import UsageError
 from mawl.simulation.activity import Calibration, activity
 from mawl.simulation.demand import Flow, StepDemand
-from mawl.simulation.resources import CORES, FABRIC, LINK, Group, Resources
+from mawl.simulation.resources import CORES, FABRIC, LINK, NodeGroup, Resources
 from mawl.simulation.system import System
 from tests.simulation.scenes import (
     MB,
@@ -290,7 +290,7 @@ def test_a_role_on_unlike_devices_has_equal_bytes_on_each_and_is_longer_at_the_s
         device("slow", 50.0),
         roles={"data": ("quick",), "work": ("quick", "slow"), "util": ("quick",)},
     )
-    resources = Resources(unlike, [Group(unlike.nodes[0], 1)])
+    resources = Resources(unlike, [NodeGroup(unlike.nodes[0], 1)])
     found = activity(step(0.0, flow(100), blocked=1.0), resources, 0, Calibration(own, 1.0))
     assert found.blocked_seconds["work"] == pytest.approx((0.5 + 2.0) / 2)
     for name, part in (("quick", 0.2), ("slow", 0.8)):

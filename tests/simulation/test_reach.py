@@ -9,7 +9,7 @@ import pytest
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.simulation.page_cache import WriteBack
-from mawl.simulation.reach import Reach, reach_of
+from mawl.simulation.reach import DeviceReach, reach_of
 from mawl.spec.options import MIB, Options
 from tools import mix
 
@@ -21,7 +21,7 @@ def plan(workload: str = "mixed20", scale: float = 0.02, options: Options | None
     return make_plan(spec, where=where, catalogue=CATALOGUE, scale=scale, options=options)
 
 
-def ratios(found: Reach) -> tuple[float, float]:
+def ratios(found: DeviceReach) -> tuple[float, float]:
     assert found.read_ratio is not None and found.write_ratio is not None
     return found.read_ratio, found.write_ratio
 
@@ -62,4 +62,6 @@ def test_direct_requests_pass_the_cache_by() -> None:
 def test_programs_that_declare_no_bytes_have_no_reach_and_are_named() -> None:
     catalogue = {name: program for name, program in CATALOGUE.items() if name != "wide_sort"}
     found = reach_of(plan(), GIB, catalogue=catalogue)
-    assert found == Reach(read_ratio=None, write_ratio=None, reason="the bytes of wide_sort are not declared")
+    assert found == DeviceReach(
+        read_ratio=None, write_ratio=None, reason="the bytes of wide_sort are not declared"
+    )

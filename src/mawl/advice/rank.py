@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.advice.qualification.sentence import limit_words
 from mawl.errors import UsageError
-from mawl.model.qualification import Answer, AnswerWord, Choice, Qualification
+from mawl.model.qualification import Answer, AnswerWord, Qualification, QualificationChoice
 from mawl.units import format_ratio
 
 THOUSAND = 1000.0
@@ -93,7 +93,7 @@ def _answered(name: str, record: Qualification) -> Answer:
     return record.answer
 
 
-def _choice(name: str, record: Qualification) -> Choice:
+def _choice(name: str, record: Qualification) -> QualificationChoice:
     if record.choice is None:
         raise UsageError("does not say what it measured", where=name, cure="qualify that system again")
     return record.choice

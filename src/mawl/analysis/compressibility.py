@@ -26,7 +26,7 @@ def compressibility_block(found: Compressibility) -> figures.Compressibility:
         half_width_ratio=found.half_width_ratio,
         seed=found.seed,
         estimates=[
-            figures.Estimate(
+            figures.EstimateFigures(
                 volume=volume.name, role=volume.role, **msgspec.structs.asdict(one), freed_bytes=_freed(one)
             )
             for volume in found.volumes
@@ -59,8 +59,8 @@ def _volume(volume: VolumeSaving) -> figures.CompressedVolume:
     return figures.CompressedVolume(
         **own
         | {
-            "zero_share": figures.Share(**msgspec.structs.asdict(volume.zero_share)),
-            "engine_share": figures.Share(**msgspec.structs.asdict(volume.engine_share)),
+            "zero_share": figures.ShareFigures(**msgspec.structs.asdict(volume.zero_share)),
+            "engine_share": figures.ShareFigures(**msgspec.structs.asdict(volume.engine_share)),
             "real": volume.real and _real(volume.real),
             "left_out": figures.NotLookedAt(**msgspec.structs.asdict(volume.left_out)),
             "cost": figures.Cost(**msgspec.structs.asdict(volume.cost)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mawl.analysis.gains import Span, gain
-from mawl.analysis.series import Change, Samples
+from mawl.analysis.series import CounterChange, Samples
 from mawl.analysis.throughput import Counters
 from mawl.model.run import RunFacts
 
@@ -19,8 +19,8 @@ class DeviceBytes(NamedTuple):
     """What moved at block devices in the known part of a run; each is None where samples do not cover it."""
 
     source: str
-    read: Change | None
-    written: Change | None
+    read: CounterChange | None
+    written: CounterChange | None
 
 
 def device_bytes(
@@ -55,7 +55,7 @@ def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
     return found not in (None, "none", "no")
 
 
-def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span) -> Change | None:
+def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span) -> CounterChange | None:
     """Sum of these counters over all nodes that have them, in the mean of their known seconds by bytes.
 
     So the rate of the sum is the sum of the rates, also where more is known of one than of another.
@@ -71,4 +71,4 @@ def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span)
         return None
     amount, rate = sum(change.amount for change in known), sum(change.per_second for change in known)
     seconds = amount / rate if rate > 0 else min(change.seconds for change in known)
-    return Change(amount, seconds)
+    return CounterChange(amount, seconds)

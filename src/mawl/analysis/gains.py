@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mawl.analysis.series import Change, Samples
+from mawl.analysis.series import CounterChange, Samples
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import Host
 from mawl.units import format_seconds
@@ -19,7 +19,7 @@ WHOLE_RATIO = 0.99
 MOST_NAMED = 4
 
 
-def gain(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) -> Change | None:
+def gain(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) -> CounterChange | None:
     """What a counter gained in the known part of a span, and how many seconds that part has.
 
     A measured run looks once more before its first job and after its last only where it has the time:
@@ -33,7 +33,7 @@ def gain(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) ->
     interval = float(np.median(np.diff(series.times)))
     outside = (series.times[0] - span[0], span[1] - series.times[-1])
     held = sum(min(max(float(seconds), 0.0), interval) for seconds in outside)
-    return Change(change.amount + change.per_second * held, change.seconds + held)
+    return CounterChange(change.amount + change.per_second * held, change.seconds + held)
 
 
 def amount(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) -> float | None:
@@ -42,7 +42,7 @@ def amount(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) 
     return None if change is None else change.amount
 
 
-def fewest_seconds(changes: Iterable[Change | None]) -> float | None:
+def fewest_seconds(changes: Iterable[CounterChange | None]) -> float | None:
     """The seconds of the least known of several counters; None where none is known."""
     return min((change.seconds for change in changes if change is not None), default=None)
 

@@ -19,7 +19,7 @@ from mawl.analysis.series import Samples
 from mawl.analysis.threads import core_busy
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
-from mawl.model.summary.host import Group, Host, HostPressure, RoleDevices, Runnable
+from mawl.model.summary.host import ControlGroup, Host, HostPressure, RoleDevices, Runnable
 
 Amount = TypeVar("Amount", int, float)
 PRESSURE = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
@@ -76,7 +76,7 @@ def host_block(
         pressure=HostPressure(
             **{f"{name}_ratio": _pressure(facts, samples, name, whole) for name in PRESSURE}
         ),
-        group=Group(
+        group=ControlGroup(
             most_memory_bytes=_extreme(samples, "group.memory_bytes", whole, least=False),
             memory_limit_hits=_gain(facts, samples, "group.memory_limit_hits", whole),
             cpu_throttled_seconds=_gain(facts, samples, "group.cpu_throttled_seconds", whole),

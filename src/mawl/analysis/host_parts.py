@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from mawl.analysis.gains import fewest_seconds, gain
-from mawl.analysis.series import Change, Samples, quotients
+from mawl.analysis.series import CounterChange, Samples, quotients
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import (
-    Device,
+    DeviceFigures,
     FabricPort,
     Interface,
     MeanAndPeakRate,
@@ -22,7 +22,7 @@ PARTS = ("device", "network", "fabric", "mount")
 Kind = TypeVar("Kind")
 
 
-def devices(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Device]:
+def devices(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, DeviceFigures]:
     """The figures of every block device by its name; ``NODE:NAME`` where there are several nodes."""
     return _every("device", facts, samples, edges, _device)
 
@@ -59,12 +59,12 @@ def _every(
     }
 
 
-def _device(part: _Part) -> Device:
+def _device(part: _Part) -> DeviceFigures:
     gains = part.gains("reads", "writes", "read_bytes", "written_bytes", "flushes")
     requests, seconds = part.of_both()
     counts = [part.gain(figure) for figure in requests]
     busy, queue = part.per_second("busy_seconds"), part.per_second("queue_seconds")
-    return Device(
+    return DeviceFigures(
         **gains,
         known_seconds=part.known_seconds(gains),
         read_await_seconds=part.await_of(("reads",), ("read_seconds",)),
@@ -134,7 +134,7 @@ class _Part:
         self._prefix = f"{kind}.{name}"
         self._whole = (edges[0], edges[-1])
 
-    def _over(self, figure: str, edges: Sequence[float]) -> list[Change | None]:
+    def _over(self, figure: str, edges: Sequence[float]) -> list[CounterChange | None]:
         return self._samples.changes(self.node, f"{self._prefix}.{figure}", edges)
 
     def gain(self, figure: str) -> float | None:
@@ -151,7 +151,7 @@ class _Part:
         change = self._gained(figure)
         return None if change is None else change.per_second
 
-    def _gained(self, figure: str) -> Change | None:
+    def _gained(self, figure: str) -> CounterChange | None:
         return gain(self.facts, self._samples, self.node, f"{self._prefix}.{figure}", self._whole)
 
     def known_seconds(self, figures: Iterable[str]) -> float | None:
@@ -172,13 +172,15 @@ class _Part:
         )
         return MeanAndPeakTime(mean=mean[0], peak=_highest(windows))
 
-    def _sum(self, figures: Sequence[str], edges: Sequence[float]) -> list[Change | None]:
+    def _sum(self, figures: Sequence[str], edges: Sequence[float]) -> list[CounterChange | None]:
         """Counters added up, window by window; None where one has no figure."""
         rows = zip(*(self._over(figure, edges) for figure in figures), strict=True)
         return [
             None
             if None in row
-            else Change(sum(change.amount for change in row if change), max(c.seconds for c in row if c))
+            else CounterChange(
+                sum(change.amount for change in row if change), max(c.seconds for c in row if c)
+            )
             for row in rows
         ]
 

@@ -46,7 +46,7 @@ class Series(NamedTuple):
         return at - self.times[0] if self.known is None else np.interp(at, self.times, self.known)
 
 
-class Change(NamedTuple):
+class CounterChange(NamedTuple):
     """What a counter gained in the part of a window that samples cover."""
 
     amount: float
@@ -120,7 +120,7 @@ class Samples:
         }
         return found
 
-    def changes(self, node: str, name: str, edges: Sequence[float]) -> list[Change | None]:
+    def changes(self, node: str, name: str, edges: Sequence[float]) -> list[CounterChange | None]:
         """:func:`changes` of a counter by its name; all None where the node left no such series."""
         series = self.series(node, name)
         if series is None:
@@ -154,14 +154,16 @@ def increases(values: ArrayLike, wraps_at: float | None = None) -> Floats:
     return np.where(gained >= 0, gained, anew)
 
 
-def changes(series: Series, edges: Sequence[float], wraps_at: float | None = None) -> list[Change | None]:
+def changes(
+    series: Series, edges: Sequence[float], wraps_at: float | None = None
+) -> list[CounterChange | None]:
     """What a cumulative counter gained between each two neighbouring ``edges`` (seconds, ascending).
 
     Between two samples it grows evenly.  None where samples cover less than half of a window.
     """
     amounts, seconds = gained(series, np.asarray(edges, dtype=np.float64), wraps_at)
     return [
-        None if amount != amount else Change(amount, covered)
+        None if amount != amount else CounterChange(amount, covered)
         for amount, covered in zip(amounts.tolist(), seconds.tolist(), strict=True)
     ]
 
@@ -193,7 +195,9 @@ def averaged(series: Series, edges: Floats) -> Floats:
     return np.where(covered, areas / np.where(covered, seconds, 1.0), np.nan)
 
 
-def quotients(parts: Sequence[Change | None], wholes: Sequence[Change | None]) -> list[float | None]:
+def quotients(
+    parts: Sequence[CounterChange | None], wholes: Sequence[CounterChange | None]
+) -> list[float | None]:
     """Part over whole, window by window (time of requests over requests: the await).
 
     None where either is missing or the whole gained nothing.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from mawl.analysis.blocks import Missing
 from mawl.analysis.interfaces import network_parts
 from mawl.analysis.recordings import whole_devices
-from mawl.analysis.series import Change, Samples, quotients
+from mawl.analysis.series import CounterChange, Samples, quotients
 from mawl.analysis.windows import Rates, Windows, added
 from mawl.model.cluster import StorageRun
 from mawl.model.fields import places
@@ -120,7 +120,7 @@ def _added(samples: Samples, run: StorageRun, figure: str, edges: Sequence[float
 
 def _sum(
     samples: Samples, run: StorageRun, figures: Sequence[str], edges: Sequence[float]
-) -> list[Change | None]:
+) -> list[CounterChange | None]:
     """Counters of all devices added up, window by window; None where one has no figure."""
     columns = [
         samples.changes(run.node, f"device.{device}.{figure}", edges)
@@ -132,7 +132,7 @@ def _sum(
     return [
         None
         if None in row
-        else Change(sum(change.amount for change in row if change), min(c.seconds for c in row if c))
+        else CounterChange(sum(change.amount for change in row if change), min(c.seconds for c in row if c))
         for row in zip(*columns, strict=True)
     ]
 

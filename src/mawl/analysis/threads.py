@@ -13,7 +13,7 @@ import msgspec
 from mawl.analysis.blocks import Missing, total
 from mawl.analysis.gains import Span, gain
 from mawl.analysis.published import undone
-from mawl.analysis.series import Change, Samples
+from mawl.analysis.series import CounterChange, Samples
 from mawl.analysis.windows import added
 from mawl.config.published import thread_shares
 from mawl.model.inventory_metrics import MACHINE
@@ -122,7 +122,7 @@ def _of_node(facts: RunFacts, samples: Samples, node: NodeFacts, span: Span) -> 
     return figures, whole, basis
 
 
-def _bounded(change: Change | None, whole: float | None) -> float | None:
+def _bounded(change: CounterChange | None, whole: float | None) -> float | None:
     """Never more than there was: ticks are counted by processor and may run a little ahead of the clock."""
     if change is None:
         return None

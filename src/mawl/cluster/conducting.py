@@ -42,7 +42,7 @@ _STOPPED = (
 )
 
 
-class Reach(msgspec.Struct, frozen=True, kw_only=True):
+class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
     """How to reach the nodes: a scheduler that runs already (``address``), or hosts over ssh."""
 
     address: str | None = None
@@ -54,7 +54,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def conduct(
-    reach: Reach,
+    reach: NodeAccess,
     chosen: Sequence[str],
     request: Callable[[list[str]], ClusterRequest],
     listener: Listener,
@@ -96,7 +96,7 @@ async def conduct(
 
 
 @contextlib.asynccontextmanager
-async def _workers(reach: Reach) -> AsyncIterator[tuple[Any, dict[str, str]]]:
+async def _workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]]]:
     """The client and the workers that are there now; one that joins later is none of the run's nodes."""
     if reach.address is not None:
         async with connected(reach.address, reach.certificates) as client:

@@ -25,7 +25,7 @@ from mawl.spec.record import NodesSpec, RunSpec
 from mawl.store.files import lies_in
 
 if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
-    from mawl.cluster.conducting import Reach
+    from mawl.cluster.conducting import NodeAccess
     from mawl.cluster.controller import ClusterRequest
     from mawl.cluster.messages import NodeTask
 
@@ -107,9 +107,9 @@ def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Seq
     )
 
 
-def _reach(nodes: NodesSpec, storage: Iterable[str]) -> Reach:
+def _reach(nodes: NodesSpec, storage: Iterable[str]) -> NodeAccess:
     """How to reach the nodes; over ssh a storage server is one of the hosts, named or not."""
-    from mawl.cluster.conducting import Reach
+    from mawl.cluster.conducting import NodeAccess
     from mawl.cluster.connection import Certificates
 
     certificates = None
@@ -121,7 +121,7 @@ def _reach(nodes: NodesSpec, storage: Iterable[str]) -> Reach:
     if nodes.cluster is not None and not nodes.cluster.startswith("tls://"):
         print(f"warning: {UNENCRYPTED}", file=sys.stderr)
     named = [host.rpartition("@")[2] for host in nodes.ssh]
-    return Reach(
+    return NodeAccess(
         address=nodes.cluster,
         hosts=(*nodes.ssh, *(name for name in storage if nodes.ssh and name not in named)),
         listen=nodes.listen,

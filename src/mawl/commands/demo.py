@@ -25,9 +25,9 @@ from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings, volumes_of
 from mawl.commands.extras import require_programs
 from mawl.commands.html import leave_html, named
-from mawl.commands.qualify_shown import Progress
+from mawl.commands.qualify_shown import ProgressLines
 from mawl.errors import MawlError, RunFailedError
-from mawl.model.qualification import Asked, Choice
+from mawl.model.qualification import Asked, QualificationChoice
 from mawl.model.summary.judgement import Limit
 from mawl.model.summary.summary import Judged
 from mawl.spec.answer import Task
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     runs = Path(spec.runs).absolute()
     runs.mkdir(parents=True, exist_ok=True)
     folder = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-    progress = Progress(sys.stderr)
+    progress = ProgressLines(sys.stderr)
     wanted = Asked(roles={role: [str(place) for place in roles[role]] for role in ROLES}, minutes=MINUTES)
     work = Machine(folder, wanted, str(Path.cwd()), None, progress.rewrite)
     seen = work.look()
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _forecast(wanted: Asked, work: Machine, folder: Path) -> Choice | None:
+def _forecast(wanted: Asked, work: Machine, folder: Path) -> QualificationChoice | None:
     """What a qualification would choose, by the same function as ``mawl qualify --plan``."""
     with contextlib.suppress(MawlError):
         model = CalibratedModel(open_run(folder), None)
@@ -94,7 +94,7 @@ def _forecast(wanted: Asked, work: Machine, folder: Path) -> Choice | None:
 
 
 def first_screen(
-    summary: Judged, choice: Choice | None, *, roles: Mapping[Role, list[str]], page: str | None
+    summary: Judged, choice: QualificationChoice | None, *, roles: Mapping[Role, list[str]], page: str | None
 ) -> str:
     """What the run shows, in words for a first reader."""
     jobs, io = summary.jobs, summary.io

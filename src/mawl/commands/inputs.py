@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TextIO
 
-from mawl.datagen.generate import Progress
+from mawl.datagen.generate import GenerationProgress
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
 from mawl.runner.inputs import Inputs, make_inputs
@@ -40,7 +40,7 @@ class _View:
         self._terminal = stream.isatty()
         self._next = time.monotonic() + (0.2 if self._terminal else 5.0)
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: GenerationProgress) -> None:
         now = time.monotonic()
         if now < self._next:
             return

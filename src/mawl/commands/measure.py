@@ -20,7 +20,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.analysis.device_bytes import DeviceBytes
-from mawl.analysis.series import Change
+from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
@@ -157,7 +157,7 @@ def _moved(facts: RunFacts, storage: Storage, until: Mapping[str, float]) -> Dev
         if any(name not in until or name not in storage.before for name in names):
             return None
         amount = sum(until[name] - storage.before[name] for name in names)
-        gained.append(Change(amount, storage.seconds))
+        gained.append(CounterChange(amount, storage.seconds))
     return DeviceBytes(f"block devices {', '.join(devices)}", gained[0], gained[1])
 
 

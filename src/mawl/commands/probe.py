@@ -32,7 +32,7 @@ from mawl.probe.choice import (
     KINDS,
     MOST_FILL_RATIO,
     STEADY_BOUND,
-    Choice,
+    ProbeChoice,
     chosen_shapes,
     default_shapes,
     full_shapes,
@@ -197,7 +197,7 @@ def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
     return found
 
 
-def choice_of(arguments: argparse.Namespace, cores: int) -> Choice:
+def choice_of(arguments: argparse.Namespace, cores: int) -> ProbeChoice:
     """The tests that the options ask for.  Raises :class:`~mawl.errors.UsageError` for what cannot be."""
     kinds = _words(arguments.patterns)
     for kind in kinds or []:
@@ -215,7 +215,7 @@ def choice_of(arguments: argparse.Namespace, cores: int) -> Choice:
         if named
         else (full_shapes if arguments.full else default_shapes)(cores, arguments.direct)
     )
-    choice = Choice(
+    choice = ProbeChoice(
         shapes=shapes,
         seconds=arguments.seconds,
         file_bytes=DEFAULT_FILE_BYTES

@@ -37,7 +37,7 @@ from mawl.commands.extras import require_programs
 from mawl.commands.failing import Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.html import named
-from mawl.commands.qualify_shown import Progress, choice_text
+from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS
@@ -152,7 +152,7 @@ def _qualified(
 ) -> int:
     """The phases, the question before the runs, the answer."""
     if record.answer is None:
-        progress = Progress(sys.stderr)
+        progress = ProgressLines(sys.stderr)
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
         work = Machine(folder, record.asked, record.directory, lock, progress.rewrite)
         engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)

@@ -7,13 +7,13 @@ import math
 from typing import TextIO
 
 from mawl.campaigns.qualify.choice import SPARE_RATIO
-from mawl.model.qualification import Asked, Choice
+from mawl.model.qualification import Asked, QualificationChoice
 from mawl.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
 
 MOST_CHARACTERS = 100
 
 
-class Progress:
+class ProgressLines:
     """Lines on a stream; on a terminal the last one is rewritten while a run goes on."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -44,7 +44,7 @@ class Progress:
             self._stream.flush()
 
 
-def choice_text(choice: Choice, asked: Asked) -> str:
+def choice_text(choice: QualificationChoice, asked: Asked) -> str:
     """The choice with its reasons, its forecast, and the answer that is expected."""
     wide = max(len(decision.what) for decision in choice.decisions)
     value = max(len(decision.value) for decision in choice.decisions)

@@ -20,14 +20,14 @@ from mawl.plan.inputs import INPUTS
 from mawl.plan.tables import InputTable
 from mawl.units import format_bytes
 
-__all__ = ["Generated", "Progress", "TableRequest", "generate"]
+__all__ = ["Generated", "GenerationProgress", "TableRequest", "generate"]
 
 Result = TypeVar("Result")
 
 _BYTES_PER_PROCESS = 128 * 10**6
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class GenerationProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a generation is: bytes made or read back, of all requests together."""
 
     done_bytes: int
@@ -43,7 +43,7 @@ def generate(
     *,
     processes: int,
     bufsize_bytes: int,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[GenerationProgress], None] = lambda _: None,
     verify: bool = True,
     tables: Mapping[str, InputTable] = INPUTS,
 ) -> list[Generated]:
@@ -86,7 +86,10 @@ def generate(
 
 
 def _check(
-    works: Sequence[Construction], processes: int, progress: Callable[[Progress], None], verify: bool
+    works: Sequence[Construction],
+    processes: int,
+    progress: Callable[[GenerationProgress], None],
+    verify: bool,
 ) -> None:
     """Read finished tables back; parts that differ are taken out of their work."""
     owners: list[tuple[Construction, Task]] = []
@@ -102,7 +105,9 @@ def _check(
             work.reject(task)
 
 
-def _build(works: Sequence[Construction], processes: int, progress: Callable[[Progress], None]) -> None:
+def _build(
+    works: Sequence[Construction], processes: int, progress: Callable[[GenerationProgress], None]
+) -> None:
     """Make every part that is missing, of all tables together."""
     owners = []
     for work in works:
@@ -118,7 +123,7 @@ def _run(
     function: Callable[[Task], Result],
     owners: list[tuple[Construction, Task]],
     processes: int,
-    progress: Callable[[Progress], None],
+    progress: Callable[[GenerationProgress], None],
     *,
     checking: bool,
 ) -> Iterator[tuple[Construction, Task, Result]]:
@@ -134,7 +139,7 @@ def _run(
             yield work, task, result
             done += task.slot.bytes
             progress(
-                Progress(
+                GenerationProgress(
                     done_bytes=done,
                     total_bytes=total,
                     table=work.table.name,

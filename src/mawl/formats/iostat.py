@@ -21,12 +21,12 @@ def read_reports(
     The first of a recording is of the time since the machine started: its interval is not known here,
     and with ``iostat -y``, which leaves it out, the first interval's is not told either.
     """
-    reader = _Reader(untimed)
+    reader = _IostatReader(untimed)
     for line_number, line in lines:
         yield from reader.line(line_number, line.strip())
 
 
-class _Reader:
+class _IostatReader:
     """What stands above the current line."""
 
     def __init__(self, untimed: Untimed | None) -> None:

@@ -63,7 +63,7 @@ class Clock(NamedTuple):
     at: float
 
 
-class Row(NamedTuple):
+class NmonRow(NamedTuple):
     """A section's figures in one snapshot; None for a field that is empty or below 0 (not available)."""
 
     line: int
@@ -87,7 +87,7 @@ class Unread(NamedTuple):
     section: str
 
 
-Record = Fact | Text | Header | Clock | Row | Doubt | Unread
+Record = Fact | Text | Header | Clock | NmonRow | Doubt | Unread
 
 
 def read_records(lines: Iterable[tuple[int, str]], wanted: Callable[[str], bool]) -> Iterator[Record]:
@@ -142,7 +142,7 @@ def _row(number: int, section: str, parts: list[str], delimiter: str, line: str)
         except msgspec.DecodeError:
             figures = []
         if figures and min(figures) >= 0 and sum(figures) < math.inf:
-            return Row(number, section, parts[1], figures)  # type: ignore[arg-type]
+            return NmonRow(number, section, parts[1], figures)  # type: ignore[arg-type]
     return _odd_row(number, section, parts, delimiter, line)
 
 
@@ -164,7 +164,7 @@ def _odd_row(number: int, section: str, parts: list[str], delimiter: str, line: 
         if not all(map(math.isfinite, known)):
             return Doubt(number, f"a line of {section} with what is no number", line)
         values = [None if value is None or value < 0 else value for value in values]
-    return Row(number, section, parts[1], values)
+    return NmonRow(number, section, parts[1], values)
 
 
 class _Clocks:

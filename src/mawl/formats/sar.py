@@ -20,12 +20,12 @@ def read_reports(
 
     A header's time is where the first interval below it begins.  Averages are not intervals.
     """
-    reader = _Reader(wanted)
+    reader = _SarReader(wanted)
     for line_number, line in lines:
         yield from reader.line(line_number, line)
 
 
-class _Reader:
+class _SarReader:
     """The tables of one file; each has its own course of time, since ``sar -f`` prints one after another."""
 
     def __init__(self, wanted: Callable[[tuple[str, ...]], bool]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from mawl.formats.nmon import Clock, Doubt, Fact, Header, Row, Text, Unread, read_records
+from mawl.formats.nmon import Clock, Doubt, Fact, Header, NmonRow, Text, Unread, read_records
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import LEFT_ALONE, Columns, base_of, columns_of, name_of, wanted
 from mawl.importers.nmon_snapshot import Snapshot
@@ -44,10 +44,10 @@ class Nmon:
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Samples in the order of the file, then each node with its settings."""
-        return _Reader(context).items(stream)
+        return _NmonReader(context).items(stream)
 
 
-class _Reader:
+class _NmonReader:
     """One file."""
 
     def __init__(self, context: Context) -> None:
@@ -75,7 +75,7 @@ class _Reader:
     def items(self, stream: BinaryIO) -> Iterator[Item]:
         skip = self._context.skip
         for record in read_records(whole_lines(stream, skip), wanted):
-            if isinstance(record, Row):
+            if isinstance(record, NmonRow):
                 self._row(record)
             elif isinstance(record, Clock):
                 yield from self._clock(record)
@@ -127,9 +127,9 @@ class _Reader:
         for line, section, values in self._held.pop(clock.tag, []):
             self._held_figures -= len(values)
             known = [None if math.isnan(value) else value for value in values]
-            self._take(self._snapshot, Row(line, section, clock.tag, known))
+            self._take(self._snapshot, NmonRow(line, section, clock.tag, known))
 
-    def _row(self, row: Row) -> None:
+    def _row(self, row: NmonRow) -> None:
         if row.tag == self._tag and self._snapshot is not None:
             self._take(self._snapshot, row)
         elif row.tag in self._clocks:
@@ -141,7 +141,7 @@ class _Reader:
             self._held.setdefault(row.tag, []).append((row.line, row.section, held))
             self._held_figures += len(held)
 
-    def _take(self, snapshot: Snapshot, row: Row) -> None:
+    def _take(self, snapshot: Snapshot, row: NmonRow) -> None:
         """A line of a snapshot whose time is known; in a sorted file its header may have come after it."""
         columns = self._columns.get(row.section)
         if columns is None:

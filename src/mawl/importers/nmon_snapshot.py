@@ -19,7 +19,7 @@ _VM_GAUGES = {"nr_dirty": "host.memory_dirty_bytes", "nr_writeback": "host.memor
 _PROC_GAUGES = {"Runnable": "host.runnable", "Blocked": "host.blocked_processes"}
 
 
-class System(msgspec.Struct, kw_only=True):
+class RecordedSystem(msgspec.Struct, kw_only=True):
     """What a recording says of its machine, as far as its figures need it.
 
     ``page_bytes`` is None where not known; ``logical_cpus`` of the beginning, ``CPU_ALL`` has the
@@ -79,7 +79,7 @@ class Snapshot:
         else:
             self.rates.update(zip(series, values, strict=True))  # type: ignore[arg-type]
 
-    def close(self, system: System) -> None:
+    def close(self, system: RecordedSystem) -> None:
         """Work out what takes several sections."""
         self._requests(system)
         self._memory(system)
@@ -87,7 +87,7 @@ class Snapshot:
         for kind, cpus in self._processors(system).items():
             self.rates[f"host.cpu_{kind}_seconds"] = cpus
 
-    def _requests(self, system: System) -> None:
+    def _requests(self, system: RecordedSystem) -> None:
         """Writes are all requests less reads; times of requests are their number by the time of each."""
         rates = self.rates
         for columns in self._reads:
@@ -105,7 +105,7 @@ class Snapshot:
             seconds = [None if n is None or each is None else n * each * factor for n, each in of_all]
             self._set(columns.series, seconds)
 
-    def _memory(self, system: System) -> None:
+    def _memory(self, system: RecordedSystem) -> None:
         memory, new = self._host.get("MEM", {}), self._host.get("MEMNEW", {})
         total = memory.get("memtotal") or memory.get("Real total(MB)")
         if total:
@@ -118,7 +118,7 @@ class Snapshot:
         if free is not None:
             self.gauges["host.memory_free_bytes"] = free * MIB
 
-    def _paging(self, system: System) -> None:
+    def _paging(self, system: RecordedSystem) -> None:
         """Linux counts in VM what went by since the snapshot before, AIX in PAGE what did per second."""
         vm, page, proc = (self._host.get(name, {}) for name in ("VM", "PAGE", "PROC"))
         for column, (series, factor) in _VM_GAINS.items():
@@ -137,7 +137,7 @@ class Snapshot:
         if "pswitch" in proc:
             self.rates["host.context_switches"] = proc["pswitch"]
 
-    def _processors(self, system: System) -> Figures:
+    def _processors(self, system: RecordedSystem) -> Figures:
         """Processors in each state, on average: seconds per second, all processors added up."""
         lpar = self._host.get("LPAR", {})
         if lpar:

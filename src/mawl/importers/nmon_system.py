@@ -7,7 +7,7 @@ import re
 from mawl.formats.nmon import Fact, Text
 from mawl.importers.interface import HostSettings
 from mawl.importers.nmon_sections import name_of
-from mawl.importers.nmon_snapshot import Figures, System
+from mawl.importers.nmon_snapshot import Figures, RecordedSystem
 from mawl.model.run import CoreBasis, NodeFacts, Setting
 
 MOST_SETTINGS = 400
@@ -26,7 +26,7 @@ class NmonMachine:
 
     def __init__(self, fallback_name: str) -> None:
         self.name = fallback_name
-        self.system = System()
+        self.system = RecordedSystem()
         self.gmt = False
         self.interval_seconds: float | None = None
         self._kernel: str | None = None

@@ -12,7 +12,7 @@ import msgspec
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.lab import devices, disk, throttle
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
-from mawl.lab.fabric import Fabric
+from mawl.lab.fabric import BedFabric
 from mawl.lab.state import (
     BedState,
     VolumeState,
@@ -113,11 +113,11 @@ class Bed:
             self.fabric.build()
             self.fabric.make_roles(ROLES)
 
-    def _fabric(self) -> Fabric | None:
+    def _fabric(self) -> BedFabric | None:
         if self.spec.fabric is None:
             return None
         brick = Path(self.state.directory) / self.spec.fabric.volume / "brick"
-        return Fabric(self.state.bed, self.spec.fabric, Path(self.state.directory), brick, self.mark)
+        return BedFabric(self.state.bed, self.spec.fabric, Path(self.state.directory), brick, self.mark)
 
     def at_speed(self, factor: float) -> None:
         """From the next :meth:`slow` on, volumes have a factor of the speed that the bed says."""

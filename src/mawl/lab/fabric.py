@@ -70,7 +70,7 @@ end-volume
 """
 
 
-class Fabric:
+class BedFabric:
     """The network of one bed; ``directory`` is the bed's, ``brick`` the directory that is served."""
 
     def __init__(self, bed: str, spec: FabricSpec, directory: Path, brick: Path, mark: str) -> None:

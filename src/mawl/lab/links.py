@@ -13,7 +13,7 @@ from mawl.lab import transfer
 from mawl.lab.calibration import NOT_AS_SAID, TOLERANCE_RATIO, TRIES, sentence
 from mawl.lab.command import environment
 from mawl.lab.experiment.records import Calibration
-from mawl.lab.fabric import SERVER, Fabric
+from mawl.lab.fabric import SERVER, BedFabric
 
 PORT = 24901
 PATIENCE_SECONDS = 60.0
@@ -21,7 +21,7 @@ PROTOCOL_RATIO = 0.99
 """Of a link's rate in frames of 9000 bytes, what is left beside the headers of Ethernet, IP and TCP."""
 
 
-def calibrate_links(fabric: Fabric, arm: str, bytes_per_second: float) -> Iterator[Calibration]:
+def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Iterator[Calibration]:
     """Measure all links at a rate, which they keep; the slowest link counts, by the median of tries.
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` where it is off by more than the tolerance.
@@ -50,7 +50,7 @@ def calibrate_links(fabric: Fabric, arm: str, bytes_per_second: float) -> Iterat
         yield found
 
 
-def _slowest(fabric: Fabric, way: str) -> float:
+def _slowest(fabric: BedFabric, way: str) -> float:
     """Bytes a second of the slowest link while all carry one connection."""
     server = _start(fabric, SERVER, "serve", stdout=subprocess.DEVNULL)
     try:
@@ -67,7 +67,7 @@ def _slowest(fabric: Fabric, way: str) -> float:
     return min(float(text) for text, _ in said)
 
 
-def _start(fabric: Fabric, name: str, way: str, *, stdout: int) -> subprocess.Popen[str]:
+def _start(fabric: BedFabric, name: str, way: str, *, stdout: int) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", transfer.__name__, way, fabric.address(SERVER), str(PORT)]
     return subprocess.Popen(
         [*fabric.inside(name), *words],

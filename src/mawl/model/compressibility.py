@@ -17,7 +17,7 @@ STORAGE_MODELS: tuple[StorageModel, ...] = ("plain", "btrfs", "zram")
 CodecName = Literal["lz4", "lzo", "zstd"]
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
+class SampledShare(msgspec.Struct, frozen=True, kw_only=True):
     """A share of the bytes looked at, within ``half_width_ratio`` at the stated confidence.
 
     Both are None where nothing could be drawn.
@@ -123,8 +123,8 @@ class VolumeSaving(msgspec.Struct, frozen=True, kw_only=True):
     files: int | None
     data_bytes: int | None
     hole_bytes: int | None
-    zero_share: Share
-    engine_share: Share
+    zero_share: SampledShare
+    engine_share: SampledShare
     estimates: list[Estimate]
     real: RealSaving | None
     real_reason: str | None

@@ -43,7 +43,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     helpers: int = 1
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
+class FollowedInterval(msgspec.Struct, frozen=True, kw_only=True):
     """An interval of a job: what its first thread did, and what others did while it slept.
 
     ``bounds`` are the least and the most that ``joined`` can hold of each of :data:`BOUNDED`.
@@ -54,7 +54,7 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     bounds: dict[str, tuple[float, float]]
 
 
-def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -> Share:
+def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -> FollowedInterval:
     """Ask the others for the time that the first thread slept, in proportion, and for no more of it."""
     asleep = max(real_seconds - sum(first.values()), 0.0)
     others = {state: max(tree[state] - first[state], 0.0) for state in STATES}
@@ -64,7 +64,9 @@ def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -
     for name, states in BOUNDED.items():
         here = sum(others[state] for state in states)
         bounds[name] = (_least(here, busy - here, asleep, helpers), min(here, asleep))
-    return Share(first=first, joined={state: value * part for state, value in others.items()}, bounds=bounds)
+    return FollowedInterval(
+        first=first, joined={state: value * part for state, value in others.items()}, bounds=bounds
+    )
 
 
 def _least(here: float, elsewhere: float, asleep: float, helpers: int) -> float:
@@ -80,7 +82,7 @@ def _least(here: float, elsewhere: float, asleep: float, helpers: int) -> float:
     )
 
 
-def between(before: Look, after: Look) -> Share:
+def between(before: Look, after: Look) -> FollowedInterval:
     """What a job did between two looks."""
     first = {state: max(after.first[state] - before.first[state], 0.0) for state in STATES}
     tree = {state: max(after.tree[state] - before.tree[state], 0.0) for state in STATES}

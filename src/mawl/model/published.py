@@ -47,7 +47,7 @@ class Programs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     io: int
 
 
-class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperRates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Throughput by direction and in total."""
 
     read_bytes_per_second: float | None = None
@@ -55,17 +55,17 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     total_bytes_per_second: float | None = None
 
 
-class Device(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperDevice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Bytes and throughput at the devices; ``lowest`` is the least that a paper reads off its graph."""
 
     read_bytes: float | None = None
     written_bytes: float | None = None
     read_ratio: float | None = None
     work_util_ratio: Span | None = None
-    peak: Rates = Rates()
-    initial: Rates = Rates()
-    sustained: Rates = Rates()
-    lowest: Rates = Rates()
+    peak: PaperRates = PaperRates()
+    initial: PaperRates = PaperRates()
+    sustained: PaperRates = PaperRates()
+    lowest: PaperRates = PaperRates()
     sustained_bytes_per_second_per_core: float | None = None
 
 
@@ -105,7 +105,7 @@ class JobRatios(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     above_one: bool | None = None
 
 
-class Fabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperFabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What joins servers and storage: ports of a server (or of each node), and what is known beside."""
 
     kind: str
@@ -137,7 +137,7 @@ class Sequential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     response_seconds: float
 
 
-class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The machines.  ``cpus_per_node`` are processors of which a paper does not say cores or threads."""
 
     processor: str | None = None
@@ -147,7 +147,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     smt: int | None = None
     storage: dict[Role, str] = {}
     storage_description: str | None = None
-    fabric: Fabric | None = None
+    fabric: PaperFabric | None = None
     file_systems: dict[Role | Literal["each"], FileSystem] = {}
     sequential_read: Sequential | None = None
     sequential_write: Sequential | None = None
@@ -170,7 +170,7 @@ class Compression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     volume_saved_bytes: float
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a paper says of a run against another one, as printed.
 
     ``programs_alike_ratio`` is a margin of run time: the paper says that several programs lay within it.
@@ -199,15 +199,15 @@ class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     cpu_accounting: CpuAccounting | None = None
     measured_where: str | None = None
     limit: str | None = None
-    system: System = System()
+    system: PaperSystem = PaperSystem()
     time: Times = Times()
     cpu_real_ratio: JobRatios = JobRatios()
-    device: Device = Device()
+    device: PaperDevice = PaperDevice()
     latency: Latencies = Latencies()
     cpu_busy_ratio: float | None = None
     cpu_iowait_ratio: float | None = None
     compression: dict[Role, Compression] = {}
-    change: Change | None = None
+    change: PaperChange | None = None
     caveats: list[str] = []
 
     @property

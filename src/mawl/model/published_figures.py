@@ -7,16 +7,16 @@ from typing import Literal
 import msgspec
 
 from mawl.model.published import (
-    Change,
     Citation,
     Compression,
     CpuAccounting,
-    Device,
     JobRatios,
     Latencies,
+    PaperChange,
+    PaperDevice,
+    PaperSystem,
     Programs,
     Span,
-    System,
     Times,
 )
 from mawl.spec.options import Role
@@ -59,7 +59,7 @@ class PublishedRatios(JobRatios, frozen=True, kw_only=True):
 class PublishedIo(msgspec.Struct, frozen=True, kw_only=True):
     """What devices moved, and where that was measured."""
 
-    device: Device
+    device: PaperDevice
     measured_where: str | None
 
 
@@ -124,10 +124,10 @@ class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
     io: PublishedIo
     latency: Latencies
     host: PublishedHost
-    system: System
+    system: PaperSystem
     limit: PublishedLimit | None
     compression: dict[Role, Compression]
-    change: Change | None
+    change: PaperChange | None
     per_core: PerCore
     shape: PublishedShape
     findings: list[str]

@@ -80,7 +80,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     """How the runs will be made, and what they are forecast to take and to show.
 
     ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
@@ -187,7 +187,7 @@ class Fits(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     """One change of the system, with the sessions that would then fit; ``reason`` says why it has no range.
 
     ``gain_ratio`` is the part by which the simulated mix of the measured sessions gets shorter.
@@ -225,7 +225,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures
     limit: AnswerLimit | None = None
     fits: Fits
-    changes: list[Change] = []
+    changes: list[QualificationChange] = []
     next_step: str
     cautions: list[str] = []
     rules: list[AnswerRule] = []
@@ -244,7 +244,7 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     asked: Asked
     phases: list[Phase] = msgspec.field(default_factory=lambda: [Phase(name=name) for name in PHASES])
     environment: dict[str, str] = {}
-    choice: Choice | None = None
+    choice: QualificationChoice | None = None
     runs: list[QualifyRun] = []
     search_forecast: Fits | None = None
     """The number of sessions that fits by the forecast from the measured runs, before any run proved it."""

@@ -17,7 +17,7 @@ from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.placement.capability import flash_like, nearest
 from mawl.placement.demand import Demand, demands
-from mawl.placement.forecast import Change, Course, Forecast, Placement
+from mawl.placement.forecast import Course, Forecast, ForecastChange, Placement
 from mawl.placement.metrics import (
     BestPlacement,
     Move,
@@ -204,7 +204,7 @@ def _fits_alone(demand: Demand, target: ProbeTarget) -> bool | None:
     return None if peak is None or target.free_bytes is None else peak <= target.free_bytes
 
 
-def _change(change: Change, real: float | None) -> RealTimeChange:
+def _change(change: ForecastChange, real: float | None) -> RealTimeChange:
     return RealTimeChange(
         low_seconds=change.low,
         expected_seconds=change.expected,
@@ -224,7 +224,7 @@ def _placed(
     moved = [role for role in ROLES if tuple(best[role]) != tuple(forecast.now[role])]
     if real and -change.expected < WORTH_RATIO * real:
         moved, best = [], forecast.now
-        change = Change(low=0.0, expected=0.0, high=0.0)
+        change = ForecastChange(low=0.0, expected=0.0, high=0.0)
     return BestPlacement(
         moves=_in_order(moved, best, forecast),
         placement=RolePlaces(

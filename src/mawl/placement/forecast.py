@@ -16,7 +16,7 @@ Placement = Mapping[Role, Sequence[int]]
 """The targets that hold a role, by their place in the list; its bytes lie evenly on them."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ForecastChange(msgspec.Struct, frozen=True, kw_only=True):
     """Change of the summed real time of the jobs in seconds, below zero where they get faster."""
 
     low: float
@@ -90,7 +90,7 @@ class Forecast:
                 found[group_] = found.get(group_, 0.0) + one.seconds / len(on)
         return found
 
-    def change(self, placement: Placement) -> Change | None:
+    def change(self, placement: Placement) -> ForecastChange | None:
         """What a placement changes; None where it, or the present one, was not probed.
 
         Expected is with writes as write-back orders them; the bounds hold also for writes as they were asked.
@@ -99,11 +99,11 @@ class Forecast:
         other = None if found is None or self._as_asked is None else self._as_asked.change(placement)
         if found is None or other is None:
             return found
-        return Change(
+        return ForecastChange(
             low=min(found.low, other.low), expected=found.expected, high=max(found.high, other.high)
         )
 
-    def _change(self, placement: Placement) -> Change | None:
+    def _change(self, placement: Placement) -> ForecastChange | None:
         """The same for one way of looking at writes.
 
         What stays blocked, four ways (docs/design/volumes.md, The model): each role's time goes with the
@@ -118,7 +118,7 @@ class Forecast:
         before, after = self.loads(self.now), self.loads(placement)
         busiest = max(before.values())
         if not busiest:
-            return Change(low=0.0, expected=0.0, high=0.0)
+            return ForecastChange(low=0.0, expected=0.0, high=0.0)
         alone = shared = 0.0
         for role, demand in self.demands.items():
             alone += demand.blocked_seconds * (self._slower(role, self.now[role], placement[role]) - 1.0)
@@ -170,14 +170,14 @@ class Forecast:
     def _on(self, places: Sequence[int], loads: Mapping[object, float]) -> float:
         return sum(loads[self.groups[place]] for place in places) / len(places)
 
-    def _held(self, low: float, expected: float, high: float) -> Change:
+    def _held(self, low: float, expected: float, high: float) -> ForecastChange:
         """No more is saved than was blocked, nor than the processors leave."""
         most, left = self.blocked_seconds + self.course.other_seconds, self.course.most_saved_seconds
         least = -most if left is None else -min(most, left)
         if not self.course.storage:
             high = max(high, 0.0)
         low, expected, high = (max(value, least) for value in (low, expected, high))
-        return Change(low=low, expected=expected, high=high)
+        return ForecastChange(low=low, expected=expected, high=high)
 
 
 def group(target: ProbeTarget) -> object:

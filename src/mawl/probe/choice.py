@@ -44,7 +44,7 @@ STEADY_BOUND = 6
 """A test that waits for a steady rate takes at most so many times its seconds."""
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedTest(msgspec.Struct, frozen=True, kw_only=True):
     """One test to make."""
 
     pattern: Pattern
@@ -62,14 +62,14 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.pattern} {way}, {format_request(self.request_bytes)}, {streams}, {how}"
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
     """All that a probe does at each target.
 
     ``file_bytes`` are shared out over the streams of a test.  ``fill_ratios`` are the used shares of
     the file system at which all tests are made; empty for as it is found.
     """
 
-    shapes: list[Shape]
+    shapes: list[PlannedTest]
     seconds: float = DEFAULT_SECONDS
     file_bytes: int = DEFAULT_FILE_BYTES
     content: Content = "incompressible"
@@ -107,7 +107,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
-def default_shapes(cores: int, direct: Direct) -> list[Shape]:
+def default_shapes(cores: int, direct: Direct) -> list[PlannedTest]:
     """The papers' table (256 KiB sequential, by one stream and by as many as cores), and a few beside it."""
     every = sorted({1, cores})
     return [
@@ -117,7 +117,7 @@ def default_shapes(cores: int, direct: Direct) -> list[Shape]:
     ]
 
 
-def full_shapes(cores: int, direct: Direct) -> list[Shape]:
+def full_shapes(cores: int, direct: Direct) -> list[PlannedTest]:
     """Every pattern at every size by 1, 2, 4 and so on up to twice the cores."""
     streams = full_streams(cores)
     return [
@@ -139,7 +139,7 @@ def chosen_shapes(
     *,
     cores: int,
     direct: Direct,
-) -> list[Shape]:
+) -> list[PlannedTest]:
     """The grid of what was named; of what was not, the default's."""
     return _grid(
         kinds or ["sequential-read", "sequential-write"],
@@ -149,9 +149,13 @@ def chosen_shapes(
     )
 
 
-def _grid(kinds: Sequence[str], sizes: Sequence[int], streams: Sequence[int], direct: Direct) -> list[Shape]:
+def _grid(
+    kinds: Sequence[str], sizes: Sequence[int], streams: Sequence[int], direct: Direct
+) -> list[PlannedTest]:
     ways = {"yes": [True], "no": [False], "both": [True, False]}[direct]
     return [
-        Shape(pattern=KINDS[kind][0], direction=KINDS[kind][1], request_bytes=size, streams=count, direct=way)
+        PlannedTest(
+            pattern=KINDS[kind][0], direction=KINDS[kind][1], request_bytes=size, streams=count, direct=way
+        )
         for way, kind, size, count in product(ways, kinds, sizes, streams)
     ]

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from mawl.formats.fio import fio_time
 from mawl.model.probe import Content
-from mawl.probe.choice import MIB, READ_SHARE, Choice, Shape
+from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 
 FIO = "fio"
 STREAM = "stream."
@@ -35,7 +35,7 @@ _RW = {
 }
 
 
-def probe_command(shape: Shape, choice: Choice) -> list[str]:
+def probe_command(shape: PlannedTest, choice: ProbeChoice) -> list[str]:
     """One test over the streams' files, which fio makes where they are missing."""
     words = [
         FIO,
@@ -65,12 +65,12 @@ def probe_command(shape: Shape, choice: Choice) -> list[str]:
     return words
 
 
-def waits_for_steady(shape: Shape, choice: Choice) -> bool:
+def waits_for_steady(shape: PlannedTest, choice: ProbeChoice) -> bool:
     """A buffered test moves each byte once, and cannot wait."""
     return choice.steady and shape.direct
 
 
-def layout_command(sizes: Sequence[int], choice: Choice, *, direct: bool) -> list[str]:
+def layout_command(sizes: Sequence[int], choice: ProbeChoice, *, direct: bool) -> list[str]:
     """Write the streams' files, twice where the probe preconditions."""
     words = _writing(choice.content, direct=direct)
     if choice.precondition:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from mawl.model.probe import Probe
-from mawl.probe.choice import Choice
+from mawl.probe.choice import ProbeChoice
 from mawl.probe.place import ProbePlace
 from mawl.probe.target import Target
 
@@ -17,7 +17,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     places: Sequence[ProbePlace]
-    choice: Choice
+    choice: ProbeChoice
     node: str
     tool: str
     created_at: float

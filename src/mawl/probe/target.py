@@ -12,7 +12,7 @@ from mawl.formats.fio import FioJob, parse_fio
 from mawl.formats.lines import encodable
 from mawl.measure.space import space_of
 from mawl.model.probe import ProbeTarget, ProbeTest
-from mawl.probe.choice import MIB, READ_SHARE, Choice, Shape
+from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
 from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, takes_direct
 from mawl.probe.process import Ended, failure, run_fio
@@ -28,7 +28,7 @@ Says = Callable[[str], None]
 class Target:
     """A target under way: :meth:`record` gives what is known of it at any moment."""
 
-    def __init__(self, place: ProbePlace, choice: Choice, node: str) -> None:
+    def __init__(self, place: ProbePlace, choice: ProbeChoice, node: str) -> None:
         self._place, self._choice = place, choice
         self._facts = facts_of(place, node)
         self._tests: list[ProbeTest] = []
@@ -36,7 +36,7 @@ class Target:
         self._space: tuple[int | None, int | None] = (None, None)
         self._direct = True
         self._hung = False
-        self._measured: set[Shape] = set()
+        self._measured: set[PlannedTest] = set()
 
     def record(self) -> ProbeTarget:
         """The target as it stands."""
@@ -139,7 +139,12 @@ class Target:
             raise refusal(self._place.directory, why, "see to the file system, or name another directory")
 
     def _test(
-        self, directory: Path, shape: Shape, asked: Shape, level: float | None, environment: Mapping[str, str]
+        self,
+        directory: Path,
+        shape: PlannedTest,
+        asked: PlannedTest,
+        level: float | None,
+        environment: Mapping[str, str],
     ) -> ProbeTest:
         choice = self._choice
         command = probe_command(shape, choice)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from mawl.model.records import Answer
 from mawl.plan.catalogue.census_load import JOINED_HOUSEHOLD, JOINED_PERSON
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON, TABLE
-from mawl.programs.census_tables import CensusJob, Shape
+from mawl.programs.census_tables import CensusJob, CensusShape
 from mawl.programs.context import JobContext
 
-_SHAPE = Shape(
+_SHAPE = CensusShape(
     table=TABLE,
     household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
     person_parts=tuple(field.column.name for field in PERSON.fields),

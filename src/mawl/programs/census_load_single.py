@@ -10,10 +10,10 @@ from mawl.plan.catalogue.census_load_single import JOINED_HOUSEHOLD, JOINED_PERS
 from mawl.plan.inputs.census import HOUSEHOLD
 from mawl.plan.inputs.census_single import TABLE
 from mawl.programs.census_profile import PERSONS
-from mawl.programs.census_tables import CensusJob, Shape
+from mawl.programs.census_tables import CensusJob, CensusShape
 from mawl.programs.context import JobContext
 
-_SHAPE = Shape(
+_SHAPE = CensusShape(
     table=TABLE,
     household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
     person_parts=PART_COLUMNS,

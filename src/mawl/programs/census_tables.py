@@ -1,6 +1,6 @@
 """Parse census text into two wide tables, join persons to their households, tabulate.
 
-What census_load and census_load_single do; where they differ stands in a :class:`Shape`.
+What census_load and census_load_single do; where they differ stands in a :class:`CensusShape`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MOST_PRINTED = 5
 """Columns of a result that are printed as they are; a profile behind them has its own listing."""
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class CensusShape(msgspec.Struct, frozen=True, kw_only=True):
     """Where the programs that load a census differ.
 
     ``household_parts`` and ``person_parts`` are the columns that go through util to the join, the
@@ -81,7 +81,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 class CensusJob:
     """One job; the answer's figures are counts and sums of whole numbers."""
 
-    def __init__(self, context: JobContext, shape: Shape) -> None:
+    def __init__(self, context: JobContext, shape: CensusShape) -> None:
         self.context = context
         self.shape = shape
         self.input = context.table(shape.table.name)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from mawl.formats.lines import one_line
-from mawl.model.summary.compression import CompressedVolume, Compressibility, Estimate, RoleEstimate
+from mawl.model.summary.compression import CompressedVolume, Compressibility, EstimateFigures, RoleEstimate
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure
 from mawl.units import counted_noun, format_memory, format_seconds
 
-AnyEstimate = Estimate | RoleEstimate
+AnyEstimate = EstimateFigures | RoleEstimate
 
 HEADLINES = (
     ("btrfs", "zstd", 1, 131072),

@@ -8,7 +8,7 @@ from textwrap import wrap
 import msgspec
 
 from mawl.formats.lines import one_line
-from mawl.model.summary.host import Device, Host
+from mawl.model.summary.host import DeviceFigures, Host
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.volumes import Inputs, VolumeFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
@@ -63,7 +63,7 @@ def _inputs(block: Inputs | None) -> list[str]:
     return wrap("; ".join([text, *map(one_line, block.remarks)]), LINE_WIDTH, subsequent_indent=" " * 10)
 
 
-def active_devices(devices: Mapping[str, Device]) -> list[str]:
+def active_devices(devices: Mapping[str, DeviceFigures]) -> list[str]:
     """Names of devices that hold roles or moved bytes: the former first, each by how much they moved."""
 
     def order(name: str) -> tuple[bool, float]:

@@ -7,7 +7,15 @@ from textwrap import wrap
 
 import msgspec
 
-from mawl.model.published import Change, Compression, Device, Fabric, FileSystem, Rates, Span
+from mawl.model.published import (
+    Compression,
+    FileSystem,
+    PaperChange,
+    PaperDevice,
+    PaperFabric,
+    PaperRates,
+    Span,
+)
 from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, Form, figure, figures, format_count
@@ -141,7 +149,7 @@ def _published(block: PublishedFigures) -> Iterator[tuple[str, str]]:
     yield from _change(block.change)
 
 
-def _fabric(fabric: Fabric) -> str:
+def _fabric(fabric: PaperFabric) -> str:
     ports = fabric.ports or fabric.ports_per_node
     each = " a node" if fabric.ports is None else ""
     speed = format_bits(fabric.bits_per_second_per_port)
@@ -161,11 +169,11 @@ def _file_system(one: FileSystem) -> str:
     return ", ".join(parts)
 
 
-def _device(device: Device) -> Iterator[tuple[str, str]]:
+def _device(device: PaperDevice) -> Iterator[tuple[str, str]]:
     yield from _rows((device, ("read_bytes", "written_bytes"), format_bytes, "device, "))
     yield "read share", figure(device.read_ratio, format_percent)
     for name in ("initial", "peak", "sustained", "lowest"):
-        rates: Rates = getattr(device, name)
+        rates: PaperRates = getattr(device, name)
         text = figure(rates.total_bytes_per_second, format_rate)
         if rates.read_bytes_per_second is not None:
             ways = (rates.read_bytes_per_second, rates.write_bytes_per_second)
@@ -175,7 +183,7 @@ def _device(device: Device) -> Iterator[tuple[str, str]]:
     yield "sustained per core, as printed", figure(printed, format_rate)
 
 
-def _change(change: Change | None) -> Iterator[tuple[str, str]]:
+def _change(change: PaperChange | None) -> Iterator[tuple[str, str]]:
     if change is None:
         return
     said = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mawl.model.followed import BOUNDED, STATES, Look, Share, between
+from mawl.model.followed import BOUNDED, STATES, FollowedInterval, Look, between
 
 FOLLOWED = tuple(f"jobs.followed.{state}_seconds" for state in STATES)
 JOINED = tuple(f"jobs.joined.{state}_seconds" for state in STATES)
@@ -41,7 +41,7 @@ class Following:
         """All sums."""
         return self._sums.items()
 
-    def _add(self, share: Share) -> None:
+    def _add(self, share: FollowedInterval) -> None:
         for state in STATES:
             self._sums[f"jobs.followed.{state}_seconds"] += share.first[state]
             self._sums[f"jobs.joined.{state}_seconds"] += share.joined[state]

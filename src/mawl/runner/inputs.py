@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.datagen.generate import Generated, Progress, TableRequest, generate
+from mawl.datagen.generate import Generated, GenerationProgress, TableRequest, generate
 from mawl.datagen.spread import spread_tables
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.space import file_systems
@@ -41,7 +41,7 @@ def make_inputs(
     order: VolumeOrder,
     processes: int,
     verify: bool = False,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[GenerationProgress], None] = lambda _: None,
 ) -> Inputs:
     """Make what is missing, checking finished tables by their sizes, or in full with ``verify``.
 

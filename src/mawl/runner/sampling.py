@@ -18,7 +18,7 @@ from mawl.runner.stopped import StoppedJobs
 from mawl.store.folder import RunWriter
 
 
-class Rates(msgspec.Struct, frozen=True, kw_only=True):
+class TickRates(msgspec.Struct, frozen=True, kw_only=True):
     """Application throughput since the tick before."""
 
     read_bytes_per_second: float
@@ -82,7 +82,7 @@ class Sampling:
         """The run starts now: what waiting jobs moved so far is no throughput of the first second."""
         self._last, self._last_at = self._totals(self.sampler.sample(self._pids)), monotonic
 
-    def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> Rates:
+    def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> TickRates:
         """Sample, append to the journal, and return the rates since the last tick.
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
@@ -90,7 +90,7 @@ class Sampling:
         live = self._live = self.sampler.sample(self._pids)
         totals = self._totals(live)
         seconds = None if self._last_at is None else monotonic - self._last_at
-        rates = Rates(
+        rates = TickRates(
             read_bytes_per_second=self._rate(totals, "application_read_bytes", seconds),
             written_bytes_per_second=self._rate(totals, "application_written_bytes", seconds),
         )
@@ -118,7 +118,9 @@ class Sampling:
         return (totals[name] - self._last[name]) / seconds if seconds else 0.0
 
 
-def status_of(progress: Progress, elapsed_seconds: float, ended: int, failed: int, rates: Rates) -> Status:
+def status_of(
+    progress: Progress, elapsed_seconds: float, ended: int, failed: int, rates: TickRates
+) -> Status:
     """What whoever watches the run is told now."""
     states = list(progress.state.values())
     return Status(

@@ -87,7 +87,7 @@ class Connection(H11Protocol):
             self._check = self.loop.call_later(CHECK_SECONDS, self._look)
 
 
-class Server(uvicorn.Server):
+class PageServer(uvicorn.Server):
     """Serves visitors in the order in which they came; ends at the first signal, also with open streams.
 
     A connection beyond the bound is not refused but waits, and those that were served make room: a client
@@ -166,7 +166,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def server_of(app: Any) -> Server:
+def server_of(app: Any) -> PageServer:
     """A server of ``app`` with every bound in force; ``run(sockets=[...])`` serves until a signal.
 
     asyncio's own messages (a visitor who is gone, no descriptor left) go nowhere: no page failed.
@@ -188,4 +188,4 @@ def server_of(app: Any) -> Server:
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
     )
-    return Server(config)
+    return PageServer(config)

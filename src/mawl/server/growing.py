@@ -78,7 +78,7 @@ class Followed(msgspec.Struct, frozen=True):
     charts: frozenset[str]
 
 
-class Share:
+class CpuShare:
     """Lets work be done again once its share of one processor allows."""
 
     def __init__(self, cpu: Callable[[], float], clock: Callable[[], float]) -> None:
@@ -111,7 +111,7 @@ class Growing:
     ) -> None:
         self.folder, self._renderers = folder, renderers
         self._clock = clock
-        self._figures, self._pages = Share(cpu, clock), Share(cpu, clock)
+        self._figures, self._pages = CpuShare(cpu, clock), CpuShare(cpu, clock)
         self._tail: Tail | None = None
         self._picture: Picture | None = None
         self._looked = -math.inf

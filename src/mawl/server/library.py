@@ -69,7 +69,7 @@ class Column(msgspec.Struct, frozen=True):
     mark: str
 
 
-class Row(msgspec.Struct, frozen=True):
+class RunRow(msgspec.Struct, frozen=True):
     """A run as texts; ``ticks`` says of each side whether the run is ticked there."""
 
     name: str
@@ -185,7 +185,7 @@ def _address(query: Query, **changes: Any) -> str:
     return "/?" + urlencode(pairs, errors="replace")
 
 
-def _row(entry: Entry, query: Query, judgement: Judgement | None, now: float) -> Row:
+def _row(entry: Entry, query: Query, judgement: Judgement | None, now: float) -> RunRow:
     elapsed = entry.elapsed_seconds
     if elapsed is None and entry.outcome == "running" and entry.started_at is not None:
         elapsed = max(0.0, now - entry.started_at)
@@ -193,7 +193,7 @@ def _row(entry: Entry, query: Query, judgement: Judgement | None, now: float) ->
     started = ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC"
     seconds = ABSENT if elapsed is None else format_seconds(elapsed)
     texts = (entry.workload, entry.scale, entry.kind, entry.outcome, started, seconds)
-    return Row(
+    return RunRow(
         name=shown_name(entry.name),
         address=run_address(entry.name),
         ticks=[(side, entry.name in getattr(query, side)) for side in SIDES],

@@ -20,7 +20,7 @@ from mawl.simulation.engine import Outcome
 from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.plans import without_node
 from mawl.simulation.records import records_of
-from mawl.simulation.samples import Server, samples_of
+from mawl.simulation.samples import SimulatedServer, samples_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
 from mawl.spec.options import ROLES
@@ -161,7 +161,7 @@ def _facts(
     outcome: Outcome,
     label: Label,
     names: Sequence[Sequence[str]],
-    server: Server | None,
+    server: SimulatedServer | None,
 ) -> RunFacts:
     source, groups = label.source, outcome.resources.groups
     nodes = [
@@ -225,15 +225,15 @@ def _node_runs(plans: Sequence[Plan], label: Label, names: Sequence[Sequence[str
     ]
 
 
-def _server(scenario: Scenario, source: RunFacts) -> Server | None:
+def _server(scenario: Scenario, source: RunFacts) -> SimulatedServer | None:
     """The storage server, where one was watched beside the measured run and nodes still share its devices."""
     shared = [device.name for device in scenario.system.devices if not device.local]
     if not source.storage_runs or not shared:
         return None
-    return Server(name=source.storage_runs[0].node, devices=tuple(shared))
+    return SimulatedServer(name=source.storage_runs[0].node, devices=tuple(shared))
 
 
-def _storage_run(server: Server, label: Label) -> StorageRun:
+def _storage_run(server: SimulatedServer, label: Label) -> StorageRun:
     return StorageRun(
         node=server.name,
         run_id=f"{label.run_id}-{server.name}",
@@ -248,7 +248,9 @@ def _memory_of(system: System, kind: NodeKind) -> int | None:
     return None if system.sources.get(path) == UNTOLD else round(kind.memory_bytes)
 
 
-def _volumes(outcome: Outcome, names: Sequence[Sequence[str]], server: Server | None) -> list[VolumeFacts]:
+def _volumes(
+    outcome: Outcome, names: Sequence[Sequence[str]], server: SimulatedServer | None
+) -> list[VolumeFacts]:
     """The devices of each role on every node; those behind a watched server are the server's."""
     one_machine = outcome.resources.system.one_machine
     found = []

@@ -44,7 +44,7 @@ Printed = float | bool | str | dict[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class PublishedRow:
     """One figure: ``error_ratio`` is predicted over published less 1, of a range from its nearer end.
 
     ``predicted`` is None with a ``reason``; ``fitted``: the fit has seen figures of this system.
@@ -112,7 +112,7 @@ def _leaves(held: Any, name: str) -> Iterator[tuple[str, Printed]]:
         yield name, float(held)
 
 
-def rows() -> list[Row]:
+def rows() -> list[PublishedRow]:
     """Every figure of every paper, in the order of the papers."""
     found = [row for result in published().values() for row in _rows(result)]
     for paper in papers():
@@ -121,7 +121,7 @@ def rows() -> list[Row]:
     return found
 
 
-def _rows(result: PublishedResult) -> Iterator[Row]:
+def _rows(result: PublishedResult) -> Iterator[PublishedRow]:
     known = forecasts().get(result.id)
     predicted: dict[str, float] = dict(known.figures) if known else {}
     predicted |= _changes(result)
@@ -131,7 +131,7 @@ def _rows(result: PublishedResult) -> Iterator[Row]:
             value = known.limit
         if isinstance(printed, bool) and value is not None:
             value = bool(value)
-        yield Row(
+        yield PublishedRow(
             system=result.id,
             figure=figure,
             published=printed,
@@ -166,7 +166,7 @@ def _error(printed: Printed, value: float | bool | str | None) -> float | None:
     return value / printed - 1.0 if printed else None
 
 
-def _workload_rows(key: str, workload: PublishedWorkload) -> list[Row]:
+def _workload_rows(key: str, workload: PublishedWorkload) -> list[PublishedRow]:
     """Figures of a workload as such, which its paper ties to no storage."""
     measured = (
         "_per_second",
@@ -177,7 +177,7 @@ def _workload_rows(key: str, workload: PublishedWorkload) -> list[Row]:
     )
     held: Mapping[str, Any] = msgspec.to_builtins(workload)
     return [
-        Row(
+        PublishedRow(
             system=key,
             figure=f"workload.{name}",
             published=float(figure),

@@ -31,7 +31,7 @@ DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
+class DeviceReach:
     """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told."""
 
     read_ratio: float | None
@@ -58,7 +58,7 @@ def reach_of(
     catalogue: Mapping[str, Program] = CATALOGUE,
     write_back: WriteBack | None = None,
     stretch: float = 1.0,
-) -> Reach:
+) -> DeviceReach:
     """The reach of all jobs of one node's plan with ``memory_bytes``, from a cold cache.
 
     The cache has what the declared memory of the running jobs leaves.  ``stretch`` is how many times
@@ -73,11 +73,11 @@ def reach_of(
     }
     if undeclared:
         names = ", ".join(sorted(undeclared))
-        return Reach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
+        return DeviceReach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
     replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch)
     replay.run()
     cache = replay.cache
-    return Reach(read_ratio=cache.read.reach_ratio, write_ratio=cache.written.reach_ratio)
+    return DeviceReach(read_ratio=cache.read.reach_ratio, write_ratio=cache.written.reach_ratio)
 
 
 class _Replay:

@@ -27,7 +27,7 @@ class NamedResource:
 
 
 @dataclass(frozen=True)
-class Group:
+class NodeGroup:
     """``count`` nodes of one kind that do the same work, and so advance alike: one stands for all.
 
     ``number`` is the place of the kind among the system's.
@@ -41,7 +41,7 @@ class Group:
 class Resources:
     """The columns of a system with its nodes in groups."""
 
-    def __init__(self, system: System, groups: Sequence[Group], seek_ratio: float = 1.0) -> None:
+    def __init__(self, system: System, groups: Sequence[NodeGroup], seek_ratio: float = 1.0) -> None:
         self.system, self.groups = system, tuple(groups)
         self.seek_ratio = seek_ratio
         self.places: list[NamedResource] = []

@@ -23,7 +23,7 @@ LINKS = "link"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Server:
+class SimulatedServer:
     """A storage server that the nodes share: its name as a node, and the devices that are its own."""
 
     name: str
@@ -31,7 +31,7 @@ class Server:
 
 
 def samples_of(
-    outcome: Outcome, names: Sequence[Sequence[str]], started: float, server: Server | None
+    outcome: Outcome, names: Sequence[Sequence[str]], started: float, server: SimulatedServer | None
 ) -> Iterator[pa.Table]:
     """The counters of every node at 1 Hz, or as far apart as :data:`MOST_SAMPLES` asks for.
 
@@ -85,7 +85,7 @@ def _host(outcome: Outcome, group: int) -> dict[str, Floats]:
     return {"host.cpu_user_seconds": busy, "host.cpu_idle_seconds": kind.cores * times - busy}
 
 
-def _of_server(outcome: Outcome, server: Server) -> dict[str, Floats]:
+def _of_server(outcome: Outcome, server: SimulatedServer) -> dict[str, Floats]:
     """Cumulative figures of the storage server: its devices, and its network as the nodes' other end."""
     recording, resources = outcome.recording, outcome.resources
     found: dict[str, Floats] = {}
@@ -107,7 +107,7 @@ def _of_server(outcome: Outcome, server: Server) -> dict[str, Floats]:
     return found
 
 
-def _series(outcome: Outcome, group: int, server: Server | None) -> dict[str, Floats]:
+def _series(outcome: Outcome, group: int, server: SimulatedServer | None) -> dict[str, Floats]:
     """Cumulative figures of one node of the group at the moments of the recording, by series."""
     recording, resources = outcome.recording, outcome.resources
     kind = resources.groups[group].kind

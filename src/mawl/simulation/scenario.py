@@ -11,7 +11,7 @@ from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import Activity, Calibration, activity
 from mawl.simulation.demand import JobDemand
 from mawl.simulation.engine import Outcome, simulate
-from mawl.simulation.resources import Group, Resources
+from mawl.simulation.resources import NodeGroup, Resources
 from mawl.simulation.system import System, faster
 
 CLOSE_RATIO = 0.001
@@ -32,7 +32,7 @@ class Scenario:
     jobs: Mapping[str, JobDemand]
     remarks: tuple[str, ...] = ()
 
-    def groups(self) -> tuple[list[Group], list[Plan]]:
+    def groups(self) -> tuple[list[NodeGroup], list[Plan]]:
         """Nodes that are alike and do the same are one group."""
         counts: dict[tuple[int, int], int] = {}
         node = 0
@@ -41,7 +41,9 @@ class Scenario:
                 key = number, node % len(self.plans)
                 counts[key] = counts.get(key, 0) + 1
                 node += 1
-        groups = [Group(self.system.nodes[number], count, number) for (number, _), count in counts.items()]
+        groups = [
+            NodeGroup(self.system.nodes[number], count, number) for (number, _), count in counts.items()
+        ]
         return groups, [self.plans[place] for _, place in counts]
 
 

@@ -17,11 +17,11 @@ from mawl.model.inventory_metrics import FIGURES, TEXT_FAMILIES
 from mawl.spec import toml
 from mawl.tuning.records import (
     UNIT_RANGES,
-    Group,
     Kind,
     Profile,
     ProfileFile,
     SettingEntry,
+    SettingGroup,
     SettingSource,
     TuningSetting,
     Unit,
@@ -97,7 +97,7 @@ def _settings(held: ProfileFile, path: Path) -> Iterator[tuple[Place, TuningSett
             yield (str(path), f"{where}.kept.{name}"), _kept(group, name, value, path.stem)
 
 
-def _changed(group: Group, entry: SettingEntry, profile: str) -> TuningSetting:
+def _changed(group: SettingGroup, entry: SettingEntry, profile: str) -> TuningSetting:
     rule = entry.rule or group.rule
     return TuningSetting(
         name=entry.name,
@@ -131,7 +131,7 @@ def _kind(entry: SettingEntry) -> Kind:
     return "left at default" if entry.recommended == entry.default else "changed"
 
 
-def _kept(group: Group, name: str, value: Value, profile: str) -> TuningSetting:
+def _kept(group: SettingGroup, name: str, value: Value, profile: str) -> TuningSetting:
     observed = name in group.observed
     return TuningSetting(
         name=name,

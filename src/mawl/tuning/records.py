@@ -67,7 +67,7 @@ class SettingEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     section: Text | None = None
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingGroup(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings that are read, changed and cited alike.
 
     ``family`` is that of the inventory (:mod:`mawl.model.inventory_metrics`) or of the AIX command whose
@@ -105,7 +105,7 @@ class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     title: Text
     platform: Platform
-    groups: list[Group]
+    groups: list[SettingGroup]
     checked: bool = False
     network_storage: bool = False
     condition: Text | None = None

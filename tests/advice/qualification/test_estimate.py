@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.advice.capacity.slowdown import Baseline, Slowdowns, Slowed
-from mawl.advice.qualification.estimate import Estimate, estimate, pooled
+from mawl.advice.qualification.estimate import MedianEstimate, estimate, pooled
 
 
 def run(slowdown: float, alone: tuple[float, ...] = (1.0, 1.0, 1.0), jobs: int = 9) -> Slowdowns:
@@ -19,7 +19,7 @@ def run(slowdown: float, alone: tuple[float, ...] = (1.0, 1.0, 1.0), jobs: int =
     )
 
 
-def whole(*runs: Slowdowns) -> Estimate:
+def whole(*runs: Slowdowns) -> MedianEstimate:
     found = estimate(runs, "whole")
     assert found is not None
     return found

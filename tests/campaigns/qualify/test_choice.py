@@ -16,14 +16,14 @@ from mawl.campaigns.qualify.choice import (
 )
 from mawl.campaigns.qualify.work import Seen
 from mawl.errors import UnsuitableMachineError
-from mawl.model.qualification import Choice
+from mawl.model.qualification import QualificationChoice
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, machine
 
 ASKED = qualification().asked
 
 
-def chosen(minutes: float, seen: Seen | None = None, per_session: float = 0.25) -> Choice:
+def chosen(minutes: float, seen: Seen | None = None, per_session: float = 0.25) -> QualificationChoice:
     asked = msgspec.structs.replace(ASKED, minutes=minutes)
     return Chooser(asked, seen or machine(), FakeModel(per_session), 60 * minutes).choose({})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
@@ -22,7 +22,7 @@ def cautions_of(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def faster_than_alone(whole: Estimate | None) -> list[str]:
+def faster_than_alone(whole: MedianEstimate | None) -> list[str]:
     """No mix makes jobs faster than they are alone, so the times alone are too long."""
     if whole is None or whole.high >= 1.0:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mawl.model.qualification import Change
+from mawl.model.qualification import QualificationChange
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
@@ -14,13 +14,13 @@ from mawl.spec.options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3
-MORE_MEMORY = Change(
+MORE_MEMORY = QualificationChange(
     text="Twice the memory",
     reason="not simulated: the model of the page cache takes too long for a run of this size",
 )
 
 
-def changes_of(fitting: Fitting, most_slowdown: float) -> list[Change]:
+def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChange]:
     """The changes that help by at least a twentieth, the one with most sessions first.
 
     Memory is not simulated (docs/design/qualify-answer.md); where it limits, twice as much is named.
@@ -38,7 +38,9 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[Change]:
     return [*([MORE_MEMORY] if by_memory else []), *found][:MOST_CHANGES]
 
 
-def _change(text: str, system: System, gain: float, fitting: Fitting, most_slowdown: float) -> Change:
+def _change(
+    text: str, system: System, gain: float, fitting: Fitting, most_slowdown: float
+) -> QualificationChange:
     """The range of slowdowns is that in which measured runs lay where forecasts were checked."""
     question = Question(system=system)
     scenario, outcome = predict(fitting.base, question)
@@ -52,7 +54,7 @@ def _change(text: str, system: System, gain: float, fitting: Fitting, most_slowd
     if sessions is None or (reason is None and low is None):
         few = "with this change, too, fewer sessions fit than the mix can have"
         reason = few if reason is None else f"{few}; {reason}"
-    return Change(
+    return QualificationChange(
         text=text, sessions=sessions, sessions_low=low, sessions_high=high, gain_ratio=gain, reason=reason
     )
 

@@ -19,7 +19,7 @@ TINY = 1e-6
 """A slowdown of zero has no logarithm."""
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+class MedianEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """A median over the jobs of all runs, with its 95 % interval."""
 
     median: float
@@ -27,7 +27,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     high: float
 
 
-def estimate(runs: Sequence[Slowdowns], part: Part) -> Estimate | None:
+def estimate(runs: Sequence[Slowdowns], part: Part) -> MedianEstimate | None:
     """A part of the slowdown over all runs; None where no job has it.
 
     Half widths, of logarithms, are independent, so their squares add up: that of the bootstrap over jobs and
@@ -41,7 +41,7 @@ def estimate(runs: Sequence[Slowdowns], part: Part) -> Estimate | None:
     further = hypot(_between(runs, part), _alone(runs))
     below = hypot(log(middle / max(min(inside.low, middle), TINY)), further)
     above = hypot(log(max(inside.high, middle) / middle), further)
-    return Estimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
+    return MedianEstimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
 
 
 def pooled(runs: Sequence[Slowdowns]) -> Slowdowns:

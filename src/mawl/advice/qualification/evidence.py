@@ -7,9 +7,9 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.capacity.answers import Lack
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.others import Others, busy_words
-from mawl.model.qualification import AnswerLimit, Change, Fits
+from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,9 +22,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     most_slowdown: float
     guideline_bytes_per_second_per_core: float
-    whole: Estimate | None
-    compute: Estimate | None
-    storage: Estimate | None
+    whole: MedianEstimate | None
+    compute: MedianEstimate | None
+    storage: MedianEstimate | None
     runs: int
     runs_alone: int
     active_seconds: float
@@ -36,7 +36,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     jobs_per_hour: float | None = None
     limit: AnswerLimit | None = None
     fits: Fits
-    changes: list[Change] = []
+    changes: list[QualificationChange] = []
     cautions: list[str] = []
     others_alone: Others = Others()
     others_measured: Others = Others()

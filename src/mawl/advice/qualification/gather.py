@@ -16,7 +16,7 @@ from mawl.advice.judge import judged
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.cautions import cautions_of, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
-from mawl.advice.qualification.estimate import Estimate, estimate, fewest_alone
+from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import fits_of
 from mawl.advice.qualification.limits import limit_of
@@ -26,7 +26,7 @@ from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
-from mawl.model.qualification import Answer, Change, Qualification, QualifyRun
+from mawl.model.qualification import Answer, Qualification, QualificationChange, QualifyRun
 from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
@@ -62,7 +62,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence
     found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
-    changes: list[Change] = []
+    changes: list[QualificationChange] = []
     rate = _rate(summaries)
     if whole is not None:
         changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
@@ -191,8 +191,8 @@ def _session_runs(record: Qualification, folder: Path, bounds: Bounds) -> list[S
 
 
 def _changes(
-    runs: Sequence[Measured], sessions: int, whole: Estimate, bounds: Bounds
-) -> tuple[list[Change], str]:
+    runs: Sequence[Measured], sessions: int, whole: MedianEstimate, bounds: Bounds
+) -> tuple[list[QualificationChange], str]:
     """Single changes, simulated from the run in the middle; else why there are none."""
     ordered = sorted(runs, key=lambda run: run.summary.capacity.slowdown.median or 0.0)
     middle = ordered[(len(ordered) - 1) // 2]

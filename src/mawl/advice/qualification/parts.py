@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.model.qualification import AnswerPart, AnswerWord
 from mawl.units import format_ratio
@@ -12,7 +12,7 @@ from mawl.units import format_ratio
 NO_TIMES = "no job has a time alone, so its slowdown is not known"
 
 
-def word_of(estimate: Estimate | None, most: float) -> AnswerWord:
+def word_of(estimate: MedianEstimate | None, most: float) -> AnswerWord:
     """Yes or no only where the whole interval lies on one side of the bound."""
     if estimate is None or estimate.low <= most <= estimate.high:
         return "not known"
@@ -56,7 +56,7 @@ def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
     return part
 
 
-def _part(name: str, estimate: Estimate | None, word: AnswerWord, evidence: Evidence) -> AnswerPart:
+def _part(name: str, estimate: MedianEstimate | None, word: AnswerWord, evidence: Evidence) -> AnswerPart:
     if estimate is None:
         why = evidence.missing.get("slowdown", NO_TIMES)
         return AnswerPart(answer="not known", sentence=f"{name}: not known: {why}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mawl.advice.capacity.answers import Lack
-from mawl.advice.qualification.estimate import Estimate
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.formats.lines import one_line
-from mawl.model.qualification import AnswerLimit, AnswerPart, Change, Fits
+from mawl.model.qualification import AnswerLimit, AnswerPart, Fits, QualificationChange
 from mawl.units import counted_noun
 
 WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
@@ -36,7 +36,7 @@ def sentence_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) -> 
     return " ".join(parts)
 
 
-def best_change(evidence: Evidence) -> Change | None:
+def best_change(evidence: Evidence) -> QualificationChange | None:
     """The change with which most sessions fit, where these are more than now."""
     known = [change for change in evidence.changes if change.sessions is not None]
     best = max(known, key=lambda change: change.sessions or 0, default=None)
@@ -102,7 +102,7 @@ def _said(evidence: Evidence, whole: AnswerPart) -> str:
     sessions, most = counted_noun(evidence.sessions, "session"), evidence.most_slowdown
     if evidence.failed is not None:
         return f"with {sessions}, {evidence.failed}"
-    found: Estimate | None = evidence.whole
+    found: MedianEstimate | None = evidence.whole
     if found is None:
         return f"how much slower than alone {sessions} run"
     if evidence.busy is not None:

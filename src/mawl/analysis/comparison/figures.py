@@ -18,7 +18,7 @@ Needs = Literal["", "CPU", "device", "cores"]
 """What must be counted alike on both sides for a figure to be compared."""
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the table: ``path`` in the summary; ``judged`` ones make up the family of decisions."""
 
     title: str
@@ -50,48 +50,58 @@ class FigureChange(msgspec.Struct, frozen=True, kw_only=True):
 
 RATE: Unit = "bytes per second"
 
-FIGURES: tuple[Figure, ...] = (
-    Figure(title="elapsed", path="time.elapsed_seconds", unit="seconds", judged=True),
-    Figure(title="real time, sum of all jobs", path="time.real_time_seconds", unit="seconds", judged=True),
-    Figure(title="CPU", path="time.cpu_seconds", unit="seconds", needs="CPU"),
-    Figure(title="user CPU", path="time.user_cpu_seconds", unit="seconds", needs="CPU", judged=True),
-    Figure(title="system CPU", path="time.system_cpu_seconds", unit="seconds", needs="CPU", judged=True),
-    Figure(title="memory, all jobs", path="time.memory_bytes", unit="bytes"),
-    Figure(title="CPU/real of the sums", path="cpu_real_ratio.of_sums", unit="ratio", needs="CPU"),
-    Figure(title="CPU/real per job: mean", path="cpu_real_ratio.mean", unit="ratio", needs="CPU"),
-    Figure(title="CPU/real per job: deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"),
-    Figure(title="CPU/real per job: range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
-    Figure(
+FIGURES: tuple[ComparedFigure, ...] = (
+    ComparedFigure(title="elapsed", path="time.elapsed_seconds", unit="seconds", judged=True),
+    ComparedFigure(
+        title="real time, sum of all jobs", path="time.real_time_seconds", unit="seconds", judged=True
+    ),
+    ComparedFigure(title="CPU", path="time.cpu_seconds", unit="seconds", needs="CPU"),
+    ComparedFigure(title="user CPU", path="time.user_cpu_seconds", unit="seconds", needs="CPU", judged=True),
+    ComparedFigure(
+        title="system CPU", path="time.system_cpu_seconds", unit="seconds", needs="CPU", judged=True
+    ),
+    ComparedFigure(title="memory, all jobs", path="time.memory_bytes", unit="bytes"),
+    ComparedFigure(title="CPU/real of the sums", path="cpu_real_ratio.of_sums", unit="ratio", needs="CPU"),
+    ComparedFigure(title="CPU/real per job: mean", path="cpu_real_ratio.mean", unit="ratio", needs="CPU"),
+    ComparedFigure(
+        title="CPU/real per job: deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"
+    ),
+    ComparedFigure(title="CPU/real per job: range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
+    ComparedFigure(
         title="application, mean",
         path="io.application.run_mean.total_bytes_per_second",
         unit=RATE,
         judged=True,
     ),
-    Figure(title="application, peak", path="io.application.peak.total_bytes_per_second", unit=RATE),
-    Figure(title="application, sustained", path="io.application.sustained.total_bytes_per_second", unit=RATE),
-    Figure(
+    ComparedFigure(title="application, peak", path="io.application.peak.total_bytes_per_second", unit=RATE),
+    ComparedFigure(
+        title="application, sustained", path="io.application.sustained.total_bytes_per_second", unit=RATE
+    ),
+    ComparedFigure(
         title="device, mean",
         path="io.device.run_mean.total_bytes_per_second",
         unit=RATE,
         needs="device",
         judged=True,
     ),
-    Figure(title="device, peak", path="io.device.peak.total_bytes_per_second", unit=RATE, needs="device"),
-    Figure(
+    ComparedFigure(
+        title="device, peak", path="io.device.peak.total_bytes_per_second", unit=RATE, needs="device"
+    ),
+    ComparedFigure(
         title="device, sustained",
         path="io.device.sustained.total_bytes_per_second",
         unit=RATE,
         needs="device",
     ),
-    Figure(
+    ComparedFigure(
         title="device, sustained per core",
         path="io.device.sustained_bytes_per_second_per_core",
         unit=RATE,
         needs="cores",
     ),
-    Figure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
-    Figure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
-    Figure(title="median slowdown", path="capacity.slowdown.median", unit="ratio"),
+    ComparedFigure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
+    ComparedFigure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
+    ComparedFigure(title="median slowdown", path="capacity.slowdown.median", unit="ratio"),
 )
 
 UNLIKE: dict[Needs, str] = {
@@ -110,7 +120,7 @@ def figure_changes(reference: Side, candidate: Side) -> list[FigureChange]:
     return [_judged(row, effects.get(figure.path), found.get(figure.path, False)) for figure, row in rows]
 
 
-def _row(figure: Figure, reference: Side, candidate: Side) -> FigureChange:
+def _row(figure: ComparedFigure, reference: Side, candidate: Side) -> FigureChange:
     sides = (reference, candidate)
     plain = figure.unit == "ratio"
     before, after = (_centre(side.values(figure.path), plain) for side in sides)
@@ -133,7 +143,7 @@ def _row(figure: Figure, reference: Side, candidate: Side) -> FigureChange:
     )
 
 
-def _effects(figures: list[Figure], reference: Side, candidate: Side) -> dict[str, Effect]:
+def _effects(figures: list[ComparedFigure], reference: Side, candidate: Side) -> dict[str, Effect]:
     if not (reference.judged and candidate.judged):
         return {}
     values = {

@@ -34,7 +34,7 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class ComparableFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure: where it stands in a published block, and how a run has it."""
 
     title: str
@@ -75,12 +75,14 @@ AT_ONCE = "jobs.peak_concurrent"
 INPUTS, BY_CPU = "device_bytes_per_input_byte", "bytes_per_cpu_second"
 
 
-def _shape(title: str, name: str, value: Value, unit: Unit = "ratio", *, needs_cpu: bool = False) -> Shape:
-    return Shape(title=title, path=f"shape.{name}", unit=unit, value=value, needs_cpu=needs_cpu)
+def _shape(
+    title: str, name: str, value: Value, unit: Unit = "ratio", *, needs_cpu: bool = False
+) -> ComparableFigure:
+    return ComparableFigure(title=title, path=f"shape.{name}", unit=unit, value=value, needs_cpu=needs_cpu)
 
 
-def _per_core(title: str, name: str, value: Value, unit: Unit = RATE) -> Shape:
-    return Shape(title=title, path=f"per_core.{name}", unit=unit, value=_quotient(value, _cores))
+def _per_core(title: str, name: str, value: Value, unit: Unit = RATE) -> ComparableFigure:
+    return ComparableFigure(title=title, path=f"per_core.{name}", unit=unit, value=_quotient(value, _cores))
 
 
 PER_CORE = (
@@ -119,7 +121,7 @@ def alike_systems(reference: Side, candidate: Side) -> bool:
     return _server(one) == _server(other)
 
 
-def _row(shape: Shape, reference: Side, candidate: Side) -> ShapeRow:
+def _row(shape: ComparableFigure, reference: Side, candidate: Side) -> ShapeRow:
     sides = (reference, candidate)
     one, other = (_span(shape, side) for side in sides)
     reason = None
@@ -143,7 +145,7 @@ def _row(shape: Shape, reference: Side, candidate: Side) -> ShapeRow:
     )
 
 
-def _span(shape: Shape, side: Side) -> Span | None:
+def _span(shape: ComparableFigure, side: Side) -> Span | None:
     if side.published is not None:
         value = at(side.published, shape.path)
         if isinstance(value, Span):

@@ -12,7 +12,7 @@ import msgspec
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, Seen
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.model.qualification import Asked, CacheMode, Choice, Decision, Expected, PhaseName
+from mawl.model.qualification import Asked, CacheMode, Decision, Expected, PhaseName, QualificationChoice
 from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
@@ -109,7 +109,7 @@ class Chooser:
         self.scales = [float(f"{SMOKE * STEP**step:.2g}") for step in range(steps + 1)]
         self._mixes: dict[float, Mix] = {}
 
-    def choose(self, spent: Mapping[PhaseName, float]) -> Choice:
+    def choose(self, spent: Mapping[PhaseName, float]) -> QualificationChoice:
         """The choice; raises :class:`~mawl.errors.UsageError` where not even smoke fits into the time.
 
         A scale that was asked for is taken in any case, with the most runs that fit into the time.
@@ -189,11 +189,11 @@ class Chooser:
             cure=f"run it with --minutes {minutes} or more",
         )
 
-    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> Choice:
+    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> QualificationChoice:
         needed, mix = needs_at(self.sessions, scale), self.mix(scale)
         plan = plan_at(self.sessions, scale)
         read, write = self.model.read_reach_ratio, self.model.write_reach_ratio
-        choice = Choice(
+        choice = QualificationChoice(
             sessions=self.sessions,
             jobs=sum(1 for _ in plan.jobs()),
             cores=self.seen.cores,
@@ -216,7 +216,7 @@ class Chooser:
         )
         return msgspec.structs.replace(choice, decisions=self._decisions(choice))
 
-    def _decisions(self, choice: Choice) -> list[Decision]:
+    def _decisions(self, choice: QualificationChoice) -> list[Decision]:
         seen, asked = self.seen, self.asked
         if asked.sessions is not None:
             why = "as asked"

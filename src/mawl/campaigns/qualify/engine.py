@@ -24,11 +24,11 @@ from mawl.errors import InterruptedRunError
 from mawl.model.qualification import (
     Answer,
     Asked,
-    Choice,
     Fits,
     Phase,
     PhaseName,
     Qualification,
+    QualificationChoice,
     QualificationOutcome,
     QualifyRun,
 )
@@ -66,7 +66,7 @@ class Engine:
         """As it is on disk."""
         return self.runs.record
 
-    def until_choice(self) -> Choice:
+    def until_choice(self) -> QualificationChoice:
         """Doctor, probe, calibration and choice; what was done before is not done again."""
         with self._working():
             self._phase("doctor", self._doctor)
@@ -302,7 +302,7 @@ class Engine:
     # The record.
 
     @property
-    def _chosen(self) -> Choice:
+    def _chosen(self) -> QualificationChoice:
         assert self.record.choice is not None, "the phase choice comes before"
         return self.record.choice
 

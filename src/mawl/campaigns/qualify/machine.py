@@ -33,7 +33,7 @@ from mawl.model.run import Alone, AloneRun
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.probe.choice import MIB, Choice, default_shapes
+from mawl.probe.choice import MIB, ProbeChoice, default_shapes
 from mawl.probe.place import ProbePlace
 from mawl.probe.probing import Request, probe
 from mawl.probe.process import fio_version
@@ -121,7 +121,7 @@ class Machine:
         shapes = default_shapes(int(cores), "yes")
         free = os.statvfs(place.directory)
         room = int(FILE_RATIO * free.f_bavail * free.f_frsize)
-        choice = Choice(
+        choice = ProbeChoice(
             shapes=shapes,
             seconds=max(seconds / len(shapes), LEAST_TEST_SECONDS),
             file_bytes=max(min(MOST_FILE_BYTES, room), LEAST_FILE_BYTES) // MIB * MIB,

@@ -13,7 +13,7 @@ from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.command import own_environment
-from mawl.lab.fabric import SERVER, Fabric
+from mawl.lab.fabric import SERVER, BedFabric
 from mawl.spec.nodes import NodesSpec
 from mawl.spec.options import ROLES, Role
 
@@ -28,7 +28,7 @@ _LISTENS, _REGISTERED = "Scheduler at:", "Registered to"
 class Clients:
     """Starts what a run needs, in the namespaces; ``folder`` keeps what they print and their run folders."""
 
-    def __init__(self, bed: Bed, fabric: Fabric, folder: Path) -> None:
+    def __init__(self, bed: Bed, fabric: BedFabric, folder: Path) -> None:
         self._bed, self._fabric, self._folder = bed, fabric, folder
         folder.mkdir(mode=0o700)
 

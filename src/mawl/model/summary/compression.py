@@ -16,7 +16,7 @@ THE_BOUND = "docs/design/compressibility.md, The bound"
 REAL_SAVINGS = "docs/design/compressibility.md, Real savings"
 
 
-class Share(msgspec.Struct, kw_only=True):
+class ShareFigures(msgspec.Struct, kw_only=True):
     """A share with its bound."""
 
     ratio: Annotated[Number | None, share("Share of the bytes that lie in {what}.", IN_A_RUN)]
@@ -25,7 +25,7 @@ class Share(msgspec.Struct, kw_only=True):
     ]
 
 
-class Estimate(msgspec.Struct, kw_only=True):
+class EstimateFigures(msgspec.Struct, kw_only=True):
     """What one way to compress would save on a volume."""
 
     volume: Annotated[str, text("The volume of the estimate.", WHAT_IS_LOOKED_AT)]
@@ -156,9 +156,9 @@ class CompressedVolume(msgspec.Struct, kw_only=True):
         Number | None, size("Bytes of holes in files, which take no space.", WHAT_IS_LOOKED_AT)
     ]
     zero_share: Annotated[
-        Share, words(source=WHAT_IS_LOOKED_AT, what="pages of 4 KiB with nothing but zeros")
+        ShareFigures, words(source=WHAT_IS_LOOKED_AT, what="pages of 4 KiB with nothing but zeros")
     ]
-    engine_share: Annotated[Share, words(what="files that the engine compressed itself")]
+    engine_share: Annotated[ShareFigures, words(what="files that the engine compressed itself")]
     real: Annotated[
         RealSaving | None, text("What compressing storage says; null where it does not.", REAL_SAVINGS)
     ]
@@ -177,6 +177,6 @@ class Compressibility(msgspec.Struct, kw_only=True):
         Number | None, share("The half-width that was asked for; null in a run.", THE_BOUND)
     ]
     seed: Annotated[int | None, count("Seed of the draws.", THE_BOUND)]
-    estimates: list[Estimate]
+    estimates: list[EstimateFigures]
     role_estimates: list[RoleEstimate]
     volumes: list[CompressedVolume]

@@ -80,7 +80,7 @@ class HostPressure(msgspec.Struct, kw_only=True):
     ]
 
 
-class Group(msgspec.Struct, kw_only=True):
+class ControlGroup(msgspec.Struct, kw_only=True):
     """The jobs' control group."""
 
     most_memory_bytes: Annotated[
@@ -92,7 +92,7 @@ class Group(msgspec.Struct, kw_only=True):
     ]
 
 
-class Device(msgspec.Struct, kw_only=True):
+class DeviceFigures(msgspec.Struct, kw_only=True):
     """A block device."""
 
     reads: Annotated[Number | None, count("Read requests that the device completed.", HOST_DEVICES)]
@@ -308,8 +308,8 @@ class Host(msgspec.Struct, kw_only=True):
     ]
     frequency_hertz: Annotated[Number | None, hertz("Mean clock rate of the processors (cpufreq).", HOST)]
     pressure: HostPressure
-    group: Group
-    device: Annotated[dict[str, Device] | None, block("Block devices by name.", HOST_DEVICES)]
+    group: ControlGroup
+    device: Annotated[dict[str, DeviceFigures] | None, block("Block devices by name.", HOST_DEVICES)]
     network: Annotated[dict[str, Interface] | None, block("Network interfaces by name.", HOST_NETWORK)]
     fabric: Annotated[
         dict[str, FabricPort] | None, block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from mawl.model.compressibility import Estimate, SamplingCost, Share, StorageModel
+from mawl.model.compressibility import Estimate, SampledShare, SamplingCost, StorageModel
 from mawl.probe.compressibility.bounds import Rounds
 from mawl.probe.compressibility.codecs import Codec, CodecKey, load
 from mawl.probe.compressibility.population import BytePlace, Population
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     """Estimates in the order of their figures, the share of zero pages, and what it took."""
 
     estimates: list[Estimate]
-    zero_share: Share
+    zero_share: SampledShare
     cost: SamplingCost
     reason: str | None
 
@@ -89,7 +89,7 @@ def estimate(
     of_figure = dict(zip(there, look.results, strict=False))
     estimates = []
     for figure in figures:
-        share, draws = of_figure.get(figure, (Share(ratio=None, half_width_ratio=None), 0))
+        share, draws = of_figure.get(figure, (SampledShare(ratio=None, half_width_ratio=None), 0))
         estimates.append(
             Estimate(
                 codec=figure.codec.name,
@@ -133,7 +133,7 @@ class _Look:
         self._ends: dict[StorageModel, array[int]] = {}
         self.read_bytes = 0
         self.draws = 0
-        self.results: list[tuple[Share, int]] = []
+        self.results: list[tuple[SampledShare, int]] = []
 
     def original_bytes(self, storage: StorageModel) -> int:
         """The population as a storage counts it before compression."""
@@ -161,9 +161,9 @@ class _Look:
                     into[2] += 1
         self.draws = max(int(draws) for _, _, draws in sums)
         self.results = [
-            (Share(ratio=saved / whole, half_width_ratio=0.0), int(draws))
+            (SampledShare(ratio=saved / whole, half_width_ratio=0.0), int(draws))
             if whole
-            else (Share(ratio=None, half_width_ratio=None), 0)
+            else (SampledShare(ratio=None, half_width_ratio=None), 0)
             for saved, whole, draws in sums
         ]
 
@@ -176,9 +176,9 @@ class _Look:
             if not self._draw_own(random, storage, own, bounds, all_at_most):
                 return False
         self.results = [
-            (Share(ratio=bound.centre, half_width_ratio=bound.half_width), bound.draws)
+            (SampledShare(ratio=bound.centre, half_width_ratio=bound.half_width), bound.draws)
             if bound.draws
-            else (Share(ratio=None, half_width_ratio=None), 0)
+            else (SampledShare(ratio=None, half_width_ratio=None), 0)
             for bound in bounds
         ]
         return True

@@ -18,8 +18,8 @@ from mawl.model.compressibility import (
     LeftOut,
     RoleEstimate,
     RoleSaving,
+    SampledShare,
     SamplingCost,
-    Share,
     VolumeSaving,
 )
 from mawl.probe.compressibility.codecs import Codec, CodecKey, load
@@ -124,8 +124,8 @@ def _unread(path: Path, role: Role | None, error: MawlError, request: LookReques
         files=None,
         data_bytes=None,
         hole_bytes=None,
-        zero_share=Share(ratio=None, half_width_ratio=None),
-        engine_share=Share(ratio=None, half_width_ratio=None),
+        zero_share=SampledShare(ratio=None, half_width_ratio=None),
+        engine_share=SampledShare(ratio=None, half_width_ratio=None),
         estimates=[
             Estimate(
                 codec=figure.codec.name,
@@ -265,10 +265,10 @@ def _stated(one: Estimate, confidence: float) -> Estimate:
     return msgspec.structs.replace(one, confidence_ratio=confidence)
 
 
-def _engine_share(population: Population) -> Share:
+def _engine_share(population: Population) -> SampledShare:
     """Known from the names and sizes of all files."""
     share = population.share(engine_compressed)
-    return Share(ratio=share, half_width_ratio=None if share is None else 0.0)
+    return SampledShare(ratio=share, half_width_ratio=None if share is None else 0.0)
 
 
 def _space(path: Path, population: Population, device: bool) -> tuple[int | None, int | None]:

@@ -20,7 +20,7 @@ from random import Random
 import msgspec
 
 from mawl.errors import MawlError
-from mawl.model.compressibility import Estimate, LeftOut, SamplingCost, Share, VolumeSaving
+from mawl.model.compressibility import Estimate, LeftOut, SampledShare, SamplingCost, VolumeSaving
 from mawl.probe.compressibility.bounds import interval_of_looks
 from mawl.probe.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
 from mawl.probe.compressibility.engine import engine_compressed
@@ -317,8 +317,8 @@ class Watch:
             files=0,
             data_bytes=data_bytes,
             hole_bytes=0,
-            zero_share=Share(ratio=zero, half_width_ratio=half_width),
-            engine_share=Share(ratio=engine, half_width_ratio=None if engine is None else 0.0),
+            zero_share=SampledShare(ratio=zero, half_width_ratio=half_width),
+            engine_share=SampledShare(ratio=engine, half_width_ratio=None if engine is None else 0.0),
             estimates=estimates,
             real=None,
             real_reason="not asked while the run went on",

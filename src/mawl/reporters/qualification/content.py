@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.formats.lines import one_line
-from mawl.model.qualification import Answer, Change, Choice, Figures, Qualification
+from mawl.model.qualification import Answer, Figures, Qualification, QualificationChange, QualificationChoice
 from mawl.printable import printable
 from mawl.units import (
     counted_noun,
@@ -25,7 +25,7 @@ EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 NO_RANGE = "no range: forecasts of this kind have not been checked against measured runs"
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure: what it is, its value, and what it is to be compared with."""
 
     name: str
@@ -38,7 +38,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
     sentence: str
     tone: Tone
-    figures: list[Figure]
+    figures: list[QualificationFigure]
     rows: list[tuple[str, str]]
     changes: list[tuple[str, str, str]]
     cautions: list[str]
@@ -118,7 +118,7 @@ def _without(record: Qualification) -> Content:
     )
 
 
-def _figures(figures: Figures) -> list[Figure]:
+def _figures(figures: Figures) -> list[QualificationFigure]:
     bound = f"bound {format_ratio(figures.most_slowdown)}"
     known = figures.slowdown is not None and figures.slowdown_low is not None
     range_ = (
@@ -136,17 +136,17 @@ def _figures(figures: Figures) -> list[Figure]:
         None: "not measured",
     }
     return [
-        Figure(
+        QualificationFigure(
             name="times slower than alone",
             value=format_ratio(figures.slowdown or 0.0) if known else "-",
             beside=range_ if known else f"not known; {bound}",
         ),
-        Figure(
+        QualificationFigure(
             name="per core at the devices",
             value="-" if rate is None else format_rate(rate),
             beside=f"{of[figures.device_basis]}; {judged[figures.guideline_met]}",
         ),
-        Figure(
+        QualificationFigure(
             name="jobs per hour",
             value="-" if figures.jobs_per_hour is None else f"{figures.jobs_per_hour:,.0f}",
             beside="median of the measured runs" if figures.jobs_per_hour is not None else "not known",
@@ -187,7 +187,7 @@ def _fits(answer: Answer) -> str:
     return f"{fits_words(fits)}: {basis}{why}"
 
 
-def _change(change: Change) -> tuple[str, str, str]:
+def _change(change: QualificationChange) -> tuple[str, str, str]:
     """The change, the sessions that would fit, and the range or why there is none."""
     number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
     gain = "" if change.gain_ratio is None else f"jobs {format_percent(change.gain_ratio)} faster; "
@@ -231,7 +231,7 @@ def rules_rows(answer: Answer) -> list[tuple[str, str, str, str]]:
     return [(rule.name, rule.value, rule.bound, met[rule.met]) for rule in answer.rules]
 
 
-def decision_rows(choice: Choice | None) -> list[tuple[str, str, str]]:
+def decision_rows(choice: QualificationChoice | None) -> list[tuple[str, str, str]]:
     """What mawl decided by itself, and why."""
     return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]
 
