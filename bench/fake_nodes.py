@@ -15,12 +15,12 @@ from mawl.cluster.messages import (
     Carry,
     Ended,
     FromNode,
+    GateReady,
     Looked,
     Made,
     Make,
     NodeTask,
     Open,
-    Ready,
     Seek,
     Seen,
     to_node,
@@ -82,7 +82,7 @@ class FakeNodes(Link):
                 case Make():
                     self._say(node, Made())
                 case Carry():
-                    self._say(node, Ready(SESSIONS))
+                    self._say(node, GateReady(SESSIONS))
                 case Open():
                     self._answers[node] = 0
         journal: dict[str, bytes] = {}

@@ -136,9 +136,9 @@ def _imported(path: Path, notes: int) -> dict[str, float]:
 
 def main(path: str, folder: str) -> None:
     """Make one import and print what it took."""
-    from mawl.importers.build import Request, import_files
+    from mawl.importers.build import ImportRequest, import_files
 
-    made = import_files(Request(paths=[path], folder=Path(folder), run_id="bench"))
+    made = import_files(ImportRequest(paths=[path], folder=Path(folder), run_id="bench"))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     figures = {
         "cpu_seconds": usage.ru_utime + usage.ru_stime,

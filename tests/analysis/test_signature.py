@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.signature import Parts, is_the_mix, signature_block
+from mawl.analysis.signature import SignatureParts, is_the_mix, signature_block
 from mawl.model.run import Alone, RunFacts, WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
@@ -51,7 +51,7 @@ def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
 def signature_of(of: RunFacts, summary: dict[str, Any], busy_cores: float | None = None) -> dict[str, Any]:
     """The signature that these figures make."""
     whole = as_summary(summary)
-    parts = Parts(
+    parts = SignatureParts(
         jobs=whole.jobs, time=whole.time, io=whole.io, programs=whole.programs, busy_cores=busy_cores
     )
     return plain(signature_block(of, parts, {}))

@@ -11,7 +11,7 @@ import pytest
 from mawl.analysis.series import Samples
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.analysis.view import StoredView
-from mawl.importers.build import Request, import_files
+from mawl.importers.build import ImportRequest, import_files
 from mawl.model.inventory import Inventory
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts
@@ -151,7 +151,7 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     recorded = "".join(aix_recording(4, 60, began=EIGHT.timestamp())).replace("AAA,cpus", hardware)
     (tmp_path / "files" / "aix1.nmon").write_text(recorded)
     (tmp_path / "files" / "one.log").write_text(log(EIGHT, 600, host="aix1"))
-    import_files(Request(paths=[str(tmp_path / "files")], folder=tmp_path / "run", run_id="run"))
+    import_files(ImportRequest(paths=[str(tmp_path / "files")], folder=tmp_path / "run", run_id="run"))
     run = open_run(tmp_path / "run")
     summary = judged(StoredView(run))
     assert summary["time"]["cpu_seconds"] == pytest.approx(300.0)

@@ -13,7 +13,7 @@ import pytest
 
 from mawl.cluster import agent_connection as module
 from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
-from mawl.cluster.messages import Carry, Going, Halt, Open, Ready, Seek, from_node
+from mawl.cluster.messages import Carry, GateReady, Going, Halt, Open, Seek, from_node
 from mawl.runner.request import Status
 
 
@@ -90,13 +90,13 @@ def test_a_status_that_finds_the_pipe_full_is_dropped(ends: Ends) -> None:
     words = os.read(ends.hear, 2**20).split(b"\n")
     assert 10 < len(words) < 2000
     assert all(from_node(word) == Going(status) for word in words[:-2])
-    ends.line.say(Ready(3))
+    ends.line.say(GateReady(3))
 
 
 def test_the_gate_opens_at_the_moment_of_this_machines_clock(ends: Ends) -> None:
-    opening = AgreedOpening(ends.line, Ready, lambda: 100.0)
+    opening = AgreedOpening(ends.line, GateReady, lambda: 100.0)
     opening.ready(3)
-    assert from_node(os.read(ends.hear, 4096).strip()) == Ready(3)
+    assert from_node(os.read(ends.hear, 4096).strip()) == GateReady(3)
     assert opening.pause_seconds() is None
     ends.line.listen(5.0)
     ends.send(Open(100.25))

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.datagen.build import PARTIAL, Task, build_part, is_intact
+from mawl.datagen.build import PARTIAL, PartTask, build_part, is_intact
 from mawl.datagen.dial import filled_bytes
-from mawl.datagen.slots import Slot
+from mawl.datagen.slots import RowSlot
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.inputs import INPUTS
 from mawl.plan.scale import SCALES, scaled_options
@@ -42,13 +42,13 @@ def some_rows(table: InputTable) -> int:
     return 4 * table.group_rows if table.layout == "text" else 64
 
 
-def far_task(table: InputTable, directory: Path, start: int, rows: int) -> Task:
+def far_task(table: InputTable, directory: Path, start: int, rows: int) -> PartTask:
     """Rows from ``start`` on as a part of their own, at the offset that they have in one single file."""
     text = table.layout == "text"
-    return Task(
+    return PartTask(
         table=table,
         directory=str(directory),
-        slot=Slot(
+        slot=RowSlot(
             file="state-01.txt" if text else "part-00000.arrow",
             start=start,
             rows=rows,

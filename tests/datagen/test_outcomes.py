@@ -7,7 +7,7 @@ import pytest
 
 from mawl.datagen.outcomes import columns_of, true_chances
 from mawl.datagen.values import column_values
-from mawl.plan.columns import Column, Condition, Outcome, Rule, Uniform
+from mawl.plan.columns import Column, Condition, HiddenRule, Outcome, Uniform
 from mawl.plan.inputs.applications import OUTCOME, PREDICTORS, TABLE
 
 ROWS = 60_000
@@ -15,9 +15,9 @@ SMALL, LARGE = Column("small", Uniform(0, 9)), Column("large", Uniform(0, 99))
 RULES = Outcome(
     base=1,
     rules=(
-        Rule(1, (Condition(SMALL, 5),)),
-        Rule(-1, (Condition(LARGE, 90),)),
-        Rule(2, (Condition(SMALL, 5), Condition(LARGE, 50))),
+        HiddenRule(1, (Condition(SMALL, 5),)),
+        HiddenRule(-1, (Condition(LARGE, 90),)),
+        HiddenRule(2, (Condition(SMALL, 5), Condition(LARGE, 50))),
     ),
     chances=(100, 200, 300, 400),
 )

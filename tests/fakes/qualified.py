@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.campaigns.qualify.choice import SMOKE
-from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, RunSeen, RunWish, Seen
+from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Mix, Model, RunSeen, RunWish
 from mawl.errors import UnsuitableMachineError
 from mawl.model.qualification import Fits
 from mawl.model.records import RunOutcome
@@ -73,7 +73,7 @@ class FakeWork:
         per_session: float = 0.25,
         forecast: int | None = None,
         slower: float = 1.0,
-        seen: Seen | None = None,
+        seen: MachineSeen | None = None,
         refuse_above: int | None = None,
         die_after: int | None = None,
         die_late: bool = False,
@@ -87,7 +87,7 @@ class FakeWork:
         self.made: list[str] = []
         self._calls = 0
 
-    def look(self) -> Seen:
+    def look(self) -> MachineSeen:
         return self.seen
 
     def probe(self, folder: Path, seconds: float) -> str:
@@ -155,7 +155,7 @@ class FakeWork:
             raise KeyboardInterrupt
 
 
-def machine(cores: int = 6, **changes: object) -> Seen:
+def machine(cores: int = 6, **changes: object) -> MachineSeen:
     """A machine with room for everything, or with what is named."""
     plain: dict[str, object] = {
         "cores": cores,
@@ -164,4 +164,4 @@ def machine(cores: int = 6, **changes: object) -> Seen:
             FreeSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=500_000_000_000)
         ],
     }
-    return Seen(**{**plain, **changes})  # type: ignore[arg-type]
+    return MachineSeen(**{**plain, **changes})  # type: ignore[arg-type]

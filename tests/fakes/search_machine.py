@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Mapping
 
-from mawl.tuning.search.search import Rules, Step, Taken
+from mawl.tuning.search.search import Rules, SearchStep, Taken
 from mawl.tuning.search.space import space_of
 
 SPACE = space_of(["sortsize=16MiB,64MiB,256MiB", "cpucount=1,2"])
@@ -40,9 +40,9 @@ class SearchMachine:
         self._durations = random.Random(f"durations {seed}")
         self._level = 0.0
         self._phase = self._random.random()
-        self.steps: list[Step] = []
+        self.steps: list[SearchStep] = []
 
-    def __call__(self, step: Step) -> Taken:
+    def __call__(self, step: SearchStep) -> Taken:
         """The run's cost: that of its values, of the time and of chance."""
         self.steps.append(step)
         seconds = self._seconds * self._durations.uniform(1.0 - self._spread, 1.0 + self._spread)

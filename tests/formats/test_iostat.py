@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.formats.iostat import read_reports
-from mawl.formats.sysstat import Doubt, Report
+from mawl.formats.sysstat import Report, SysstatDoubt
 
 BANNER = "Linux 6.1.0 (bench1) \t03/02/2026 \t_x86_64_\t(2 CPU)"
 REPORT = """
@@ -18,7 +18,7 @@ def read(*reports: tuple[str, float]) -> tuple[list[float], list[str]]:
     text = BANNER + "\n" + "".join(REPORT.format(at=at, user=user) for at, user in reports)
     found = list(read_reports(enumerate(text.splitlines(), start=1)))
     times = [one.at for one in found if isinstance(one, Report)]
-    return times, [one.reason for one in found if isinstance(one, Doubt)]
+    return times, [one.reason for one in found if isinstance(one, SysstatDoubt)]
 
 
 def test_a_report_with_the_time_of_the_one_before_is_left_out() -> None:

@@ -117,7 +117,7 @@ def test_an_import_of_fio_alone_is_a_run_with_a_probe(tmp_path: Path) -> None:
 
 
 def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: Path) -> None:
-    from mawl.importers.build import Request, import_files
+    from mawl.importers.build import ImportRequest, import_files
     from mawl.store import open_run
 
     (tmp_path / "fio.json").write_text(
@@ -125,7 +125,9 @@ def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: P
         ' "job options" : {"rw" : "read"}, "read" : {"io_bytes" : 4096, "bw_bytes" : 4096, "io_kbytes" : 4,'
         ' "iops" : 1.0, "runtime" : 1000}}]\n}\n'
     )
-    made = import_files(Request(paths=[str(tmp_path / "fio.json")], folder=tmp_path / "run", run_id="run"))
+    made = import_files(
+        ImportRequest(paths=[str(tmp_path / "fio.json")], folder=tmp_path / "run", run_id="run")
+    )
     facts = open_run(tmp_path / "run").facts
     assert (facts.started_at, facts.ended_at) == (1_767_254_400.0, None)
     assert "fio records when it wrote" in facts.missing["ended_at"]

@@ -14,7 +14,7 @@ import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.commands.html import render_html
-from mawl.importers.build import Request, import_files
+from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.sources import MOST_EXPANDED_RATIO, FileStream
 from mawl.store import open_run
 from tests.fakes.hostile_run import ATTACKS
@@ -164,7 +164,9 @@ def test_a_gz_bomb_is_stopped(tmp_path: Path) -> None:
     )
     assert len(content) * MOST_EXPANDED_RATIO < 200 * 2**20
     (tmp_path / "bomb.log.gz").write_bytes(content)
-    made = import_files(Request(paths=[str(tmp_path / "bomb.log.gz")], folder=tmp_path / "run", run_id="run"))
+    made = import_files(
+        ImportRequest(paths=[str(tmp_path / "bomb.log.gz")], folder=tmp_path / "run", run_id="run")
+    )
     assert made.blocks == 3
     assert any("times its size" in skipped.reason for skipped in made.skipped)
 

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.importers.build import Imported, Request, import_files
+from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.sas_jobs import program_of
 from mawl.store import Run, open_run
@@ -62,7 +62,7 @@ def clock(seconds: float) -> str:
 
 def imported(folder: Path, *paths: Path, **options: object) -> tuple[Imported, Run]:
     made = import_files(
-        Request(paths=[str(path) for path in paths], folder=folder / "run", run_id="run", **options)  # type: ignore[arg-type]
+        ImportRequest(paths=[str(path) for path in paths], folder=folder / "run", run_id="run", **options)  # type: ignore[arg-type]
     )
     return made, open_run(folder / "run")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.view import StoredView
-from mawl.importers.build import Request, import_files
+from mawl.importers.build import ImportRequest, import_files
 from mawl.reporters import saslog
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, write_run
@@ -34,7 +34,7 @@ def test_the_run_of_our_own_logs_is_the_run(tmp_path: Path, one_file: bool) -> N
     else:
         for job in run.job_records():
             (logs / f"{job.job}.saslog").write_text(saslog.render(run, [job.job]))
-    made = import_files(Request(paths=[str(logs)], folder=tmp_path / "again", run_id="again"))
+    made = import_files(ImportRequest(paths=[str(logs)], folder=tmp_path / "again", run_id="again"))
     again = open_run(tmp_path / "again")
     assert (made.jobs, made.steps, made.blocks) == (6, 12, 18)
     assert made.skipped == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.importers.build import Request, import_files
+from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.interface import Context, ImportedJob
 from mawl.importers.sas_jobs import IMPORTER, NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.records import StepRecord
@@ -113,7 +113,7 @@ def test_a_later_page_has_the_start_of_its_session_too() -> None:
 
 def test_a_run_starts_when_the_page_header_says_not_when_it_was_imported(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text(BANNER + note(4))
-    made = import_files(Request(paths=[str(tmp_path / "x.log")], folder=tmp_path / "run", run_id="run"))
+    made = import_files(ImportRequest(paths=[str(tmp_path / "x.log")], folder=tmp_path / "run", run_id="run"))
     facts = open_run(tmp_path / "run").facts
     assert (facts.started_at, facts.ended_at) == (STARTED_AT, None)
     assert facts.missing["ended_at"].startswith("the logs have page headers")

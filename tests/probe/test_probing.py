@@ -14,7 +14,7 @@ from mawl.probe import place as places
 from mawl.probe import target as targets
 from mawl.probe.choice import KIB, MIB, PlannedTest, ProbeChoice
 from mawl.probe.place import ProbePlace
-from mawl.probe.probing import Request, probe
+from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import Ended, run_fio
 from tests import needs
 from tests.fakes.probes import calls, stub_fio
@@ -33,7 +33,7 @@ def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
     def run(*names: str, fault: str = "", **changes: object) -> Probe:
         stub_fio(tmp_path, fault)
         choice = ProbeChoice(**{"shapes": [READ, WRITE], "file_bytes": 4 * MIB, "seconds": 1.0, **changes})  # type: ignore[arg-type]
-        request = Request(
+        request = ProbeRequest(
             run_id="probe-test",
             places=[ProbePlace(name=name, directory=tmp_path / name, roles=["work"]) for name in names],
             choice=choice,

@@ -11,7 +11,7 @@ import pytest
 from mawl.measure.step import StepRecorder
 from mawl.programs.context import JobContext
 from mawl.programs.duckdb_session import session
-from mawl.programs.moments import Profile, class_rows, moments_by, total, total_rows
+from mawl.programs.moments import ClassProfile, class_rows, moments_by, total, total_rows
 from mawl.spec.options import MIB, Options
 from tests.contract.jobs import assign
 
@@ -43,7 +43,7 @@ def test_moments_are_of_all_numerics_but_keys_and_classes(
 
 
 def test_a_profile_lists_measures_and_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    profile = Profile(("cents", "fee"), "cents", codes=("month",), weight="fee", quartiles=("cents",))
+    profile = ClassProfile(("cents", "fee"), "cents", codes=("month",), weight="fee", quartiles=("cents",))
     with session(OPTIONS, tmp_path / "duckdb") as connection:
         connection.register("source", TABLE)
         rows = connection.execute(f"SELECT kind, {profile.sql} FROM source GROUP BY kind").fetchall()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from mawl.programs import tree_ensemble
-from mawl.programs.ranking import Ranking
+from mawl.programs.ranking import ScoreBins
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result
@@ -86,7 +86,7 @@ def _last_is_turned(branches: Any) -> Any:
 
 
 def _leaking(add: Any) -> Any:
-    def leak(self: Ranking, scores: Array, happened: Array) -> None:
+    def leak(self: ScoreBins, scores: Array, happened: Array) -> None:
         add(self, np.where(happened, 0.9, 0.1) if len(np.unique(scores)) > 30 else scores, happened)
 
     return leak
@@ -121,15 +121,15 @@ FAULTS = {
         lambda right: lambda self: ((odd, odd) for _, odd in right(self)),
         AREA,
     ),
-    "scores know the outcome": Fault(Ranking, "add", _leaking, AREA),
+    "scores know the outcome": Fault(ScoreBins, "add", _leaking, AREA),
     "outcomes are ranked with other rows": Fault(
-        Ranking,
+        ScoreBins,
         "add",
         given(lambda self, scores, happened: (self, scores, np.roll(happened, 1))),
         "tenth of the truth score",
     ),
     "a row of each branch is not ranked": Fault(
-        Ranking,
+        ScoreBins,
         "add",
         given(lambda self, scores, happened: (self, scores[1:], happened[1:])),
         "number of applications ranked",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.analysis.view import StoredView
-from mawl.reporters.csv import FORMULA, TABLES, Table, cell, render, series_unit, unit_of, written
+from mawl.reporters.csv import FORMULA, TABLES, CsvTable, cell, render, series_unit, unit_of, written
 from mawl.store import Run, open_run
 from mawl.store.columns import VOLUME_COLUMNS
 from tests.fakes.stored_run import facts, write_run
@@ -99,7 +99,7 @@ def test_no_text_begins_like_a_formula_and_printable_text_comes_back_as_it_was(t
 
 @given(st.lists(st.lists(st.text() | st.integers() | st.floats() | st.none(), min_size=3, max_size=3)))
 def test_any_cell_survives_a_reader(values: list[list[object]]) -> None:
-    table = Table("abc", [dict(zip("abc", row, strict=True)) for row in values])
+    table = CsvTable("abc", [dict(zip("abc", row, strict=True)) for row in values])
     read = list(standard.reader(io.StringIO(written(table), newline="")))
     assert read == [["a", "b", "c"], *([cell(value) for value in row] for row in values)]
 

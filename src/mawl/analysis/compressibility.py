@@ -10,17 +10,17 @@ from mawl.model.summary import compression as figures
 from mawl.units import format_instant
 
 
-def compressibility_of(facts: RunFacts) -> figures.Compressibility | None:
+def compressibility_of(facts: RunFacts) -> figures.CompressibilityFigures | None:
     """What a run sampled; None where it was not asked to."""
     return None if facts.compressibility is None else compressibility_block(facts.compressibility)
 
 
-def compressibility_block(found: Compressibility) -> figures.Compressibility:
+def compressibility_block(found: Compressibility) -> figures.CompressibilityFigures:
     """Every estimate by volume and by role, and the facts of each volume.
 
     ``freed_bytes`` is what the estimate would free of ``original_bytes``.
     """
-    return figures.Compressibility(
+    return figures.CompressibilityFigures(
         created_at=format_instant(found.created_at),
         confidence_ratio=found.confidence_ratio,
         half_width_ratio=found.half_width_ratio,
@@ -33,7 +33,7 @@ def compressibility_block(found: Compressibility) -> figures.Compressibility:
             for one in volume.estimates
         ],
         role_estimates=[
-            figures.RoleEstimate(
+            figures.RoleEstimateFigures(
                 role=role.role,
                 volumes=len(role.volumes),
                 data_bytes=role.data_bytes,
@@ -68,8 +68,8 @@ def _volume(volume: VolumeSaving) -> figures.CompressedVolume:
     )
 
 
-def _real(real: RealSaving) -> figures.RealSaving:
-    return figures.RealSaving(
+def _real(real: RealSaving) -> figures.RealSavingFigures:
+    return figures.RealSavingFigures(
         **msgspec.structs.asdict(real),
         saving_ratio=real.saving_ratio,
         saved_bytes=real.original_bytes - real.stored_bytes,

@@ -21,7 +21,7 @@ Value = tuple[float | None, str]
 """A value, and why there is none."""
 
 
-class Parts(msgspec.Struct, frozen=True, kw_only=True):
+class SignatureParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a signature is made of; ``busy_cores`` is the mean of the active phase."""
 
     jobs: Jobs
@@ -31,7 +31,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     busy_cores: float | None = None
 
 
-def signature_block(facts: RunFacts, parts: Parts, missing: Missing) -> dict[str, SignatureFigure]:
+def signature_block(facts: RunFacts, parts: SignatureParts, missing: Missing) -> dict[str, SignatureFigure]:
     """The rows of :data:`mawl.model.signature.SIGNATURE`.
 
     ``reason`` says why a row has no value or is not meaningful in this run; ``inside`` is null
@@ -54,7 +54,7 @@ def is_the_mix(programs: Iterable[str]) -> bool:
     return len(set(programs) & set(CATALOGUE)) >= MIX_PROGRAMS
 
 
-def _row(row: SignatureRow, facts: RunFacts, parts: Parts) -> SignatureFigure:
+def _row(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> SignatureFigure:
     value, why_none = VALUES[row.name](facts, parts)
     reason = why_none if value is None else _not_meaningful(row, facts, parts)
     inside = None
@@ -71,14 +71,14 @@ def _row(row: SignatureRow, facts: RunFacts, parts: Parts) -> SignatureFigure:
     )
 
 
-def _not_meaningful(row: SignatureRow, facts: RunFacts, parts: Parts) -> str | None:
+def _not_meaningful(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> str | None:
     """Why a value cannot be held against its range; None where it can."""
     if not is_the_mix(parts.programs):
         return f"the ranges are of mixes of {MIX_PROGRAMS} programs and more"
     return next((reason for need in row.needs if (reason := _lacks(need, facts, parts))), None)
 
 
-def _lacks(need: Need, facts: RunFacts, parts: Parts) -> str | None:
+def _lacks(need: Need, facts: RunFacts, parts: SignatureParts) -> str | None:
     scale = facts.workload.scale
     small = scale is None or scale < SCALES["standard"]
     match need:
@@ -104,16 +104,16 @@ def _over(part: float | None, whole: float | None, lacking: str) -> Value:
     return part / whole, ""
 
 
-def _moved(parts: Parts) -> float | None:
+def _moved(parts: SignatureParts) -> float | None:
     read, written = parts.io.device.read_bytes, parts.io.device.written_bytes
     return None if read is None or written is None else read + written
 
 
-def _device_read(_: RunFacts, parts: Parts) -> Value:
+def _device_read(_: RunFacts, parts: SignatureParts) -> Value:
     return _over(parts.io.device.read_bytes, _moved(parts), "no bytes at a device are known")
 
 
-def _work_util(_: RunFacts, parts: Parts) -> Value:
+def _work_util(_: RunFacts, parts: SignatureParts) -> Value:
     roles = parts.io.by_role
     if roles is None:
         return None, "I/O by role was not measured"
@@ -125,7 +125,7 @@ def _role_bytes(role: RoleFigures | None) -> float:
     return 0.0 if role is None else float((role.read_bytes or 0) + (role.written_bytes or 0))
 
 
-def _sequential(_: RunFacts, parts: Parts) -> Value:
+def _sequential(_: RunFacts, parts: SignatureParts) -> Value:
     roles = parts.io.by_role
     if roles is None:
         return None, "I/O by role was not measured"
@@ -138,13 +138,13 @@ def _sequential(_: RunFacts, parts: Parts) -> Value:
     return _over(sequential, sum(size for size, _ in known), "no sequential shares are known")
 
 
-def _concurrent_jobs(facts: RunFacts, parts: Parts) -> Value:
+def _concurrent_jobs(facts: RunFacts, parts: SignatureParts) -> Value:
     return _over(
         parts.jobs.mean_concurrent, facts.workload.sessions, "how many jobs ran at once is not known"
     )
 
 
-def _longest_per_shortest(facts: RunFacts, parts: Parts) -> Value:
+def _longest_per_shortest(facts: RunFacts, parts: SignatureParts) -> Value:
     times = {baseline.program: baseline.real_time_seconds for baseline in facts.alone}
     lacking = set(parts.programs) - set(times)
     if lacking or not times:
@@ -153,7 +153,7 @@ def _longest_per_shortest(facts: RunFacts, parts: Parts) -> Value:
     return _over(max(times.values()), min(times.values()), "a program alone took no time")
 
 
-def _bytes_per_input_byte(facts: RunFacts, parts: Parts) -> Value:
+def _bytes_per_input_byte(facts: RunFacts, parts: SignatureParts) -> Value:
     scale = facts.workload.scale
     programs = set(parts.programs)
     if scale is None or not programs <= set(CATALOGUE):
@@ -162,24 +162,24 @@ def _bytes_per_input_byte(facts: RunFacts, parts: Parts) -> Value:
     return _over(_moved(parts), inputs, "no bytes at a device, or no inputs, are known")
 
 
-def _plateau(_: RunFacts, parts: Parts) -> Value:
+def _plateau(_: RunFacts, parts: SignatureParts) -> Value:
     mean = parts.io.device.active_mean.total_bytes_per_second
     return _over(
         mean, parts.busy_cores, "core-busy seconds or throughput of the active phase were not measured"
     )
 
 
-def _cpu(_: RunFacts, parts: Parts) -> Value:
+def _cpu(_: RunFacts, parts: SignatureParts) -> Value:
     user, system = parts.time.user_cpu_seconds, parts.time.system_cpu_seconds
     cpu = None if user is None or system is None else user + system
     return _over(_moved(parts), cpu, "no bytes at a device, or no CPU time, are known")
 
 
-def _memory(_: RunFacts, parts: Parts) -> Value:
+def _memory(_: RunFacts, parts: SignatureParts) -> Value:
     return _over(parts.time.memory_bytes, parts.jobs.counted, "no memory of jobs is known")
 
 
-VALUES: dict[str, Callable[[RunFacts, Parts], Value]] = {
+VALUES: dict[str, Callable[[RunFacts, SignatureParts], Value]] = {
     "device_read_ratio": _device_read,
     "work_util_ratio": _work_util,
     "concurrent_jobs_per_session": _concurrent_jobs,

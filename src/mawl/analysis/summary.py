@@ -25,7 +25,7 @@ from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import busy_cores, window_figures
 from mawl.analysis.periods import observed_of, observed_remark, period_figures
-from mawl.analysis.signature import Parts, signature_block
+from mawl.analysis.signature import SignatureParts, signature_block
 from mawl.analysis.volumes import roles_block, volumes_block
 from mawl.analysis.waits import wait_block
 from mawl.model.records import JobRecord
@@ -62,7 +62,7 @@ def summary_of(view: RunView) -> Summary:
     host = host_block(facts, samples, edges, found)
     volumes = volumes_block(facts, good, samples, edges, found)
     busy = busy_cores(samples, windows) if samples and windows else None
-    parts = Parts(jobs=counts, time=time, io=io, programs=programs, busy_cores=busy)
+    parts = SignatureParts(jobs=counts, time=time, io=io, programs=programs, busy_cores=busy)
     summary = Summary(
         run_id=facts.run_id,
         format_version=facts.format_version,

@@ -21,13 +21,13 @@ from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import (
     Carry,
     Ended,
+    GateReady,
     Going,
     Looked,
     Made,
     Make,
     NodeTask,
     Notice,
-    Ready,
     Refused,
     Seek,
     Seen,
@@ -197,7 +197,7 @@ class Node:
             command=task.command,
             generate_seconds=self._made_seconds + inputs.seconds,
             generate_cpu_seconds=self._made_cpu_seconds + inputs.cpu_seconds,
-            opening=AgreedOpening(self.line, Ready, time.time),
+            opening=AgreedOpening(self.line, GateReady, time.time),
         )
         self.line.say(Ended(facts.outcome, facts.outcome_reason))
 

@@ -89,7 +89,7 @@ class Made(msgspec.Struct, frozen=True, tag="made"):
     """The node's part of the inputs is made."""
 
 
-class Ready(msgspec.Struct, frozen=True, tag="ready"):
+class GateReady(msgspec.Struct, frozen=True, tag="ready"):
     """The jobs of the gate are ready and wait."""
 
     jobs: int
@@ -120,7 +120,7 @@ class Refused(msgspec.Struct, frozen=True, tag="refused"):
     failure: Failure
 
 
-FromNode = Looked | Seen | Made | Ready | Going | Notice | Ended | Refused
+FromNode = Looked | Seen | Made | GateReady | Going | Notice | Ended | Refused
 
 _TO_NODE: msgspec.json.Decoder[ToNode] = msgspec.json.Decoder(ToNode)
 _FROM_NODE: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)

@@ -13,12 +13,12 @@ from mawl.cluster.merge import NodeMachine, NodePart
 from mawl.cluster.messages import (
     Ended,
     FromNode,
+    GateReady,
     Going,
     Looked,
     Made,
     NodeTask,
     Notice,
-    Ready,
     Refused,
     Seen,
     ToNode,
@@ -49,7 +49,7 @@ class RemoteNode:
         self.looked: Looked | None = None
         self.seen: Seen | None = None
         self.made: Made | None = None
-        self.ready: Ready | None = None
+        self.ready: GateReady | None = None
         self.status: Status | None = None
         self.ended: Ended | None = None
         self.refused: str | None = None
@@ -101,7 +101,7 @@ class RemoteNode:
                 self.seen = word
             case Made():
                 self.made = word
-            case Ready():
+            case GateReady():
                 self.ready = word
             case Going(status=status):
                 self.status = status

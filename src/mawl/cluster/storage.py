@@ -15,7 +15,7 @@ import msgspec
 
 from mawl import __version__
 from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
-from mawl.cluster.messages import Carry, Ended, Looked, NodeTask, Ready
+from mawl.cluster.messages import Carry, Ended, GateReady, Looked, NodeTask
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine
@@ -85,7 +85,7 @@ class StorageNode:
         with contextlib.closing(writer), Interrupts() as interrupts:
             collector = HostCollector(self.devices)
             sampling = HostSampling(self.task.node, collector, writer, self.devices)
-            opening = AgreedOpening(self.line, Ready, self.now)
+            opening = AgreedOpening(self.line, GateReady, self.now)
             opening.ready(0)
             while not interrupts.level and (pause := opening.pause_seconds()) != 0:
                 _wait(interrupts, PATIENCE_SECONDS if pause is None else min(pause, PATIENCE_SECONDS))

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.commands.arguments import settings
 from mawl.errors import UsageError
-from mawl.importers.build import Imported, Request, import_files
+from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.reporters.json import render
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     runs = settings().runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
     output = arguments.output
-    request = Request(
+    request = ImportRequest(
         paths=arguments.paths,
         folder=(runs / run_id if output is None else Path(output)).absolute(),
         run_id=run_id if output is None else Path(output).absolute().name,

@@ -37,7 +37,7 @@ from mawl.reporters.roles import roles, waits
 from mawl.reporters.tables import io_totals
 from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, Measured, measure_command
-from mawl.runner.storage_around import Storage
+from mawl.runner.storage_around import StorageCounters
 from mawl.spec.options import Role
 from mawl.units import format_bytes, format_seconds
 
@@ -146,7 +146,7 @@ def _facts(measured: Measured, directories: dict[Role, list[Path]]) -> RunFacts:
     )
 
 
-def _moved(facts: RunFacts, storage: Storage, until: Mapping[str, float]) -> DeviceBytes | None:
+def _moved(facts: RunFacts, storage: StorageCounters, until: Mapping[str, float]) -> DeviceBytes | None:
     """What the devices of the roles moved from before the command until then; None where unknown."""
     if lacking(facts) is not None:
         return None

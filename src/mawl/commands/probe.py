@@ -38,7 +38,7 @@ from mawl.probe.choice import (
     full_shapes,
 )
 from mawl.probe.place import ProbePlace
-from mawl.probe.probing import Request, probe
+from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
 from mawl.reporters import json
 from mawl.reporters.probe import render
@@ -171,7 +171,7 @@ def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
     machine = read_machine()
     choice = choice_of(arguments, machine.cores or 1)
     run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-    request = Request(
+    request = ProbeRequest(
         run_id=run_id,
         places=places_of(arguments, chosen),
         choice=choice,
@@ -254,7 +254,7 @@ def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[ProbePlac
     return list(found.values())
 
 
-def _announcement(request: Request) -> str:
+def _announcement(request: ProbeRequest) -> str:
     choice = request.choice
     levels = max(len(choice.fill_ratios), 1)
     number = len(choice.shapes) * len(request.places) * levels

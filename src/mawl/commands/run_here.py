@@ -18,7 +18,7 @@ from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
 from mawl.commands.peaks import Peaks
 from mawl.commands.plan import as_json, as_text
-from mawl.commands.solo import Times
+from mawl.commands.solo import SoloTimes
 from mawl.measure.machine import read_machine
 from mawl.model.probe import Probe
 from mawl.model.run import RunFacts
@@ -74,7 +74,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         spec=spec,
         cpus=cpus,
     )
-    times = Times(request, volumes, runs, read_machine())
+    times = SoloTimes(request, volumes, runs, read_machine())
     if spec.solo:
         alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None, command, peaks))
         if alone is not None and alone.outcome == "interrupted":

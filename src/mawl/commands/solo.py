@@ -69,7 +69,7 @@ def _storage(places: Sequence[Path]) -> list[str]:
     ]
 
 
-class Times:
+class SoloTimes:
     """The times alone of one request's jobs, kept in the directory of run folders."""
 
     def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mawl.datagen.dial import fills
 from mawl.datagen.records import make_groups, read_sums
-from mawl.datagen.slots import Slot, chunk_rows
+from mawl.datagen.slots import RowSlot, chunk_rows
 from mawl.datagen.values import column_values
 from mawl.errors import DamagedTableError, UnsuitableMachineError
 from mawl.plan.columns import Column
@@ -35,12 +35,12 @@ PARTIAL = ".partial"
 _BLANK_WORD = 0x2020_2020_2020_2020
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class PartTask(msgspec.Struct, frozen=True, kw_only=True):
     """A part to make, or with ``expected`` one to read back and compare."""
 
     table: InputTable
     directory: str
-    slot: Slot
+    slot: RowSlot
     seed: int
     replica: int
     filled: int
@@ -48,7 +48,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     expected: Part | None = None
 
 
-def build_part(task: Task) -> Part:
+def build_part(task: PartTask) -> Part:
     """Make a part: under a temporary name, renamed when whole; in a text file, in its place.
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` when it cannot be written, for instance
@@ -65,7 +65,7 @@ def build_part(task: Task) -> Part:
         ) from None
 
 
-def is_intact(task: Task) -> bool:
+def is_intact(task: PartTask) -> bool:
     """Whether a part, read back whole, has the rows and sums that its manifest says."""
     assert task.expected is not None
     try:
@@ -93,7 +93,7 @@ def schema(table: InputTable) -> pa.Schema:
     )
 
 
-def _build_arrow(task: Task) -> Part:
+def _build_arrow(task: PartTask) -> Part:
     table, slot = task.table, task.slot
     path = Path(task.directory, slot.file)
     draft = path.with_name(path.name + PARTIAL)
@@ -140,7 +140,7 @@ def _column_sum(values: NDArray[np.generic], column: Column, filled: Mapping[str
     return word_sum(values)
 
 
-def _build_text(task: Task) -> Part:
+def _build_text(task: PartTask) -> Part:
     table, slot = task.table, task.slot
     sums: Sums = {}
     words = 0
@@ -173,7 +173,7 @@ def _build_text(task: Task) -> Part:
     )
 
 
-def _chunks(task: Task) -> Iterator[tuple[int, int]]:
+def _chunks(task: PartTask) -> Iterator[tuple[int, int]]:
     """(first row, rows) of each chunk of a part."""
     stop, step = task.slot.start + task.slot.rows, chunk_rows(task.table)
     for start in range(task.slot.start, stop, step):
@@ -194,7 +194,7 @@ def _text_words(text: NDArray[np.uint8]) -> int:
     return word_sum(flat[:whole]) + int.from_bytes(flat[whole:].tobytes(), "little")
 
 
-def _arrow_intact(task: Task) -> bool:
+def _arrow_intact(task: PartTask) -> bool:
     path = Path(task.directory, task.slot.file)
     if task.expected is None or path.stat().st_size != task.expected.bytes:
         return False
@@ -205,7 +205,7 @@ def _arrow_intact(task: Task) -> bool:
     return rows == task.expected.rows and sums == task.expected.sums
 
 
-def _text_intact(task: Task, expected: Part) -> bool:
+def _text_intact(task: PartTask, expected: Part) -> bool:
     sums: Sums = {}
     words = 0
     with open(Path(task.directory, task.slot.file), "rb", buffering=0) as source:

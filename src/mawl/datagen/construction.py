@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.datagen.build import PARTIAL, Task, text_target
+from mawl.datagen.build import PARTIAL, PartTask, text_target
 from mawl.datagen.dial import filled_bytes
 from mawl.datagen.journal import JOURNAL, Journal
 from mawl.datagen.slots import slots
@@ -79,7 +79,7 @@ class Construction:
         self.journal = Journal(self.directory, self.declaration)
         filled = filled_bytes(table, request.saving)
         self.tasks = [
-            Task(
+            PartTask(
                 table=table,
                 directory=str(self.directory),
                 slot=slot,
@@ -125,7 +125,7 @@ class Construction:
         held = sum(entry.stat().st_blocks * 512 for entry in self.directory.iterdir())
         return max(int(wanted * SPACE_MARGIN) - held, 0)
 
-    def missing(self) -> list[Task]:
+    def missing(self) -> list[PartTask]:
         """The tasks whose parts are not there."""
         return [task for task in self.tasks if place(task) not in self.parts]
 
@@ -137,7 +137,7 @@ class Construction:
             return False
         return True
 
-    def checks(self) -> list[Task]:
+    def checks(self) -> list[PartTask]:
         """A task for each part that is there: read it back.
 
         A text file that is too long loses its last part first: no part would see what lies behind.
@@ -162,7 +162,7 @@ class Construction:
                 path.unlink()
         self.journal.begin(list(self.parts.values()))
 
-    def reject(self, task: Task) -> None:
+    def reject(self, task: PartTask) -> None:
         """A part is not what its manifest says: it is missing now."""
         del self.parts[place(task)]
         if task.slot.file not in self.damaged:
@@ -217,6 +217,6 @@ def declaration(table: InputTable) -> str:
     return hashlib.blake2b(described, digest_size=8).hexdigest()
 
 
-def place(task: Task) -> tuple[str, int]:
+def place(task: PartTask) -> tuple[str, int]:
     """Where a task's part belongs: file and offset."""
     return task.slot.file, task.slot.offset

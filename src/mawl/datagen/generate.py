@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from mawl.datagen.build import Task, build_part, is_intact
+from mawl.datagen.build import PartTask, build_part, is_intact
 from mawl.datagen.construction import Construction, Generated, TableRequest
 from mawl.datagen.workers import in_processes
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
@@ -92,7 +92,7 @@ def _check(
     verify: bool,
 ) -> None:
     """Read finished tables back; parts that differ are taken out of their work."""
-    owners: list[tuple[Construction, Task]] = []
+    owners: list[tuple[Construction, PartTask]] = []
     for work in works:
         if work.finished and verify:
             owners += [(work, task) for task in work.checks()]
@@ -120,13 +120,13 @@ def _build(
 
 
 def _run(
-    function: Callable[[Task], Result],
-    owners: list[tuple[Construction, Task]],
+    function: Callable[[PartTask], Result],
+    owners: list[tuple[Construction, PartTask]],
     processes: int,
     progress: Callable[[GenerationProgress], None],
     *,
     checking: bool,
-) -> Iterator[tuple[Construction, Task, Result]]:
+) -> Iterator[tuple[Construction, PartTask, Result]]:
     """Hand out tasks, longest first, and report progress as they end."""
     owners.sort(key=lambda owner: -owner[1].slot.bytes)
     total = sum(task.slot.bytes for _, task in owners)

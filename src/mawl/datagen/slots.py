@@ -19,7 +19,7 @@ CHUNK_ROWS = 16_384
 """Rows made at a time: their columns fit a second-level cache, and NumPy's cost per call is small."""
 
 
-class Slot(msgspec.Struct, frozen=True, kw_only=True):
+class RowSlot(msgspec.Struct, frozen=True, kw_only=True):
     """Rows ``start`` to ``start + rows`` belong to ``file``, from byte ``offset`` on.
 
     ``bytes`` are those of the values: exact in a text table, without metadata in an Arrow table.
@@ -32,7 +32,7 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-def slots(table: InputTable, rows: int) -> list[Slot]:
+def slots(table: InputTable, rows: int) -> list[RowSlot]:
     """The parts of a table of so many rows, in the order of rows."""
     return list(_text_slots(table, rows) if table.layout == "text" else _arrow_slots(table, rows))
 
@@ -49,23 +49,23 @@ def chunk_rows(table: InputTable) -> int:
     return max(CHUNK_ROWS // unit, 1) * unit
 
 
-def _arrow_slots(table: InputTable, rows: int) -> Iterator[Slot]:
+def _arrow_slots(table: InputTable, rows: int) -> Iterator[RowSlot]:
     step = part_rows(table)
     for number, start in enumerate(range(0, rows, step)):
         count = min(step, rows - start)
-        yield Slot(
+        yield RowSlot(
             file=f"part-{number:05d}.arrow", start=start, rows=count, offset=0, bytes=count * table.row_bytes
         )
 
 
-def _text_slots(table: InputTable, rows: int) -> Iterator[Slot]:
+def _text_slots(table: InputTable, rows: int) -> Iterator[RowSlot]:
     step = part_rows(table)
     start = 0
     for number, groups in enumerate(_groups_by_file(table, rows // table.group_rows), 1):
         stop = start + groups * table.group_rows
         for first in range(start, stop, step):
             count = min(step, stop - first)
-            yield Slot(
+            yield RowSlot(
                 file=f"state-{number:02d}.txt",
                 start=first,
                 rows=count,

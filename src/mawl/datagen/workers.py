@@ -52,7 +52,7 @@ def in_processes(
         ended: queue.SimpleQueue[concurrent.futures.Future[ResultType]] = queue.SimpleQueue()
         for future in futures:
             future.add_done_callback(ended.put)
-        watch = _Watch()
+        watch = _WorkerWatch()
         for _ in futures:
             future = watch.next_of(ended)
             yield futures[future], future.result()
@@ -67,7 +67,7 @@ def in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _Watch:
+class _WorkerWatch:
     """Waits for results, and meanwhile looks whether a generating process is stopped."""
 
     def __init__(self) -> None:

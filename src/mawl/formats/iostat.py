@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mawl.formats.dates import SECONDS_PER_DAY, moment, time_of_day
-from mawl.formats.sysstat import NO_TIMES, Banner, Doubt, Report, Untimed, banner_of, figures_of, unsure
+from mawl.formats.sysstat import (
+    NO_TIMES,
+    Banner,
+    Report,
+    SysstatDoubt,
+    Untimed,
+    banner_of,
+    figures_of,
+    unsure,
+)
 
 _TIME = "Time: "
 """Before the time of day in reports of sysstat up to 7 (RHEL 5), whose banner alone has the date."""
@@ -15,7 +24,7 @@ Moment = tuple[float, float | None, bool]
 
 def read_reports(
     lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
-) -> Iterator[Report | Doubt]:
+) -> Iterator[Report | SysstatDoubt]:
     """The reports of whole lines (number from 1, text); ``untimed`` is for a recording without times.
 
     The first of a recording is of the time since the machine started: its interval is not known here,
@@ -44,7 +53,7 @@ class _IostatReader:
         self._headings: set[str] = set()
         self._lost = False
 
-    def line(self, number_of: int, line: str) -> Iterator[Report | Doubt]:
+    def line(self, number_of: int, line: str) -> Iterator[Report | SysstatDoubt]:
         """One line."""
         if banner := banner_of(line):
             if self._reports:
@@ -66,9 +75,9 @@ class _IostatReader:
         elif self._kind:
             yield from self._row(number_of, words, line)
         else:
-            yield Doubt(number_of, "figures before a heading", line)
+            yield SysstatDoubt(number_of, "figures before a heading", line)
 
-    def _heading(self, number_of: int, kind: str, columns: list[str]) -> Iterator[Doubt]:
+    def _heading(self, number_of: int, kind: str, columns: list[str]) -> Iterator[SysstatDoubt]:
         """A heading; one that comes twice under one time is of a report whose time was lost."""
         self._kind, self._columns = kind, columns
         if self._untimed is not None:
@@ -79,7 +88,7 @@ class _IostatReader:
                 self._reports += 1
         if self._at is not None and (self._lost or kind in self._headings):
             if not self._lost:
-                yield Doubt(number_of, "a report without a time is left out")
+                yield SysstatDoubt(number_of, "a report without a time is left out")
             self._lost, self._kind = True, "left out"
         self._headings.add(kind)
 
@@ -93,13 +102,13 @@ class _IostatReader:
             at += SECONDS_PER_DAY
         return at, None, self._banner.sure
 
-    def _time(self, number_of: int, when: Moment, line: str) -> Iterator[Report | Doubt]:
+    def _time(self, number_of: int, when: Moment, line: str) -> Iterator[Report | SysstatDoubt]:
         at, ahead, sure = when
         if not sure and not self._told:
             self._told = True
             yield unsure(number_of, line)
         if self._at is not None and at <= self._at:
-            yield Doubt(number_of, "the clock did not go on: the report is left out", line)
+            yield SysstatDoubt(number_of, "the clock did not go on: the report is left out", line)
             self._kind = "left out"
             return
         self._begin(at, ahead)
@@ -111,16 +120,20 @@ class _IostatReader:
         self._headings.clear()
         self._lost = False
 
-    def _row(self, number_of: int, words: list[str], line: str) -> Iterator[Report | Doubt]:
+    def _row(self, number_of: int, words: list[str], line: str) -> Iterator[Report | SysstatDoubt]:
         if self._kind == "left out":
             return
         if self._at is None:
             if not self._told:
                 self._told = True
-                yield Doubt(number_of, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line)
+                yield SysstatDoubt(
+                    number_of, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line
+                )
             return
         if len(words) != len(self._columns):
-            yield Doubt(number_of, f"{len(words)} figures, where the heading has {len(self._columns)}", line)
+            yield SysstatDoubt(
+                number_of, f"{len(words)} figures, where the heading has {len(self._columns)}", line
+            )
             return
         pairs = list(zip(self._columns, words, strict=True))
         item = "all"
@@ -129,6 +142,6 @@ class _IostatReader:
             pairs = [(column, word) for column, word in pairs if column.rstrip(":") != "Device"]
         values = figures_of([column for column, _ in pairs], [word for _, word in pairs])
         if values is None:
-            yield Doubt(number_of, "a line with a figure that is no number", line)
+            yield SysstatDoubt(number_of, "a line with a figure that is no number", line)
             return
         yield Report(number_of, self._banner, self._at, self._ahead, self._since, self._kind, item, values)

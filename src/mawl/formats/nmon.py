@@ -37,7 +37,7 @@ class Fact(NamedTuple):
     value: str
 
 
-class Text(NamedTuple):
+class NmonText(NamedTuple):
     """A line of ``BBBP`` and the like: settings as commands printed them, under the command's name."""
 
     line: int
@@ -72,7 +72,7 @@ class NmonRow(NamedTuple):
     values: Values
 
 
-class Doubt(NamedTuple):
+class NmonDoubt(NamedTuple):
     """A line that was left out, and why."""
 
     line: int
@@ -87,7 +87,7 @@ class Unread(NamedTuple):
     section: str
 
 
-Record = Fact | Text | Header | Clock | NmonRow | Doubt | Unread
+Record = Fact | NmonText | Header | Clock | NmonRow | NmonDoubt | Unread
 
 
 def read_records(lines: Iterable[tuple[int, str]], wanted: Callable[[str], bool]) -> Iterator[Record]:
@@ -101,7 +101,7 @@ def read_records(lines: Iterable[tuple[int, str]], wanted: Callable[[str], bool]
         section = parts[0]
         if len(parts) < 2 or not _SECTION.fullmatch(section):
             if line.strip():
-                yield Doubt(number, "no line of an nmon recording", line)
+                yield NmonDoubt(number, "no line of an nmon recording", line)
             continue
         if section == "AAA":
             value = parts[2] if len(parts) > 2 else ""
@@ -114,7 +114,7 @@ def read_records(lines: Iterable[tuple[int, str]], wanted: Callable[[str], bool]
         elif not wanted(section):
             yield Unread(number, section)
         elif len(parts) < 3:
-            yield Doubt(number, f"a line of {section} without figures", line)
+            yield NmonDoubt(number, f"a line of {section} without figures", line)
         elif not _TAG.fullmatch(parts[1]):
             yield _header(number, section, parts, delimiter)
         else:
@@ -125,13 +125,13 @@ def _text(number: int, section: str, parts: list[str]) -> Iterator[Record]:
     """``BBBP,031,lscpu,"Thread(s) per core: 1"``; a line with the command alone opens its part."""
     name, _, text = (parts[2] if len(parts) > 2 else "").partition(",")
     if text:
-        yield Text(number, section, name, text.strip().removeprefix('"').removesuffix('"'))
+        yield NmonText(number, section, name, text.strip().removeprefix('"').removesuffix('"'))
 
 
 def _header(number: int, section: str, parts: list[str], delimiter: str) -> Record:
     columns = [name.strip() for name in parts[2].split(delimiter)]
     if " " not in parts[1].strip() or all(_NUMBER.fullmatch(name) for name in columns):
-        return Doubt(number, f"a line of {section} with neither a snapshot's tag nor a title", "")
+        return NmonDoubt(number, f"a line of {section} with neither a snapshot's tag nor a title", "")
     return Header(number, section, parts[1], columns)
 
 
@@ -156,13 +156,13 @@ def _odd_row(number: int, section: str, parts: list[str], delimiter: str, line: 
         try:
             values.append(float(field) if field.strip() else None)
         except ValueError:
-            return Doubt(number, f"a line of {section} with {field[:20]!r}, which is no number", line)
+            return NmonDoubt(number, f"a line of {section} with {field[:20]!r}, which is no number", line)
     if "_" in parts[2]:
-        return Doubt(number, f"a line of {section} with what is no number", line)
+        return NmonDoubt(number, f"a line of {section} with what is no number", line)
     known = [value for value in values if value is not None]
     if known and (min(known) < 0 or not math.isfinite(sum(known))):
         if not all(map(math.isfinite, known)):
-            return Doubt(number, f"a line of {section} with what is no number", line)
+            return NmonDoubt(number, f"a line of {section} with what is no number", line)
         values = [None if value is None or value < 0 else value for value in values]
     return NmonRow(number, section, parts[1], values)
 
@@ -191,7 +191,7 @@ class _Clocks:
         """The line ``ZZZZ``; one without a date is on the recording's, or on the days after it."""
         seconds = time_of_day(parts[2]) if len(parts) > 2 and _TAG.fullmatch(parts[1]) else None
         if seconds is None:
-            return Doubt(number, "a line ZZZZ without the tag or the time of a snapshot", line)
+            return NmonDoubt(number, "a line ZZZZ without the tag or the time of a snapshot", line)
         at = None
         if len(parts) > 3:
             found = day(parts[3])
@@ -201,13 +201,13 @@ class _Clocks:
             while self._last is not None and at < self._last - SECONDS_PER_DAY / 2:
                 at += SECONDS_PER_DAY
         if at is None:
-            return Doubt(number, "a line ZZZZ without a date that can be read", line)
+            return NmonDoubt(number, "a line ZZZZ without a date that can be read", line)
         if parts[1] == "T0001":
             self._last = None  # a recording of its own, where several were put into one file
         if self._last is not None:
             if at <= self._last:
-                return Doubt(number, "the clock did not go on: the snapshot is left out", line)
+                return NmonDoubt(number, "the clock did not go on: the snapshot is left out", line)
             if at - self._last > max(LONGEST_GAP_SECONDS, GAP_INTERVALS * self._interval):
-                return Doubt(number, "the clock jumped far ahead: the snapshot is left out", line)
+                return NmonDoubt(number, "the clock jumped far ahead: the snapshot is left out", line)
         self._last = at
         return Clock(number, parts[1], at)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from mawl.formats.dates import moment
 from mawl.formats.sar import ITEMS, OTHER_ITEMS
-from mawl.formats.sysstat import Banner, Doubt, Report, figures_of, number
+from mawl.formats.sysstat import Banner, Report, SysstatDoubt, figures_of, number
 
 HEADING = "# hostname;interval;timestamp"
 LONGEST_INTERVAL_SECONDS = 7 * 86400.0
@@ -14,7 +14,7 @@ LONGEST_INTERVAL_SECONDS = 7 * 86400.0
 
 def read_reports(
     lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
-) -> Iterator[Report | Doubt]:
+) -> Iterator[Report | SysstatDoubt]:
     """The reports of whole lines (number from 1, text), of tables whose columns are ``wanted``."""
     columns: tuple[str, ...] = ()
     reads = False
@@ -27,23 +27,25 @@ def read_reports(
             continue
         elif len(fields) < 4 or not columns:
             if line.strip():
-                yield Doubt(line_number, "no line of sadf -d", line)
+                yield SysstatDoubt(line_number, "no line of sadf -d", line)
         elif reads:
             yield _report(line_number, columns, fields, line)
 
 
-def _report(line_number: int, columns: tuple[str, ...], fields: list[str], line: str) -> Report | Doubt:
+def _report(
+    line_number: int, columns: tuple[str, ...], fields: list[str], line: str
+) -> Report | SysstatDoubt:
     host, interval_text, time_text, *rest = fields
     if len(rest) != len(columns):
-        return Doubt(line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line)
+        return SysstatDoubt(line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line)
     when, interval = _when(time_text), number(interval_text)
     if when is None or interval is None:
-        return Doubt(line_number, "a line without an interval or a time", line)
+        return SysstatDoubt(line_number, "a line without an interval or a time", line)
     at, ahead = when
     item = columns[0] in ITEMS
     values = figures_of(columns[item:], rest[item:])
     if values is None:
-        return Doubt(line_number, "a line with a figure that is no number", line)
+        return SysstatDoubt(line_number, "a line with a figure that is no number", line)
     since = at - interval if 0 < interval <= LONGEST_INTERVAL_SECONDS else None
     name = rest[0] if item else ""
     if item and columns[0] == "CPU" and name == "-1":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from mawl.formats.dates import SECONDS_PER_DAY, time_of_day
-from mawl.formats.sysstat import Banner, Doubt, Report, banner_of, figures_of, number, unsure
+from mawl.formats.sysstat import Banner, Report, SysstatDoubt, banner_of, figures_of, number, unsure
 
 ITEMS = ("CPU", "DEV", "IFACE", "FCHOST")
 """Headings of tables with a line per item that are read; other tables with items are left alone."""
@@ -15,7 +15,7 @@ OTHER_ITEMS = ("INTR", "TTY", "BUS", "FILESYSTEM", "FAN", "TEMP", "IN", "MOUNTPO
 
 def read_reports(
     lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
-) -> Iterator[Report | Doubt]:
+) -> Iterator[Report | SysstatDoubt]:
     """The reports of whole lines (number from 1, text), of tables whose columns are ``wanted``.
 
     A header's time is where the first interval below it begins.  Averages are not intervals.
@@ -40,7 +40,7 @@ class _SarReader:
         self._since: dict[tuple[str, ...], float | None] = {}
         self._known: set[tuple[str, ...]] = set()
 
-    def line(self, number_of: int, line: str) -> Iterator[Report | Doubt]:
+    def line(self, number_of: int, line: str) -> Iterator[Report | SysstatDoubt]:
         """One line."""
         banner = banner_of(line)
         if banner is not None:
@@ -52,7 +52,7 @@ class _SarReader:
         clock, rest = _clock(words)
         if clock is None:
             if not (words[0].endswith(":") or (len(words) > 1 and words[1] == ":")):  # no average
-                yield Doubt(number_of, "a line without a time", line)
+                yield SysstatDoubt(number_of, "a line without a time", line)
                 self._known.discard(self._columns or ())  # where the next interval begins is lost with it
                 if all(number(word) is None for word in words):
                     self._columns = None  # a heading, perhaps
@@ -63,15 +63,15 @@ class _SarReader:
         elif all(number(word) is None for word in rest):
             self._header(tuple(rest), clock)
         elif self._columns is None:
-            yield Doubt(number_of, "figures before the heading of their table", line)
+            yield SysstatDoubt(number_of, "figures before the heading of their table", line)
         elif self._reads:
             yield from self._row(number_of, clock, rest, line)
 
-    def _banner_line(self, number_of: int, banner: Banner, line: str) -> Iterator[Doubt]:
+    def _banner_line(self, number_of: int, banner: Banner, line: str) -> Iterator[SysstatDoubt]:
         self._banner = banner
         self._begin()
         if banner.midnight is None:
-            yield Doubt(number_of, "the date of this recording cannot be read: it is left out", line)
+            yield SysstatDoubt(number_of, "the date of this recording cannot be read: it is left out", line)
         elif not banner.sure:
             yield unsure(number_of, line.partition(")")[2].strip())
 
@@ -101,28 +101,30 @@ class _SarReader:
             at += SECONDS_PER_DAY
         return at
 
-    def _row(self, number_of: int, clock: float, rest: list[str], line: str) -> Iterator[Report | Doubt]:
+    def _row(
+        self, number_of: int, clock: float, rest: list[str], line: str
+    ) -> Iterator[Report | SysstatDoubt]:
         columns = self._columns or ()
         at = self._instant(columns, clock)
         if at is None:
             if self._banner is None:
-                yield Doubt(number_of, "no line above gives the date", line)
+                yield SysstatDoubt(number_of, "no line above gives the date", line)
             return
         latest = self._latest.get(columns)
         if latest is not None and at < latest:
-            yield Doubt(number_of, "the clock went back: the line is left out", line)
+            yield SysstatDoubt(number_of, "the clock went back: the line is left out", line)
             return
         if at != latest:
             self._since[columns] = latest if columns in self._known else None
             self._known.add(columns)
             self._latest[columns] = at
         if len(rest) != len(columns):
-            yield Doubt(number_of, f"{len(rest)} figures, where the heading has {len(columns)}", line)
+            yield SysstatDoubt(number_of, f"{len(rest)} figures, where the heading has {len(columns)}", line)
             return
         item = columns[0] in ITEMS
         values = figures_of(columns[item:], rest[item:])
         if values is None:
-            yield Doubt(number_of, "a line with a figure that is no number", line)
+            yield SysstatDoubt(number_of, "a line with a figure that is no number", line)
             return
         since = self._since.get(columns)
         kind, name = (columns[0], rest[0]) if item else ("", "")

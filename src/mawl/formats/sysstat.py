@@ -50,7 +50,7 @@ class Report(NamedTuple):
     values: Values
 
 
-class Doubt(NamedTuple):
+class SysstatDoubt(NamedTuple):
     """A line that was left out or is doubtful, and why; None for the whole file."""
 
     line: int | None
@@ -89,9 +89,9 @@ def banner_of(line: str) -> Banner | None:
     return Banner(match[1], match[2], midnight, sure, architecture, int(match[5]) if match[5] else None)
 
 
-def unsure(line: int | None, text: str) -> Doubt:
+def unsure(line: int | None, text: str) -> SysstatDoubt:
     """Said once of a date whose order only the locale tells."""
-    return Doubt(line, f"the date {text[:20]!r} is taken as month/day/year, as the C locale writes it")
+    return SysstatDoubt(line, f"the date {text[:20]!r} is taken as month/day/year, as the C locale writes it")
 
 
 def figures_of(columns: Sequence[str], words: Sequence[str]) -> Values | None:

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.formats.dates import day as day_of
 from mawl.formats.dates import moment, time_of_day
-from mawl.formats.sysstat import NO_TIMES, Banner, Doubt, Report, Untimed, number, unsure
+from mawl.formats.sysstat import NO_TIMES, Banner, Report, SysstatDoubt, Untimed, number, unsure
 
 LARGEST_MEMBER = 4 * 2**20
 """Characters of one statistic, and of what stands above them of a host."""
@@ -38,17 +38,19 @@ class Statistic:
         self.host, self.values = host, values
 
 
-def statistics(chunks: Iterable[bytes]) -> Iterator[Statistic | Doubt]:
+def statistics(chunks: Iterable[bytes]) -> Iterator[Statistic | SysstatDoubt]:
     """The members of every host's ``statistics``, in order; what is none is told."""
     scanner = _Scanner()
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for chunk in chunks:
         yield from scanner.text(decoder.decode(chunk))
         if scanner.given_up:
-            yield Doubt(None, "the document is not as any of the tools writes it: the rest is left out")
+            yield SysstatDoubt(
+                None, "the document is not as any of the tools writes it: the rest is left out"
+            )
             return
     if scanner.inside:
-        yield Doubt(None, "the document ends within a statistic, which is left out")
+        yield SysstatDoubt(None, "the document ends within a statistic, which is left out")
 
 
 class _Scanner:
@@ -69,7 +71,7 @@ class _Scanner:
         """Whether a member was begun."""
         return self._array_depth is not None and self._depth > self._array_depth
 
-    def text(self, text: str) -> Iterator[Statistic | Doubt]:
+    def text(self, text: str) -> Iterator[Statistic | SysstatDoubt]:
         """More of the document."""
         self._text += text
         while not self.given_up:
@@ -103,7 +105,7 @@ class _Scanner:
         self._at = match.end() + 1
         return True
 
-    def _bracket(self, bracket: str, place: int) -> Iterator[Statistic | Doubt]:
+    def _bracket(self, bracket: str, place: int) -> Iterator[Statistic | SysstatDoubt]:
         if bracket == '"':
             self._in_string = True
         elif bracket in "{[":
@@ -126,10 +128,10 @@ class _Scanner:
                 elif self._depth < self._array_depth:
                     self._array_depth, self._start = None, self._at
 
-    def _member(self, text: str) -> Statistic | Doubt:
+    def _member(self, text: str) -> Statistic | SysstatDoubt:
         values = _members(text)
         if not values:
-            return Doubt(None, "a statistic that is no JSON object is left out", text[:120])
+            return SysstatDoubt(None, "a statistic that is no JSON object is left out", text[:120])
         return Statistic(self._host, values)
 
 
@@ -142,7 +144,7 @@ def _members(text: str) -> Plain:
     return found if isinstance(found, dict) else {}
 
 
-def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator[Report | Doubt]:
+def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator[Report | SysstatDoubt]:
     """The reports of a document of any of the three tools; ``untimed`` is for one without times.
 
     sadf tells each interval; iostat's first is of the time since the machine started, mpstat's of a time
@@ -155,7 +157,7 @@ def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator
     number_of = -1
     for found in statistics(chunks):
         number_of += 1
-        if isinstance(found, Doubt):
+        if isinstance(found, SysstatDoubt):
             before = None
             yield found
             continue
@@ -169,14 +171,16 @@ def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator
             before = None
             if not told:
                 told = True
-                yield Doubt(None, f"statistics without a time are left out: {NO_TIMES.format('iostat -t')}")
+                yield SysstatDoubt(
+                    None, f"statistics without a time are left out: {NO_TIMES.format('iostat -t')}"
+                )
             continue
         at, ahead, sure, interval = when
         if not sure and not told:
             told = True
             yield unsure(None, str(found.host.get("date") or found.values.get("timestamp")))
         if latest is not None and at <= latest:
-            yield Doubt(None, "the clock did not go on: a statistic is left out")
+            yield SysstatDoubt(None, "the clock did not go on: a statistic is left out")
             continue
         since = before if interval is None else at - interval if interval > 0 else None
         latest = before = at

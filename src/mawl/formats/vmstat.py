@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mawl.formats.dates import moment
-from mawl.formats.sysstat import NO_TIMES, Doubt, Report, Untimed, number
+from mawl.formats.sysstat import NO_TIMES, Report, SysstatDoubt, Untimed, number
 
 
 def read_reports(
     lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
-) -> Iterator[Report | Doubt]:
+) -> Iterator[Report | SysstatDoubt]:
     """The reports of whole lines (number from 1, text); the first is of the time since the start.
 
     ``untimed`` is for a recording without times.
@@ -32,7 +32,7 @@ def read_reports(
         reports += 1
         values = [number(word) for word in words[: len(columns)]]
         if not columns or None in values or len(values) < len(columns):
-            yield Doubt(line_number, "no line of vmstat", line)
+            yield SysstatDoubt(line_number, "no line of vmstat", line)
             since = None
             if len(words) != len(columns):
                 untimed = None  # perhaps no report, and perhaps several
@@ -44,11 +44,13 @@ def read_reports(
             since = None
             if not told:
                 told = True
-                yield Doubt(line_number, f"the lines have no times: {NO_TIMES.format('vmstat -t')}", line)
+                yield SysstatDoubt(
+                    line_number, f"the lines have no times: {NO_TIMES.format('vmstat -t')}", line
+                )
             continue
         at = when[0]
         if latest is not None and at <= latest:
-            yield Doubt(line_number, "the clock did not go on: the line is left out", line)
+            yield SysstatDoubt(line_number, "the clock did not go on: the line is left out", line)
             continue
         found = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
         yield Report(line_number, None, at, 0.0 if zone == "UTC" else when[1], since, "VM", "", found)

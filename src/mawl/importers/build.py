@@ -26,7 +26,7 @@ LEAST_SURE = 0.2
 MOST_SKIPPED_FILES = 1000
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to import and how; ``kind`` is None for detection, ``roles`` are patterns of device names."""
 
     paths: list[str]
@@ -60,7 +60,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str]
 
 
-def import_files(request: Request) -> Imported:
+def import_files(request: ImportRequest) -> Imported:
     """Read the files and write the run folder, whole or not at all.
 
     Raises :class:`~mawl.errors.UsageError` where nothing could be imported, or where jobs and host
@@ -96,7 +96,7 @@ def import_files(request: Request) -> Imported:
     )
 
 
-def _read_all(request: Request, collected: Collected) -> tuple[list[SourceFacts], list[Skipped]]:
+def _read_all(request: ImportRequest, collected: Collected) -> tuple[list[SourceFacts], list[Skipped]]:
     sources: list[SourceFacts] = []
     refused: list[Skipped] = []
 
@@ -153,7 +153,9 @@ def detected(first: bytes, name: str) -> Importer | None:
     return IMPORTERS[best] if sure[best] >= LEAST_SURE else None
 
 
-def _nothing(request: Request, sources: Sequence[SourceFacts], refused: Sequence[Skipped]) -> UsageError:
+def _nothing(
+    request: ImportRequest, sources: Sequence[SourceFacts], refused: Sequence[Skipped]
+) -> UsageError:
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
     what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
     if told:

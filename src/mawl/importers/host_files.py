@@ -11,14 +11,14 @@ import msgspec
 
 from mawl.formats import iostat, sadf, sar, sysstat_json, vmstat
 from mawl.formats.decoding import byte_chunks
-from mawl.formats.sysstat import Banner, Doubt, Report, Untimed
+from mawl.formats.sysstat import Banner, Report, SysstatDoubt, Untimed
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import name_of
 from mawl.importers.recording import Recording, whole_lines
 from mawl.importers.sysstat_series import Figures, mapped, wanted
 from mawl.model.run import NodeFacts
 
-Reports = Iterator[Report | Doubt]
+Reports = Iterator[Report | SysstatDoubt]
 Lines = Iterable[tuple[int, str]]
 ReadText = Callable[[Lines, Untimed | None], Reports]
 Patterns = tuple[bytes, ...]
@@ -192,7 +192,7 @@ class _Hosts:
 def _items(reports: Reports, context: Context) -> Iterator[Item]:
     hosts = _Hosts(context)
     for report in reports:
-        if isinstance(report, Doubt):
+        if isinstance(report, SysstatDoubt):
             context.skip(report.line, report.reason, report.text)
             hosts.doubt()
             continue

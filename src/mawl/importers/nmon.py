@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from mawl.formats.nmon import Clock, Doubt, Fact, Header, NmonRow, Text, Unread, read_records
+from mawl.formats.nmon import Clock, Fact, Header, NmonDoubt, NmonRow, NmonText, Unread, read_records
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import LEFT_ALONE, Columns, base_of, columns_of, name_of, wanted
-from mawl.importers.nmon_snapshot import Snapshot
+from mawl.importers.nmon_snapshot import NmonSnapshot
 from mawl.importers.nmon_system import NmonMachine
 from mawl.importers.recording import Recording, whole_lines
 from mawl.units import counted_noun
@@ -67,7 +67,7 @@ class _NmonReader:
         self._held: dict[str, list[tuple[int, str, array[float]]]] = {}
         self._held_figures = 0
         self._lost: Counter[str] = Counter()
-        self._snapshot: Snapshot | None = None
+        self._snapshot: NmonSnapshot | None = None
         self._tag = ""
         self._before: tuple[int, float] | None = None
         """Number and time of the snapshot before."""
@@ -79,14 +79,14 @@ class _NmonReader:
                 self._row(record)
             elif isinstance(record, Clock):
                 yield from self._clock(record)
-            elif isinstance(record, Doubt):
+            elif isinstance(record, NmonDoubt):
                 skip(record.line, record.reason, record.text)
             elif isinstance(record, Fact):
                 if record.name == "progname" and (self._clocks or self._columns):
                     yield from self._end()
                     self._begin()
                 self._machine.fact(record)
-            elif isinstance(record, Text):
+            elif isinstance(record, NmonText):
                 self._machine.text(record)
             elif isinstance(record, Header):
                 self._header(record)
@@ -123,7 +123,7 @@ class _NmonReader:
             self._begin()
             self._machine, self._columns = machine, columns
         self._clocks[clock.tag] = clock.at
-        self._tag, self._snapshot = clock.tag, Snapshot()
+        self._tag, self._snapshot = clock.tag, NmonSnapshot()
         for line, section, values in self._held.pop(clock.tag, []):
             self._held_figures -= len(values)
             known = [None if math.isnan(value) else value for value in values]
@@ -141,7 +141,7 @@ class _NmonReader:
             self._held.setdefault(row.tag, []).append((row.line, row.section, held))
             self._held_figures += len(held)
 
-    def _take(self, snapshot: Snapshot, row: NmonRow) -> None:
+    def _take(self, snapshot: NmonSnapshot, row: NmonRow) -> None:
         """A line of a snapshot whose time is known; in a sorted file its header may have come after it."""
         columns = self._columns.get(row.section)
         if columns is None:

@@ -36,7 +36,7 @@ class RecordedSystem(msgspec.Struct, kw_only=True):
     """Sections with a header: where a better one lacks its line, no other stands in for a snapshot."""
 
 
-class Snapshot:
+class NmonSnapshot:
     """Figures of one snapshot as its lines come."""
 
     def __init__(self) -> None:

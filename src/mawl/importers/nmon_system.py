@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mawl.formats.nmon import Fact, Text
+from mawl.formats.nmon import Fact, NmonText
 from mawl.importers.interface import HostSettings
 from mawl.importers.nmon_sections import name_of
 from mawl.importers.nmon_snapshot import Figures, RecordedSystem
@@ -58,7 +58,7 @@ class NmonMachine:
             counts = [float(part) for part in value.split(",") if _LOGICAL.fullmatch(part)]
             self.system.logical_cpus = counts[-1] if counts and counts[-1] > 0 else None
 
-    def text(self, text: Text) -> None:
+    def text(self, text: NmonText) -> None:
         """A line of BBBP and the like: kept as it is; some of it is known."""
         self._keep(f"{text.section}.{name_of(text.name)}", text.text)
         if text.name == "getconf PAGESIZE" and re.fullmatch(r"[0-9]{4,6}", text.text.strip()):

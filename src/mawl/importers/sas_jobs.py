@@ -14,7 +14,7 @@ from mawl.formats.saslog import read_log
 from mawl.formats.saslog_records import LogFact, PerformanceNote
 from mawl.formats.saslog_steps import step_of
 from mawl.importers.interface import Context, ImportedJob, Item
-from mawl.importers.sas_sessions import Session, Sessions
+from mawl.importers.sas_sessions import LogSessions, Session
 from mawl.model.records import JobOutcome, ProgramClass, StepRecord
 from mawl.model.usage import Usage
 from mawl.store.plain import in_calendar
@@ -57,7 +57,7 @@ class SasLogs:
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Steps, and the job of each session after its own."""
-        sessions = Sessions()
+        sessions = LogSessions()
         for entry in read_log(stream, context.skip):
             if isinstance(entry, LogFact):
                 yield from self._jobs(sessions.tell(entry), context)

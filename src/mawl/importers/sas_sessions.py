@@ -83,7 +83,7 @@ class Session:
         return following
 
 
-class Sessions:
+class LogSessions:
     """The open sessions of one log: ``current`` is the one that the next line is of.
 
     A session that begins below notes without a total may stand within the one before it (Enterprise Miner):

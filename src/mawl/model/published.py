@@ -39,7 +39,7 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return ". ".join(part.rstrip(".") for part in parts if part)
 
 
-class Programs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperPrograms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many distinct programs of each class a workload has."""
 
     compute: int
@@ -85,7 +85,7 @@ class Latencies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     host: Latency | None = None
 
 
-class Times(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperTimes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Sums over the jobs, and wall time of the run."""
 
     elapsed_seconds: float | None = None
@@ -117,7 +117,7 @@ class PaperFabric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     capability_bytes_per_second: float | None = None
 
 
-class FileSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperFileSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file system, or each of three alike."""
 
     size_bytes: float | None = None
@@ -148,7 +148,7 @@ class PaperSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     storage: dict[Role, str] = {}
     storage_description: str | None = None
     fabric: PaperFabric | None = None
-    file_systems: dict[Role | Literal["each"], FileSystem] = {}
+    file_systems: dict[Role | Literal["each"], PaperFileSystem] = {}
     sequential_read: Sequential | None = None
     sequential_write: Sequential | None = None
 
@@ -193,14 +193,14 @@ class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     source: str
     nodes: int
     sessions_per_node: int | None = None
-    programs: Programs | None = None
+    programs: PaperPrograms | None = None
     jobs: int | None = None
     peak_concurrent_jobs: int | None = None
     cpu_accounting: CpuAccounting | None = None
     measured_where: str | None = None
     limit: str | None = None
     system: PaperSystem = PaperSystem()
-    time: Times = Times()
+    time: PaperTimes = PaperTimes()
     cpu_real_ratio: JobRatios = JobRatios()
     device: PaperDevice = PaperDevice()
     latency: Latencies = Latencies()
@@ -216,11 +216,11 @@ class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         return self.system.cores(self.nodes)
 
 
-class PublishedWorkload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperWorkload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a paper says of the workload itself; inputs are of one instance of each program."""
 
     title: str
-    programs: Programs
+    programs: PaperPrograms
     io_input_bytes: float | None = None
     compute_input_bytes: float | None = None
     jobs_by_sessions: dict[str, int] = {}
@@ -247,6 +247,6 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     source: Citation
     results: list[PublishedResult] = []
-    workload: PublishedWorkload | None = None
+    workload: PaperWorkload | None = None
     thread_share: ThreadShare | None = None
     findings: list[str] = []

@@ -14,10 +14,10 @@ from mawl.model.published import (
     Latencies,
     PaperChange,
     PaperDevice,
+    PaperPrograms,
     PaperSystem,
-    Programs,
+    PaperTimes,
     Span,
-    Times,
 )
 from mawl.spec.options import Role
 
@@ -34,7 +34,7 @@ class PublishedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int
     sessions_per_node: int | None
     sessions: int | None
-    programs: Programs | None
+    programs: PaperPrograms | None
 
 
 class PublishedJobs(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class PublishedJobs(msgspec.Struct, frozen=True, kw_only=True):
     peak_concurrent: int | None
 
 
-class PublishedTimes(Times, frozen=True, kw_only=True):
+class PublishedTimes(PaperTimes, frozen=True, kw_only=True):
     """The printed times; ``adjusted_cpu_seconds`` have AIX's scaled accounting undone."""
 
     adjusted_cpu_seconds: Span | None

@@ -22,11 +22,11 @@ from mawl.placement.metrics import (
     BestPlacement,
     Move,
     PlacementAdvice,
+    PlacementTarget,
     RealTimeChange,
     RoleAsked,
     RolePlaced,
     RolePlaces,
-    Target,
 )
 from mawl.placement.proof import proof
 from mawl.spec.options import ROLES, Role
@@ -260,7 +260,7 @@ def _role(demand: Demand, forecast: Forecast) -> RolePlaced:
     )
 
 
-def _target(place: int, forecast: Forecast) -> Target:
+def _target(place: int, forecast: Forecast) -> PlacementTarget:
     """A target with the papers' request size: 256 KiB, sequential, direct where that was probed."""
     target = forecast.targets[place]
     tests = {
@@ -272,7 +272,7 @@ def _target(place: int, forecast: Forecast) -> Target:
         "write": tests["write"].write.bytes_per_second if tests["write"] and tests["write"].write else None,
     }
     both = None if rates["read"] is None or rates["write"] is None else rates["read"] / rates["write"]
-    return Target(
+    return PlacementTarget(
         name=target.name,
         node=target.node,
         directory=target.directory,

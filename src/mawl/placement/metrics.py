@@ -63,7 +63,7 @@ class RolePlaced(RoleAsked, frozen=True, kw_only=True):
     targets: Annotated[list[str | None], listing("Target of each volume; null: not probed.", ASKED)]
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class PlacementTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A probed directory, by the papers' request size."""
 
     name: Annotated[str, text("Name of the target in its probe.", CAN)]
@@ -158,7 +158,7 @@ class PlacementAdvice(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     roles: dict[Role, RolePlaced]
-    targets: list[Target]
+    targets: list[PlacementTarget]
     moves: list[Move]
     best: Annotated[
         BestPlacement | None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from mawl.formats.lines import one_line
-from mawl.placement.metrics import Move, PlacementAdvice, RolePlaced, Target
+from mawl.placement.metrics import Move, PlacementAdvice, PlacementTarget, RolePlaced
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.spec.options import Role
@@ -80,7 +80,7 @@ def _roles(roles: Mapping[Role, RolePlaced]) -> list[str]:
     return aligned(rows)
 
 
-def _targets(targets: Sequence[Target]) -> list[str]:
+def _targets(targets: Sequence[PlacementTarget]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("target", "holds", "free", "read 256 KiB", "write 256 KiB", "read/write", "seeks")
     ]

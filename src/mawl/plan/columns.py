@@ -144,7 +144,7 @@ class Condition(msgspec.Struct, frozen=True):
     at_least: float
 
 
-class Rule(msgspec.Struct, frozen=True):
+class HiddenRule(msgspec.Struct, frozen=True):
     """``points`` for a row where all of ``conditions`` hold."""
 
     points: int
@@ -159,7 +159,7 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     """
 
     base: int
-    rules: tuple[Rule, ...]
+    rules: tuple[HiddenRule, ...]
     chances: tuple[int, ...]
 
 

@@ -9,10 +9,10 @@ import msgspec
 from mawl.model.probe import Probe
 from mawl.probe.choice import ProbeChoice
 from mawl.probe.place import ProbePlace
-from mawl.probe.target import Target
+from mawl.probe.target import TargetProbe
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to probe; ``environment`` marks fio's processes as this probe's."""
 
     run_id: str
@@ -26,13 +26,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
 
-def probe(request: Request, says: Callable[[str], None], keep: Callable[[Probe], None]) -> Probe:
+def probe(request: ProbeRequest, says: Callable[[str], None], keep: Callable[[Probe], None]) -> Probe:
     """Probe every place; ``keep`` gets the whole after each test, ``says`` what comes next.
 
     An interrupt goes up, once fio is ended and its files are gone; what was kept stays.
     """
-    targets = [Target(place, request.choice, request.node) for place in request.places]
-    reached: list[Target] = []
+    targets = [TargetProbe(place, request.choice, request.node) for place in request.places]
+    reached: list[TargetProbe] = []
 
     def so_far() -> Probe:
         return Probe(

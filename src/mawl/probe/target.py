@@ -25,7 +25,7 @@ REFUSED_DIRECT = "the file system refuses O_DIRECT, so the test was buffered"
 Says = Callable[[str], None]
 
 
-class Target:
+class TargetProbe:
     """A target under way: :meth:`record` gives what is known of it at any moment."""
 
     def __init__(self, place: ProbePlace, choice: ProbeChoice, node: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from mawl.plan.inputs.census import PERSON, PERSON_CODES
-from mawl.programs.moments import Profile
+from mawl.programs.moments import ClassProfile
 
 _KEYS = ("serial", "person", "person_weight")
 _LONG = ("industry",)
 """Codes of too many values to list for each group."""
 
-PERSONS = Profile(
+PERSONS = ClassProfile(
     measures=tuple(
         field.column.name
         for field in PERSON.fields

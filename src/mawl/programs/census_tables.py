@@ -22,7 +22,7 @@ from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
 from mawl.programs.hashing import distribute_by_hash
 from mawl.programs.listing import print_table
-from mawl.programs.moments import Profile
+from mawl.programs.moments import ClassProfile
 from mawl.programs.partitions import Distributor, read_rows
 from mawl.programs.rows import Records, Words, memory
 from mawl.programs.text_records import RecordParser, read_records
@@ -74,7 +74,7 @@ class CensusShape(msgspec.Struct, frozen=True, kw_only=True):
     joined_person: tuple[str, ...]
     joined_household: tuple[str, ...]
     profiles_households: bool = True
-    profile: Profile | None = None
+    profile: ClassProfile | None = None
     deletes: bool = False
 
 

@@ -25,7 +25,7 @@ from mawl.plan.inputs.customer_records import (
 from mawl.programs.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate_text
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.duckdb_session import session
-from mawl.programs.moments import Profile, moments_by, total, total_rows
+from mawl.programs.moments import ClassProfile, moments_by, total, total_rows
 from mawl.programs.partitions import partition_count
 from mawl.programs.rows import Records, Words
 from mawl.programs.sorting import (
@@ -45,7 +45,7 @@ _SAMPLED_GROUPS = 200
 _FREQUENCIES = """
     SELECT class_code, customer_type, count(*), sum(risk_weight) FROM source
     GROUP BY class_code, customer_type ORDER BY class_code"""
-_PROFILE = Profile(("income", "credit_limit", "score", "risk_weight"), "balance_cents")
+_PROFILE = ClassProfile(("income", "credit_limit", "score", "risk_weight"), "balance_cents")
 _BRANCHES = f"""
     SELECT branch, count(*), sum(balance_cents), sum(balance_cents * risk_weight),
            {_PROFILE.sql}

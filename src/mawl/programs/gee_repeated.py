@@ -22,7 +22,7 @@ from mawl.programs.estimates import check_estimates
 from mawl.programs.logistic import chances
 from mawl.programs.panels import Block, before, between, blocks, sizes_of, so_far
 from mawl.programs.prepared import PreparedTable
-from mawl.programs.ranking import Ranking, check_foretold
+from mawl.programs.ranking import ScoreBins, check_foretold
 from mawl.programs.side_by_side import side_by_side
 from mawl.programs.site_model import STRUCTURES, TERMS, SiteModel, design, true_correlations
 from mawl.tables import arrow
@@ -66,7 +66,7 @@ class _GeeRepeated:
         self.correlations = np.empty((structures, sites))
         self.criteria, self.penalties = np.empty((structures, sites)), np.empty((structures, sites))
         self.expected: list[tuple[float, float]] = []
-        self.rankings = {name: Ranking() for name in ("model", "truth")}
+        self.rankings = {name: ScoreBins() for name in ("model", "truth")}
         self.squares = 0.0
         self.answer: Answer = {"visits": self.prepared.rows, "sites": sites}
 

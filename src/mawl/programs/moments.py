@@ -64,7 +64,7 @@ def moments_by(
     return found
 
 
-class Profile(msgspec.Struct, frozen=True):
+class ClassProfile(msgspec.Struct, frozen=True):
     """What an analyst asks of each class of rows, as SQL to put behind the class columns of a query.
 
     Moments of ``measures``, their correlation with one of them, their means by ``weight``, quartiles of

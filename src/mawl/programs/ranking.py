@@ -11,7 +11,7 @@ Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-class Ranking:
+class ScoreBins:
     """Counts of rows with outcome 0 and 1 in ``bins`` equal bins of a score between 0 and 1."""
 
     def __init__(self, bins: int = 4096) -> None:
@@ -58,7 +58,7 @@ class Ranking:
         return by_part.astype(np.int64), happened.astype(np.int64), mean
 
 
-def check_foretold(what: str, ranking: Ranking, *, parts: int, slack: float, deviations: float) -> None:
+def check_foretold(what: str, ranking: ScoreBins, *, parts: int, slack: float, deviations: float) -> None:
     """Raise :class:`~mawl.errors.WrongAnswerError` unless rows of about equal parts happen as foretold.
 
     Shares may be off by ``slack`` and so many of their standard errors.

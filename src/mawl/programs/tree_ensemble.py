@@ -19,7 +19,7 @@ from mawl.plan.inputs.applications import OUTCOME, PREDICTORS, TABLE
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.panels import blocks, sizes_of
 from mawl.programs.prepared import PreparedTable
-from mawl.programs.ranking import Ranking, check_foretold
+from mawl.programs.ranking import ScoreBins, check_foretold
 from mawl.programs.side_by_side import side_by_side
 from mawl.tables import arrow
 
@@ -58,7 +58,7 @@ class _TreeEnsemble:
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.rows = self.prepared.rows
         self.sizes = sizes_of(self.rows, BRANCH_ROWS)
-        self.rankings = {name: Ranking() for name in ("boosted", "forest", "truth")}
+        self.rankings = {name: ScoreBins() for name in ("boosted", "forest", "truth")}
         self.answer: Answer = {"applications": self.rows, "branches": len(self.sizes)}
 
     def run(self) -> Answer:
@@ -175,7 +175,7 @@ def _grown(numbered: tuple[int, tuple[Branch, Branch]]) -> tuple[int, Numbers, N
     return len(defaulted) + len(happened), forest.predict_proba(others)[:, 1], happened
 
 
-def _check_area(name: str, ranking: Ranking, truth: Ranking, slack: float) -> None:
+def _check_area(name: str, ranking: ScoreBins, truth: ScoreBins, slack: float) -> None:
     """No model can rank much better than the true chances, and a good one not much worse."""
     area, possible = ranking.area(), truth.area()
     # The standard error of an area is at most this; a model shares most of it with the truth.

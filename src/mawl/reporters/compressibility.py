@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from mawl.formats.lines import one_line
-from mawl.model.summary.compression import CompressedVolume, Compressibility, EstimateFigures, RoleEstimate
+from mawl.model.summary.compression import (
+    CompressedVolume,
+    CompressibilityFigures,
+    EstimateFigures,
+    RoleEstimateFigures,
+)
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure
 from mawl.units import counted_noun, format_memory, format_seconds
 
-AnyEstimate = EstimateFigures | RoleEstimate
+AnyEstimate = EstimateFigures | RoleEstimateFigures
 
 HEADLINES = (
     ("btrfs", "zstd", 1, 131072),
@@ -23,7 +28,7 @@ HEADLINES = (
 """Which estimate stands in the table of volumes: the first of these that is there, else the first at all."""
 
 
-def page(block: Compressibility) -> str:
+def page(block: CompressibilityFigures) -> str:
     """The block of :func:`mawl.analysis.compressibility.compressibility_block` for a terminal."""
     parts = [
         volumes_table(block),
@@ -34,7 +39,7 @@ def page(block: Compressibility) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def volumes_table(block: Compressibility) -> list[str]:
+def volumes_table(block: CompressibilityFigures) -> list[str]:
     """Name, size, used, potential, saving, saved, freed of each volume; the spread of each role."""
     chosen = headline(block)
     head = ("volume", "role", "size", "used", "data", "zero", "potential", "freed", "saving", "saved")
@@ -124,7 +129,7 @@ def in_a_run(summary: Summary) -> list[str]:
     return [*aligned(rows), *notes] if rows else []
 
 
-def headline(block: Compressibility) -> tuple[str, str, int | None, int]:
+def headline(block: CompressibilityFigures) -> tuple[str, str, int | None, int]:
     """Storage, codec, level and block of the estimate that stands for all."""
     there = [_key(one) for one in block.estimates if one.saving_ratio is not None]
     there = there or [_key(one) for one in block.estimates]
@@ -160,7 +165,7 @@ def points(ratio: float) -> str:
     return f"{100.0 * ratio:.1f} points"
 
 
-def _estimates(volume: CompressedVolume, block: Compressibility) -> list[str]:
+def _estimates(volume: CompressedVolume, block: CompressibilityFigures) -> list[str]:
     """A row per codec and storage, a column per block size."""
     own = [one for one in block.estimates if one.volume == volume.name and one.role == volume.role]
     if volume.reason:
@@ -168,7 +173,7 @@ def _estimates(volume: CompressedVolume, block: Compressibility) -> list[str]:
     return [f"estimated saving on {one_line(volume.name)}", *_grid(own), _cost(volume)]
 
 
-def _roles(block: Compressibility) -> list[str]:
+def _roles(block: CompressibilityFigures) -> list[str]:
     lines = []
     for role in dict.fromkeys(one.role for one in block.role_estimates):
         own = [one for one in block.role_estimates if one.role == role]
@@ -200,7 +205,7 @@ def _cost(volume: CompressedVolume) -> str:
     )
 
 
-def _remarks(block: Compressibility) -> list[str]:
+def _remarks(block: CompressibilityFigures) -> list[str]:
     """What is not in the figures, and how sure they are."""
     asked = block.half_width_ratio
     until = "" if asked is None else f", looked at until it is within {points(asked)}"

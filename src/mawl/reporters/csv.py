@@ -33,7 +33,7 @@ UNITS = {metric.name: metric.unit for metric in (*METRICS, *SERIES_METRICS)}
 Row = Mapping[str, object]
 
 
-class Table(NamedTuple):
+class CsvTable(NamedTuple):
     """Columns in order, and rows that hold some of them."""
 
     columns: Sequence[str]
@@ -48,7 +48,7 @@ def render(run: Run, summary: Summary, table: str) -> str:
     return written(TABLES[table](run, summary))
 
 
-def written(table: Table) -> str:
+def written(table: CsvTable) -> str:
     """A table as CSV (RFC 4180, UTF-8); without rows the heading alone."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -74,13 +74,13 @@ def cell(value: object) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def _stored(name: str) -> Callable[[Run, Summary], Table]:
+def _stored(name: str) -> Callable[[Run, Summary], CsvTable]:
     """A table of the run folder without its maps (histograms, bytes by volume)."""
 
-    def table(run: Run, _: Summary) -> Table:
+    def table(run: Run, _: Summary) -> CsvTable:
         held: pa.Table = getattr(run, name)
         plain = [field.name for field in held.schema if not pa.types.is_nested(field.type)]
-        return Table(["run_id", *plain], _rows(held.select(plain), run.facts.run_id))
+        return CsvTable(["run_id", *plain], _rows(held.select(plain), run.facts.run_id))
 
     return table
 
@@ -91,15 +91,15 @@ def _rows(held: pa.Table, run_id: str) -> Iterator[Row]:
             yield {"run_id": run_id, **row}
 
 
-def _samples(run: Run, summary: Summary) -> Table:
+def _samples(run: Run, summary: Summary) -> CsvTable:
     """Samples with the unit of each series beside its name."""
     held = _stored("samples")(run, summary)
     units = {name: series_unit(name) for name in run.samples["series"].unique().to_pylist()}
     rows = ({**row, "unit": units[str(row["series"])]} for row in held.rows)
-    return Table([*held.columns[:-1], "unit", held.columns[-1]], rows)
+    return CsvTable([*held.columns[:-1], "unit", held.columns[-1]], rows)
 
 
-def _summary(run: Run, summary: Summary) -> Table:
+def _summary(run: Run, summary: Summary) -> CsvTable:
     """A row per figure of the summary, with its unit, and the reason where it is null."""
     held = {name: part for name, part in msgspec.to_builtins(summary).items() if name not in APART}
     rows = (
@@ -112,13 +112,13 @@ def _summary(run: Run, summary: Summary) -> Table:
         }
         for path, value in _figures(held)
     )
-    return Table(["run_id", "figure", "unit", "value", "missing"], rows)
+    return CsvTable(["run_id", "figure", "unit", "value", "missing"], rows)
 
 
-def _members(block: str, label: str) -> Callable[[Run, Summary], Table]:
+def _members(block: str, label: str) -> Callable[[Run, Summary], CsvTable]:
     """A row per member of a block such as ``programs``, its figures flat."""
 
-    def table(run: Run, summary: Summary) -> Table:
+    def table(run: Run, summary: Summary) -> CsvTable:
         held: Any = msgspec.to_builtins(summary)
         for part in block.split("."):
             held = (held or {}).get(part)
@@ -131,12 +131,12 @@ def _members(block: str, label: str) -> Callable[[Run, Summary], Table]:
             }
             for name, member in members
         ]
-        return Table(list(dict.fromkeys(["run_id", label, *(name for row in rows for name in row)])), rows)
+        return CsvTable(list(dict.fromkeys(["run_id", label, *(name for row in rows for name in row)])), rows)
 
     return table
 
 
-TABLES: dict[str, Callable[[Run, Summary], Table]] = {
+TABLES: dict[str, Callable[[Run, Summary], CsvTable]] = {
     "summary": _summary,
     "jobs": _stored("jobs"),
     "steps": _stored("steps"),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from mawl.formats.saslog_write import procedure_name
 from mawl.model.records import StepRecord
-from mawl.reporters.csv import Row, Table, written
+from mawl.reporters.csv import CsvTable, Row, written
 from mawl.store import Run
 from mawl.store.layout import OWN_LOG
 
@@ -25,7 +25,7 @@ COLUMNS = (
 
 def render(run: Run) -> str:
     """A row per ``data`` and ``procedure`` step of every job, as in the SAS-style logs of the run."""
-    return written(Table(COLUMNS, _rows(run)))
+    return written(CsvTable(COLUMNS, _rows(run)))
 
 
 def _rows(run: Run) -> Iterator[Row]:

@@ -9,10 +9,10 @@ import msgspec
 
 from mawl.model.published import (
     Compression,
-    FileSystem,
     PaperChange,
     PaperDevice,
     PaperFabric,
+    PaperFileSystem,
     PaperRates,
     Span,
 )
@@ -159,7 +159,7 @@ def _fabric(fabric: PaperFabric) -> str:
     return text
 
 
-def _file_system(one: FileSystem) -> str:
+def _file_system(one: PaperFileSystem) -> str:
     parts = [
         figure(one.size_bytes, format_bytes),
         *([] if one.volumes is None else [f"{one.volumes} volumes"]),

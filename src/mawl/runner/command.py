@@ -22,7 +22,7 @@ from mawl.model.records import JobRecord
 from mawl.model.usage import Usage, difference
 from mawl.runner.counting import MEASURE_PREFIX, Counting
 from mawl.runner.job_io import first_thread_of, own_io, run_delay_of
-from mawl.runner.storage_around import Storage, StorageAround
+from mawl.runner.storage_around import StorageAround, StorageCounters
 from mawl.spec.options import Options, Role
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -35,7 +35,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     record: JobRecord
     no_roles: str | None
-    storage: Storage
+    storage: StorageCounters
 
 
 def measure_command(
@@ -64,7 +64,7 @@ def measure_command(
             "bare", run_id=run_id, log=folder / "launcher.log", library=counting.library, stdio=stdio
         )
         cleanup.callback(launcher.close)
-        watch = _Watch(launcher)
+        watch = _CommandWatch(launcher)
         cleanup.enter_context(watch)
         around = StorageAround(roles, NODE)
         launcher.send(Start(assignment=_assignment(run_id, folder, counters), command=list(command)))
@@ -72,7 +72,7 @@ def measure_command(
         return Measured(record=record, no_roles=counting.reason, storage=around.ended(sync=sync))
 
 
-class _Watch:
+class _CommandWatch:
     """What launcher and command say; while it is entered, signals go to the command."""
 
     def __init__(self, launcher: Launcher) -> None:

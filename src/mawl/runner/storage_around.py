@@ -20,7 +20,7 @@ COARSE_CLOCK_SECONDS = 0.05
 """Files carry the time of the kernel's last tick, which may be this much before the clock's."""
 
 
-class Storage(msgspec.Struct, frozen=True, kw_only=True):
+class StorageCounters(msgspec.Struct, frozen=True, kw_only=True):
     """Series ``device.NAME.*`` before the command, at its end and after the sync (else as at the end).
 
     ``dirty_at_end`` is what memory held when the command ended, ``dirty`` what it held at last;
@@ -58,7 +58,7 @@ class StorageAround:
         self._machine = machine_dirty_bytes(proc)
         self._before = self._look()
 
-    def ended(self, *, sync: bool) -> Storage:
+    def ended(self, *, sync: bool) -> StorageCounters:
         """The command has ended: look, and with ``sync`` wait until its file systems are written."""
         at_end, dirty_at_end = self._look(), self._dirty()
         after, dirty, syncing = at_end, dirty_at_end, None
@@ -67,7 +67,7 @@ class StorageAround:
             syncing.wait()
             after, dirty = self._look(), self._dirty()
         self._devices.close()
-        return Storage(
+        return StorageCounters(
             volumes=self._volumes,
             seconds=time.monotonic() - self._monotonic,
             before=self._before,

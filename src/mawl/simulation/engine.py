@@ -12,7 +12,7 @@ from mawl.errors import MawlError
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import LEAST_SECONDS, Activity
-from mawl.simulation.recording import CHANNELS, WAITERS, Recording, channels_of, waiters_of
+from mawl.simulation.recording import CHANNELS, WAITERS, SimulationRecording, channels_of, waiters_of
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
 from mawl.spec.options import Role
@@ -72,7 +72,7 @@ class Outcome:
 
     resources: Resources
     jobs: list[JobRun]
-    recording: Recording
+    recording: SimulationRecording
     elapsed_seconds: float
     events: int
 
@@ -187,7 +187,7 @@ class _Engine:
         self.resources, self.steps = resources, steps
         self.rows = _Rows(resources)
         self.progress = [Progress(plan) for plan in plans]
-        self.recording = Recording(resources, len(plans))
+        self.recording = SimulationRecording(resources, len(plans))
         self.jobs: list[JobRun] = []
         self.now, self.events = 0.0, 0
 

@@ -30,7 +30,7 @@ from mawl.simulation.published_system import (
     unit_seconds,
     value,
 )
-from mawl.simulation.recording import Recording
+from mawl.simulation.recording import SimulationRecording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run
 from mawl.spec.options import ROLES, Role
@@ -276,7 +276,7 @@ def _throughput(one: PublishedSystem, outcome: Outcome, counts: list[int], activ
     }
 
 
-def _moved(recording: Recording, counts: list[int], name: str) -> Floats:
+def _moved(recording: SimulationRecording, counts: list[int], name: str) -> Floats:
     return np.asarray(sum(recording.cumulative(group, name) * count for group, count in enumerate(counts)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mawl.config.published import papers, published, published_result
-from mawl.model.published import PublishedResult, PublishedWorkload
+from mawl.model.published import PaperWorkload, PublishedResult
 from mawl.simulation.published_forecast import FITTED, Forecast, forecast
 from mawl.simulation.published_system import published_systems
 
@@ -60,7 +60,7 @@ class PublishedRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class PublishedPair:
     """Two systems of a paper and a figure: changes as ratios less 1, and whether the direction is right."""
 
     reference: str
@@ -166,7 +166,7 @@ def _error(printed: Printed, value: float | bool | str | None) -> float | None:
     return value / printed - 1.0 if printed else None
 
 
-def _workload_rows(key: str, workload: PublishedWorkload) -> list[PublishedRow]:
+def _workload_rows(key: str, workload: PaperWorkload) -> list[PublishedRow]:
     """Figures of a workload as such, which its paper ties to no storage."""
     measured = (
         "_per_second",
@@ -190,9 +190,9 @@ def _workload_rows(key: str, workload: PublishedWorkload) -> list[PublishedRow]:
     ]
 
 
-def pairs() -> list[Pair]:
+def pairs() -> list[PublishedPair]:
     """Every figure that both systems of a pair have, and the doubled ports."""
-    found: list[Pair] = []
+    found: list[PublishedPair] = []
     for reference, candidate in PAIRS:
         both = [published_figures(published_result(name)) for name in (reference, candidate)]
         for figure, before in both[0].items():
@@ -205,10 +205,10 @@ def pairs() -> list[Pair]:
     return [*found, _pair(*DOUBLED, 0.0)]
 
 
-def _pair(reference: str, candidate: str, figure: str, change: float) -> Pair:
+def _pair(reference: str, candidate: str, figure: str, change: float) -> PublishedPair:
     own, other = (forecasts()[name].figures.get(figure) for name in (candidate, reference))
     predicted = None if own is None or not other else own / other - 1.0
-    return Pair(
+    return PublishedPair(
         reference=reference,
         candidate=candidate,
         figure=figure,

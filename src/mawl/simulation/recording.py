@@ -56,7 +56,7 @@ def waiters_of(step: Activity, column: int) -> Floats:
     return found
 
 
-class Recording:
+class SimulationRecording:
     """The course of a simulation: piecewise constant rates of one node of each group."""
 
     def __init__(self, resources: Resources, groups: int) -> None:

@@ -51,7 +51,7 @@ class Titled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     origin: Origin | None = None
 
 
-class Side(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SideSpec(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A side of ``--ab`` may name another workload."""
 
     workload: str | None = None
@@ -73,7 +73,7 @@ def _kind(name: str, place: Place, base: type[Kind]) -> type[Kind]:
     return kind
 
 
-_PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", Side)
+_PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", SideSpec)
 if TYPE_CHECKING:
     RunOfPlan = RunKeys
 else:
@@ -115,7 +115,7 @@ def load_profile(path: Path) -> Layer:
 def load_side(path: Path) -> tuple[Layer, str]:
     """What a side of ``--ab`` sets, which may be nothing, and its title."""
     layer, file = _load(path, "side", _SIDE)
-    assert isinstance(file, Side)
+    assert isinstance(file, SideSpec)
     if file.workload is not None:
         layer = layer.under(Layer(values={"workload": file.workload}))
     return layer, file.title

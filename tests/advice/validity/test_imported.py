@@ -10,7 +10,7 @@ import pytest
 
 from mawl.advice.validity import imported, status
 from mawl.analysis.view import StoredView
-from mawl.importers.build import Request, import_files
+from mawl.importers.build import ImportRequest, import_files
 from mawl.reporters.screen import render
 from mawl.store import open_run
 from tests.fakes.recorded_host import aix_recording
@@ -28,7 +28,7 @@ def judgement(folder: Path, **files: str) -> dict[str, Any]:
     (folder / "files").mkdir()
     for name, text in files.items():
         (folder / "files" / f"{name}.log").write_text(text)
-    import_files(Request(paths=[str(folder / "files")], folder=folder / "run", run_id="run"))
+    import_files(ImportRequest(paths=[str(folder / "files")], folder=folder / "run", run_id="run"))
     return judged(StoredView(open_run(folder / "run")))
 
 

@@ -14,7 +14,7 @@ from mawl.campaigns.qualify.choice import (
     needs_at,
     sessions_for,
 )
-from mawl.campaigns.qualify.work import Seen
+from mawl.campaigns.qualify.work import MachineSeen
 from mawl.errors import UnsuitableMachineError
 from mawl.model.qualification import QualificationChoice
 from tests.fakes.qualifications import qualification
@@ -23,7 +23,7 @@ from tests.fakes.qualified import FakeModel, machine
 ASKED = qualification().asked
 
 
-def chosen(minutes: float, seen: Seen | None = None, per_session: float = 0.25) -> QualificationChoice:
+def chosen(minutes: float, seen: MachineSeen | None = None, per_session: float = 0.25) -> QualificationChoice:
     asked = msgspec.structs.replace(ASKED, minutes=minutes)
     return Chooser(asked, seen or machine(), FakeModel(per_session), 60 * minutes).choose({})
 

@@ -13,7 +13,7 @@ from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.metrics import LAB_METRICS
 from mawl.lab.experiment.records import ArmRun, Calibration, ClaimSpec, LabRecord, VerdictSpec
 from mawl.lab.experiment.text import render
-from mawl.model.published import Citation, Paper, PublishedResult, Times
+from mawl.model.published import Citation, Paper, PaperTimes, PublishedResult
 from tests.fakes.lab_campaign import arm_side
 
 CLAIM = ClaimSpec(
@@ -29,7 +29,7 @@ CLAIM = ClaimSpec(
 def published(name: str, seconds: float | None) -> Side:
     paper = Paper(source=Citation(key="paper", title="A Paper", publisher="Nowhere"))
     result = PublishedResult(
-        id=name, title=name, source="paper", nodes=1, time=Times(real_time_seconds=seconds)
+        id=name, title=name, source="paper", nodes=1, time=PaperTimes(real_time_seconds=seconds)
     )
     figures = published_block(result, paper)
     cited = msgspec.structs.replace(figures.source, citation="A Paper")

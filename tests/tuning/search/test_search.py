@@ -8,7 +8,7 @@ import pytest
 
 from mawl.errors import RunFailedError
 from mawl.tuning.search.records import Point
-from mawl.tuning.search.search import Found, Search, Step, Taken
+from mawl.tuning.search.search import Found, Search, SearchStep, Taken
 from mawl.tuning.search.sequential import LOOKS, look
 from mawl.tuning.search.space import space_of
 from tests.fakes.search_machine import CONFIDENCE, DRIFTS, SPACE, SearchMachine, rules
@@ -126,13 +126,13 @@ def test_a_search_told_its_own_record_decides_alike() -> None:
     machine = SearchMachine(5, drift="walk", effects=effects)
     taken: list[Taken] = []
 
-    def recorded(step: Step) -> Taken:
+    def recorded(step: SearchStep) -> Taken:
         taken.append(machine(step))
         return taken[-1]
 
     whole = Search(SPACE, rules(5, sampler="tpe"), recorded).carry_out()
 
-    def replayed(step: Step) -> Taken:
+    def replayed(step: SearchStep) -> Taken:
         assert step == machine.steps[step.number]
         return taken[step.number]
 
@@ -143,7 +143,7 @@ def test_a_search_told_its_own_record_decides_alike() -> None:
 def test_a_point_whose_runs_fail_is_not_chosen_and_a_baseline_that_fails_is_an_error() -> None:
     machine = SearchMachine(4, effects={("cpucount", 2): log(0.5)})
 
-    def failing(step: Step) -> Taken:
+    def failing(step: SearchStep) -> Taken:
         lost = step.point.get("cpucount") == 2
         return Taken(cost=None, seconds=1.0) if lost else machine(step)
 

@@ -28,7 +28,7 @@ NONE_ALONE = "no program was run alone at this scale and options (mawl run --sol
 NO_PARTS = "where the time of the jobs went is not known in the mix and alone, so the slowdown has no parts"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class CapacityPart(msgspec.Struct, frozen=True, kw_only=True):
     """One answer: ``reason`` says why it is not known, ``lack`` which kind of thing is missing.
 
     ``words`` say what was answered for, behind the verb (`` the 45.0 MB/s that the processors could ask``).
@@ -55,17 +55,17 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def whole_part(found: Slowdowns, most: float) -> Part:
+def whole_part(found: Slowdowns, most: float) -> CapacityPart:
     """The same of the whole slowdown, which is the sum of both parts."""
     return _judged(found, interval_of(found, "whole"), most)
 
 
-def compute_part(found: Slowdowns, most: float) -> Part:
+def compute_part(found: Slowdowns, most: float) -> CapacityPart:
     """*Compute carries* when the median slowdown by CPU time and run queue is within the bound."""
     return _judged(found, interval_of(found, "compute"), most)
 
 
-def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit | None) -> Part:
+def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit | None) -> CapacityPart:
     """*Storage carries* when the median slowdown by I/O is within the bound, and the storage was asked.
 
     It was asked when enough of the bytes of each direction that matters reached a device, by this run alone,
@@ -86,22 +86,22 @@ def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit |
     return msgspec.structs.replace(part, answer="not known", reason=reason, lack=lack)
 
 
-def _judged(found: Slowdowns, interval: Interval | None, most: float) -> Part:
+def _judged(found: Slowdowns, interval: Interval | None, most: float) -> CapacityPart:
     """The answer of an interval beside the bound."""
     if not found.jobs:
-        return Part(answer="not known", slowdown=None, reason=NONE_ALONE, lack="times alone")
+        return CapacityPart(answer="not known", slowdown=None, reason=NONE_ALONE, lack="times alone")
     if interval is None:
-        return Part(answer="not known", slowdown=None, reason=NO_PARTS, lack="parts")
+        return CapacityPart(answer="not known", slowdown=None, reason=NO_PARTS, lack="parts")
     if found.fewest_runs < FEWEST_ALONE:
         runs = "once" if found.fewest_runs == 1 else f"{found.fewest_runs} times"
         reason = f"some programs were timed alone only {runs} ({FEWEST_ALONE} required)"
-        return Part(answer="not known", slowdown=interval, reason=reason, lack="times alone")
+        return CapacityPart(answer="not known", slowdown=interval, reason=reason, lack="times alone")
     if interval.high <= most:
-        return Part(answer="carried", slowdown=interval)
+        return CapacityPart(answer="carried", slowdown=interval)
     if interval.low > most:
-        return Part(answer="not carried", slowdown=interval)
+        return CapacityPart(answer="not carried", slowdown=interval)
     reason = f"the 95 % interval {words_of(interval)} lies on both sides of the bound {format_ratio(most)}"
-    return Part(answer="not known", slowdown=interval, reason=reason, lack="spread")
+    return CapacityPart(answer="not known", slowdown=interval, reason=reason, lack="spread")
 
 
 def words_of(interval: Interval) -> str:

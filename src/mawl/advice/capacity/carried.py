@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mawl.advice.capacity.answers import (
     Answer,
+    CapacityPart,
     Lack,
-    Part,
     compute_part,
     is_preliminary,
     storage_part,
@@ -46,7 +46,8 @@ def capacity_of(
     compute, storage = compute_part(found, most), storage_part(found, most, reading, limit)
     if imported and not found.jobs:
         compute, storage = (
-            Part(answer="not known", slowdown=None, reason=NONE_ALONE, lack="imported") for _ in range(2)
+            CapacityPart(answer="not known", slowdown=None, reason=NONE_ALONE, lack="imported")
+            for _ in range(2)
         )
     well, sentence = _jobs(reading)
     cut = reading.facts.outcome in CUT or sentence == NO_JOBS
@@ -82,7 +83,7 @@ def _answer(well: bool | None, compute: Answer, storage: Answer, whole: Answer) 
     return whole if well and compute == storage == "carried" else "not known"
 
 
-def _whole(whole: Part, most: float) -> list[str]:
+def _whole(whole: CapacityPart, most: float) -> list[str]:
     interval = whole.slowdown
     if interval is None:
         return []
@@ -93,7 +94,12 @@ def _whole(whole: Part, most: float) -> list[str]:
 
 
 def _reasons(
-    compute: Part, storage: Part, well: bool | None, sentence: str, unmatched: bool, missing: Missing
+    compute: CapacityPart,
+    storage: CapacityPart,
+    well: bool | None,
+    sentence: str,
+    unmatched: bool,
+    missing: Missing,
 ) -> None:
     """The reasons of what is null in the block."""
     for name, part in (("compute", compute), ("storage", storage)):
@@ -145,7 +151,7 @@ def _cut_short(reading: RunView) -> tuple[bool | None, str]:
     return None, f"the run did not go through: {ended}"
 
 
-def _parts(compute: Part, storage: Part, most: float) -> list[str]:
+def _parts(compute: CapacityPart, storage: CapacityPart, most: float) -> list[str]:
     """A sentence for each part; one for both where the same thing lacks."""
     if compute.answer == storage.answer == "not known" and compute.reason == storage.reason:
         return [f"compute and storage: not known: {compute.reason}"]
@@ -155,7 +161,7 @@ def _parts(compute: Part, storage: Part, most: float) -> list[str]:
     ]
 
 
-def _sentence(name: str, cause: str, part: Part, most: float) -> str:
+def _sentence(name: str, cause: str, part: CapacityPart, most: float) -> str:
     """The answer with its figures and, where it is not known, the reason."""
     said = {
         "carried": f"{name} carries{part.words}",

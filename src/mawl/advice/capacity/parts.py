@@ -8,7 +8,7 @@ from mawl.model.role_io import Waits
 from mawl.spec.options import ROLES
 
 
-class Parts(msgspec.Struct, frozen=True, kw_only=True):
+class RealTimeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of real time.  ``compute`` is on a CPU or in the run queue, ``storage`` blocked in I/O of
     data, work and util, ``other`` every other wait; they add up to ``real``."""
 
@@ -18,7 +18,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     other: float
 
 
-def parts_of(real_time_seconds: float, waits: Waits) -> Parts | None:
+def parts_of(real_time_seconds: float, waits: Waits) -> RealTimeParts | None:
     """A job's parts; None where CPU time, run queue or blocked time by role is not known.
 
     Where several threads make the sum of the waits larger than real time, all shrink alike.  What the
@@ -34,7 +34,7 @@ def parts_of(real_time_seconds: float, waits: Waits) -> Parts | None:
     whole = compute + storage + other
     shrink = real_time_seconds / whole if whole > real_time_seconds else 1.0
     compute, storage = compute * shrink, storage * shrink
-    return Parts(
+    return RealTimeParts(
         real=real_time_seconds,
         compute=compute,
         storage=storage,

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.advice.capacity.parts import Parts, parts_of
+from mawl.advice.capacity.parts import RealTimeParts, parts_of
 from mawl.analysis.blocks import counted
 from mawl.model.records import JobRecord
 from mawl.model.run import Alone, AloneRun
@@ -47,7 +47,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """The runs alone of one kind of job, ascending by real time; ``parts`` are None where one lacks them."""
 
     seconds: list[float]
-    parts: list[Parts] | None
+    parts: list[RealTimeParts] | None
 
 
 class Slowed(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Slowed(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     kind: int
     seconds: float
-    parts: Parts | None
+    parts: RealTimeParts | None
 
 
 class Slowdowns(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.limit.rule import Line, Rule, pressure_line
+from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.units import format_percent
@@ -13,13 +13,13 @@ def _loss(moment: Moment, _: RunView) -> float | None:
     return moment.share(moment.jobs_in_run_queue)
 
 
-def _evidence(reading: RunView) -> list[Line]:
+def _evidence(reading: RunView) -> list[RuleEvidence]:
     queued = reading.mean(lambda moment: moment.share(moment.jobs_in_run_queue))
     on_cpu = reading.mean(lambda moment: moment.share(moment.jobs_on_cpu))
     lines = []
     if queued is not None and on_cpu is not None:
         lines.append(
-            Line(
+            RuleEvidence(
                 kind="evidence",
                 sentence=f"jobs waited for CPU {format_percent(queued)} of the time and "
                 f"were on CPU {format_percent(on_cpu)} of it",
@@ -29,12 +29,12 @@ def _evidence(reading: RunView) -> list[Line]:
     busy = reading.mean(lambda moment: moment.cpu_busy_ratio)
     if busy is not None:
         lines.append(
-            Line(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
+            RuleEvidence(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
         )
     throttled = reading.mean(lambda moment: moment.throttled_ratio)
     if throttled:
         lines.append(
-            Line(
+            RuleEvidence(
                 kind="support",
                 sentence=f"the control group of this system throttled its processes "
                 f"{format_percent(throttled)} of the time",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from mawl.advice.limit.rule import Line
+from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
@@ -27,7 +27,7 @@ def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
     }
 
 
-def device_lines(reading: RunView, device: str) -> list[Line]:
+def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
@@ -44,7 +44,7 @@ def device_lines(reading: RunView, device: str) -> list[Line]:
             f"a request to {device} took {format_latency(seconds / requests)} on average, "
             f"and it was in use {format_percent(min(busy, 1.0))} of the time"
         )
-    return [Line(kind="support", sentence=line) for line in lines]
+    return [RuleEvidence(kind="support", sentence=line) for line in lines]
 
 
 def _mean(reading: RunView, device: str, *figures: str) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.limit.rule import Line
+from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
@@ -23,7 +23,7 @@ def told(reading: RunView) -> bool:
     return any(moment.links is not None for moment in reading.active)
 
 
-def link_lines(reading: RunView) -> list[Line]:
+def link_lines(reading: RunView) -> list[RuleEvidence]:
     """The links as evidence, each storage server as support; nothing where a run does not tell."""
     link = reading.facts.link_bytes_per_second
     used, waited, full, server = (
@@ -43,10 +43,10 @@ def link_lines(reading: RunView) -> list[Line]:
             f"(at least {format_percent(FULL_RATIO)}), {format_percent(server / waited)} on others while the "
             "storage server's devices were at their top"
         )
-    return [Line(kind="evidence", sentence=sentence), *_servers(reading)]
+    return [RuleEvidence(kind="evidence", sentence=sentence), *_servers(reading)]
 
 
-def _servers(reading: RunView) -> list[Line]:
+def _servers(reading: RunView) -> list[RuleEvidence]:
     block = reading.summary.cluster
     lines = []
     for name, server in (block.storage if block else {}).items():
@@ -61,5 +61,5 @@ def _servers(reading: RunView) -> list[Line]:
         wait = device.await_seconds.mean
         if wait is not None:
             sentence += f", and a request took {format_latency(wait)} on average"
-        lines.append(Line(kind="support", sentence=sentence))
+        lines.append(RuleEvidence(kind="support", sentence=sentence))
     return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.limit.memory_part import memory_part, reread_lines
-from mawl.advice.limit.rule import Line, Rule, pressure_line
+from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.units import format_percent, format_rate
@@ -18,12 +18,12 @@ def _loss(moment: Moment, reading: RunView) -> float | None:
     )
 
 
-def _evidence(reading: RunView) -> list[Line]:
+def _evidence(reading: RunView) -> list[RuleEvidence]:
     loss = reading.mean(lambda moment: _loss(moment, reading))
     lines = []
     if loss is not None:
         lines.append(
-            Line(
+            RuleEvidence(
                 kind="evidence",
                 sentence=f"memory accounts for {format_percent(loss)} of the jobs' time: "
                 "what they were blocked for, by memory's part in it",
@@ -33,7 +33,7 @@ def _evidence(reading: RunView) -> list[Line]:
     lines += pressure_line(reading, "memory_some", "tasks waited for memory")
     swap = reading.mean(lambda moment: moment.swap_bytes_per_second)
     if swap:
-        lines.append(Line(kind="evidence", sentence=f"the system swapped {format_rate(swap)}"))
+        lines.append(RuleEvidence(kind="evidence", sentence=f"the system swapped {format_rate(swap)}"))
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from mawl.advice.limit.rule import Line
+from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import value_of
@@ -62,7 +62,7 @@ def memory_bytes(reading: RunView) -> int | None:
     return sum(size for size in sizes if size) if sizes and None not in sizes else None
 
 
-def reread_lines(reading: RunView) -> list[Line]:
+def reread_lines(reading: RunView) -> list[RuleEvidence]:
     """What was read again: evidence where as much memory again would have kept it, else support."""
     ratio = reading.mean(reread_ratio)
     again = reading.mean(lambda moment: moment.reread_bytes_per_second)
@@ -76,9 +76,9 @@ def reread_lines(reading: RunView) -> list[Line]:
         f"came from the devices; {format_memory(memory)} more memory "
     )
     if lost <= memory:
-        return [Line(kind="evidence", sentence=f"{told}would have kept it")]
+        return [RuleEvidence(kind="evidence", sentence=f"{told}would have kept it")]
     return [
-        Line(
+        RuleEvidence(
             kind="support",
             sentence=f"{told}need not have kept it: {format_memory(lost)} were given up",
         )

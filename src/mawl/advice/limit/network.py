@@ -6,7 +6,7 @@ from mawl.advice.limit.links import link_lines, server_part, told
 from mawl.advice.limit.memory_part import memory_part
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.ports import port_lines, port_part
-from mawl.advice.limit.rule import Line, Rule, pressure_line
+from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.spec.options import ROLES
@@ -46,7 +46,7 @@ def _blocked(moment: Moment, reading: RunView) -> float | None:
     )
 
 
-def _evidence(reading: RunView) -> list[Line]:
+def _evidence(reading: RunView) -> list[RuleEvidence]:
     loss = reading.mean(lambda moment: _blocked(moment, reading))
     systems = sorted(
         {
@@ -58,7 +58,7 @@ def _evidence(reading: RunView) -> list[Line]:
     lines = []
     if loss is not None and systems:
         lines.append(
-            Line(
+            RuleEvidence(
                 kind="evidence",
                 sentence=f"jobs were blocked in I/O over the network ({', '.join(systems)}) in "
                 f"{format_percent(loss)} of their time",
@@ -69,12 +69,14 @@ def _evidence(reading: RunView) -> list[Line]:
     lines += plateau_lines(reading, [moment.network_bytes_per_second for moment in reading.active])
     moved = reading.mean(lambda moment: moment.network_bytes_per_second)
     if moved is not None:
-        lines.append(Line(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}"))
+        lines.append(
+            RuleEvidence(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}")
+        )
     lines += link_lines(reading)
     if told(reading) or not systems:
         return lines
     lines.append(
-        Line(
+        RuleEvidence(
             kind="support",
             sentence="one run cannot separate the fabric from the server behind it; a run over a faster "
             "link with "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from mawl.advice.limit.rule import Line
+from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import count_of, value_of
@@ -20,7 +20,7 @@ MORE_RATIO = value_of("limit.plateau.more_ratio")
 """Waits grew when at least this many times as many jobs were blocked."""
 
 
-def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[Line]:
+def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[RuleEvidence]:
     """The plateau as evidence, ``totals`` being the bytes per second of each active window.
 
     The windows at the top are taken by how many jobs were blocked, half against half.
@@ -43,7 +43,7 @@ def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[Line
     if more < MORE_RATIO * fewer or more <= 0:
         return []
     return [
-        Line(
+        RuleEvidence(
             kind="evidence",
             sentence=f"plateau: {len(top)} of {len(known)} windows moved at least "
             f"{format_percent(NEAR_TOP_RATIO)} of the highest, {format_rate(highest)}, "

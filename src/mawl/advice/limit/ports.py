@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.limit.rule import Line
+from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
 from mawl.analysis.ports import kinds_of_role
@@ -23,7 +23,7 @@ def port_part(moment: Moment, reading: RunView, role: str) -> float:
     return 1.0 if any(moment.ports.get(kind, 0.0) >= FULL_RATIO for kind in kinds) else 0.0
 
 
-def port_lines(reading: RunView) -> list[Line]:
+def port_lines(reading: RunView) -> list[RuleEvidence]:
     """How full the ports were over which roles reach their disks."""
     kinds = sorted({kind for role in ROLES for kind in kinds_of_role(reading.facts, role)})
     lines = []
@@ -32,7 +32,7 @@ def port_lines(reading: RunView) -> list[Line]:
         if shares:
             full = sum(share >= FULL_RATIO for share in shares)
             lines.append(
-                Line(
+                RuleEvidence(
                     kind="evidence",
                     sentence=f"the fullest {WORDS[kind]} carried {format_percent(max(shares))} of its "
                     "speed in "

@@ -19,7 +19,7 @@ LEAST_LOSS_RATIO = value_of("limit.least_loss_ratio")
 would shorten the window by as much."""
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class RuleEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """One line of evidence.  ``kind`` support means: it never decides, it only agrees or does not."""
 
     kind: Literal["evidence", "support"]
@@ -35,12 +35,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     resource: Resource
     loss: Callable[[Moment, RunView], float | None]
-    evidence: Callable[[RunView], list[Line]]
+    evidence: Callable[[RunView], list[RuleEvidence]]
 
 
-def pressure_line(reading: RunView, name: str, words: str) -> list[Line]:
+def pressure_line(reading: RunView, name: str, words: str) -> list[RuleEvidence]:
     """The pressure of a resource over the active phase as evidence, where the kernel told."""
     value = reading.mean(lambda moment: moment.pressure[name])
     if value is None:
         return []
-    return [Line(kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the time")]
+    return [RuleEvidence(kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the time")]

@@ -7,7 +7,7 @@ from mawl.advice.limit.links import link_lines, server_part
 from mawl.advice.limit.memory_part import memory_part, reread_lines
 from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.ports import port_part
-from mawl.advice.limit.rule import Line, Rule, pressure_line
+from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.spec.options import ROLES, Role
@@ -48,7 +48,7 @@ def _loss(moment: Moment, reading: RunView) -> float | None:
     return None if losses is None else sum(losses.values())
 
 
-def _evidence(reading: RunView) -> list[Line]:
+def _evidence(reading: RunView) -> list[RuleEvidence]:
     shares = {
         role: reading.mean(lambda moment, role=role: (role_losses(moment, reading) or {}).get(role))  # type: ignore[misc]
         for role in ROLES
@@ -58,7 +58,9 @@ def _evidence(reading: RunView) -> list[Line]:
     if known:
         by_role = ", ".join(f"{role} {format_percent(share)}" for role, share in known.items())
         lines.append(
-            Line(kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}")
+            RuleEvidence(
+                kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}"
+            )
         )
     lines += link_lines(reading)
     lines += pressure_line(reading, "io_some", "tasks waited for I/O")

@@ -21,7 +21,13 @@ from mawl.analysis.comparison.places import (
     role_changes,
     verdicts,
 )
-from mawl.analysis.comparison.programs import MARGIN_RATIO, Programs, Statement, program_changes, statement
+from mawl.analysis.comparison.programs import (
+    MARGIN_RATIO,
+    ComparedPrograms,
+    Statement,
+    program_changes,
+    statement,
+)
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
 from mawl.analysis.comparison.timelines import RunCourse
@@ -54,7 +60,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[Difference]
     statement: Statement | None
     figures: list[FigureChange]
-    programs: Programs | None
+    programs: ComparedPrograms | None
     places: list[PlaceChange]
     roles: list[RoleChange]
     named: Named | None
@@ -62,7 +68,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     shape: list[ShapeRow]
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedPair(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate of many against the reference: the comparison, or why there is none."""
 
     candidate: str
@@ -75,7 +81,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
     reference: str
     rows: list[MatrixRow]
-    pairs: list[Pair]
+    pairs: list[ComparedPair]
 
 
 def compare(
@@ -127,14 +133,14 @@ def compare_many(
     )
 
 
-def _pair(reference: Side, candidate: Side, anyway: bool, margin_ratio: float) -> Pair:
+def _pair(reference: Side, candidate: Side, anyway: bool, margin_ratio: float) -> ComparedPair:
     try:
-        return Pair(
+        return ComparedPair(
             candidate=candidate.label,
             comparison=compare(reference, candidate, anyway=anyway, margin_ratio=margin_ratio),
         )
     except UsageError as error:
-        return Pair(candidate=candidate.label, comparison=None, reason=str(error))
+        return ComparedPair(candidate=candidate.label, comparison=None, reason=str(error))
 
 
 def _facts(side: Side) -> SideFacts:

@@ -63,7 +63,7 @@ class ProgramChange(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
 
 
-class Programs(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedPrograms(msgspec.Struct, frozen=True, kw_only=True):
     """All programs, the most slowed first, and how many of each verdict there are.
 
     ``no_difference`` counts those not told apart, which are not shown to be alike;
@@ -124,7 +124,7 @@ def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RAT
     )
 
 
-def program_changes(reference: Side, candidate: Side) -> Programs:
+def program_changes(reference: Side, candidate: Side) -> ComparedPrograms:
     """Program by program; with runs enough each is judged among all (Holm)."""
     matched = matched_jobs((reference, candidate))
     names = sorted(set(matched.values()))
@@ -140,7 +140,7 @@ def program_changes(reference: Side, candidate: Side) -> Programs:
     ]
     changes.sort(key=lambda change: (-change.change_ratio, change.program))
     verdicts = [change.verdict for change in changes]
-    return Programs(
+    return ComparedPrograms(
         changes=changes,
         slower=verdicts.count("slower"),
         faster=verdicts.count("faster"),

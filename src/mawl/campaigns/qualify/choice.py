@@ -10,7 +10,7 @@ from statistics import NormalDist
 import msgspec
 
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
-from mawl.campaigns.qualify.work import FreeSpace, Mix, Model, Seen
+from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Mix, Model
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import Asked, CacheMode, Decision, Expected, PhaseName, QualificationChoice
 from mawl.model.thresholds import value_of
@@ -100,7 +100,7 @@ def needs_at(sessions: int, scale: float) -> Needs:
 class Chooser:
     """The choice for one machine; every forecast is made once."""
 
-    def __init__(self, asked: Asked, seen: Seen, model: Model, left_seconds: float) -> None:
+    def __init__(self, asked: Asked, seen: MachineSeen, model: Model, left_seconds: float) -> None:
         self.asked, self.seen, self.model = asked, seen, model
         self.left_seconds = left_seconds
         self.sessions = sessions_for(seen.cores) if asked.sessions is None else asked.sessions
@@ -296,7 +296,7 @@ def smallest(asked: Asked) -> float:
     return max(SMOKE, asked.scale or SMOKE)
 
 
-def check_fits(seen: Seen, sessions: int, scale: float = SMOKE) -> None:
+def check_fits(seen: MachineSeen, sessions: int, scale: float = SMOKE) -> None:
     """Raise :class:`~mawl.errors.UnsuitableMachineError` where the scale does not fit."""
     needed = needs_at(sessions, scale)
     which = "the smallest scale" if scale == SMOKE else f"scale {scale_name(scale)}"

@@ -19,7 +19,7 @@ from mawl.analysis.campaign.knee import SessionRun
 from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, sessions_for
 from mawl.campaigns.qualify.runs import Runs
 from mawl.campaigns.qualify.search import next_number
-from mawl.campaigns.qualify.work import Model, RunWish, Seen, Work
+from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
 from mawl.errors import InterruptedRunError
 from mawl.model.qualification import (
     Answer,
@@ -58,7 +58,7 @@ class Engine:
         self.folder, self.work = folder, work
         self.runs = Runs(folder, record, work, clock, show)
         self._clock, self._now, self._show = clock, now, show
-        self._seen: Seen | None = None
+        self._seen: MachineSeen | None = None
         self._model: Model | None = None
 
     @property
@@ -251,7 +251,7 @@ class Engine:
         self._change(name, state=state, detail=detail, seconds=seconds)
         self._show(_line(self.record.phase(name)))
 
-    def _look(self) -> Seen:
+    def _look(self) -> MachineSeen:
         """The machine; looked at once a process, and refused where mawl cannot work on it."""
         if self._seen is None:
             self._seen = first_look(self.work, self.record.asked)
@@ -329,7 +329,7 @@ class Engine:
             raise
 
 
-def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> Seen:
+def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> MachineSeen:
     """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit."""
     seen = work.look()
     check_fits(seen, sessions_for(seen.cores) if asked.sessions is None else asked.sessions, scale)

@@ -17,7 +17,7 @@ from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
-from mawl.campaigns.qualify.work import FreeSpace, Model, RunSeen, RunWish, Seen
+from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Model, RunSeen, RunWish
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
@@ -35,7 +35,7 @@ from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.probe.choice import MIB, ProbeChoice, default_shapes
 from mawl.probe.place import ProbePlace
-from mawl.probe.probing import Request, probe
+from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
 from mawl.spec.answer import Task
 from mawl.spec.options import ROLES, Role
@@ -74,7 +74,7 @@ class Machine:
         }
         self._read: dict[tuple[Path, int, int], RunSeen] = {}
 
-    def look(self) -> Seen:
+    def look(self) -> MachineSeen:
         """The machine and the file systems; raises where mawl cannot work on them."""
         noise, began = NoiseWatch(), time.monotonic()
         machine = read_machine()
@@ -94,7 +94,7 @@ class Machine:
         uncached, reason = self._uncached()
         time.sleep(max(began + LOOK_SECONDS - time.monotonic(), 0.0))
         checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
-        return Seen(
+        return MachineSeen(
             cores=cores,
             memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
             systems=systems,
@@ -128,7 +128,7 @@ class Machine:
         )
         choice.check()
         run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-        request = Request(
+        request = ProbeRequest(
             run_id=run_id,
             places=[place],
             choice=choice,

@@ -23,7 +23,7 @@ class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):
     unwritable: list[str] = []
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at the machine shows.  ``cores`` are those that jobs may use.
 
     ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.
@@ -97,7 +97,7 @@ class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
 class Work(Protocol):
     """The machine under test, and what is known of it from folders."""
 
-    def look(self) -> Seen:
+    def look(self) -> MachineSeen:
         """What the machine is; raises MawlError where mawl cannot work on it."""
 
     def probe(self, folder: Path, seconds: float) -> str:

@@ -53,7 +53,7 @@ class EstimateFigures(msgspec.Struct, kw_only=True):
     freed_bytes: Annotated[Number | None, size("`original_bytes` times the estimated saving.", SAVING)]
 
 
-class RoleEstimate(msgspec.Struct, kw_only=True):
+class RoleEstimateFigures(msgspec.Struct, kw_only=True):
     """What one way to compress would save on a role."""
 
     role: Annotated[str, text("The role of the estimate.", WHAT_IS_LOOKED_AT)]
@@ -86,7 +86,7 @@ class RoleEstimate(msgspec.Struct, kw_only=True):
     freed_bytes: Annotated[Number | None, size("`original_bytes` times the estimated saving.", SAVING)]
 
 
-class RealSaving(msgspec.Struct, kw_only=True):
+class RealSavingFigures(msgspec.Struct, kw_only=True):
     """What compressing storage says of itself."""
 
     source: Annotated[str, text("Who says it.", REAL_SAVINGS)]
@@ -160,7 +160,7 @@ class CompressedVolume(msgspec.Struct, kw_only=True):
     ]
     engine_share: Annotated[ShareFigures, words(what="files that the engine compressed itself")]
     real: Annotated[
-        RealSaving | None, text("What compressing storage says; null where it does not.", REAL_SAVINGS)
+        RealSavingFigures | None, text("What compressing storage says; null where it does not.", REAL_SAVINGS)
     ]
     real_reason: Annotated[str | None, text("Why there is no real saving.", REAL_SAVINGS)]
     left_out: NotLookedAt
@@ -168,7 +168,7 @@ class CompressedVolume(msgspec.Struct, kw_only=True):
     reason: Annotated[str | None, text("Why there are no estimates.", WHAT_IS_LOOKED_AT)]
 
 
-class Compressibility(msgspec.Struct, kw_only=True):
+class CompressibilityFigures(msgspec.Struct, kw_only=True):
     """What compression would save, as the run sampled it."""
 
     created_at: Annotated[str, instant("When the look began to be written (UTC).", WHAT_IS_LOOKED_AT)]
@@ -178,5 +178,5 @@ class Compressibility(msgspec.Struct, kw_only=True):
     ]
     seed: Annotated[int | None, count("Seed of the draws.", THE_BOUND)]
     estimates: list[EstimateFigures]
-    role_estimates: list[RoleEstimate]
+    role_estimates: list[RoleEstimateFigures]
     volumes: list[CompressedVolume]

@@ -10,7 +10,7 @@ from mawl.definitions.figure import block, instant, sentence, text
 from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.model.summary.cluster import Cluster
-from mawl.model.summary.compression import Compressibility
+from mawl.model.summary.compression import CompressibilityFigures
 from mawl.model.summary.host import Host
 from mawl.model.summary.io import Io
 from mawl.model.summary.jobs import Failure, Jobs, Recorded
@@ -121,7 +121,7 @@ class Summary(msgspec.Struct, kw_only=True):
     roles: Annotated[Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE)]
     inputs: Inputs | None
     compressibility: Annotated[
-        Compressibility | None,
+        CompressibilityFigures | None,
         block(
             "What compression would save on data, work and util, and what it saves.",
             IN_A_RUN,

@@ -5,7 +5,7 @@ Hidden rules decide how likely an application is to default; most columns say no
 
 from __future__ import annotations
 
-from mawl.plan.columns import Code, Column, Condition, Outcome, RowNumber, Rule, Text, Uniform
+from mawl.plan.columns import Code, Column, Condition, HiddenRule, Outcome, RowNumber, Text, Uniform
 from mawl.plan.tables import GB, InputTable
 
 _UTILISATION = Column("utilisation_per_cent", Uniform(0, 99))
@@ -20,14 +20,14 @@ _TERM = Column("term_months", Uniform(12, 84, step=12))
 OUTCOME = Outcome(
     base=5,
     rules=(
-        Rule(2, (Condition(_UTILISATION, 50),)),
-        Rule(2, (Condition(_UTILISATION, 80),)),
-        Rule(4, (Condition(_DELINQUENCIES, 1),)),
-        Rule(-2, (Condition(_INCOME, 40_000),)),
-        Rule(2, (Condition(_INQUIRIES, 3),)),
-        Rule(-2, (Condition(_EMPLOYED, 6),)),
-        Rule(3, (Condition(_AMOUNT, 12_000), Condition(_TERM, 48))),
-        Rule(-2, (Condition(_AGE, 45), Condition(_EMPLOYED, 3))),
+        HiddenRule(2, (Condition(_UTILISATION, 50),)),
+        HiddenRule(2, (Condition(_UTILISATION, 80),)),
+        HiddenRule(4, (Condition(_DELINQUENCIES, 1),)),
+        HiddenRule(-2, (Condition(_INCOME, 40_000),)),
+        HiddenRule(2, (Condition(_INQUIRIES, 3),)),
+        HiddenRule(-2, (Condition(_EMPLOYED, 6),)),
+        HiddenRule(3, (Condition(_AMOUNT, 12_000), Condition(_TERM, 48))),
+        HiddenRule(-2, (Condition(_AGE, 45), Condition(_EMPLOYED, 3))),
     ),
     # A logistic curve of half a unit a point, centred at 10 points.
     chances=(

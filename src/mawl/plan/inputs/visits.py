@@ -12,11 +12,11 @@ from mawl.plan.columns import (
     Condition,
     GroupNumber,
     GroupPlace,
+    HiddenRule,
     Outcome,
     PerGroup,
     RepeatedOutcome,
     RowNumber,
-    Rule,
     Text,
     Uniform,
 )
@@ -42,13 +42,13 @@ _ADHERENCE = Column("adherence", Uniform(0, 99))
 OUTCOME = Outcome(
     base=9,
     rules=(
-        Rule(-2, (Condition(_TREATED, 1),)),
-        Rule(1, (Condition(_AGE, 50),)),
-        Rule(1, (Condition(_SMOKER, 1),)),
-        Rule(0, (Condition(_SEX, 1),)),
-        Rule(-1, (Condition(_MONTH, 12),)),
-        Rule(2, (Condition(_SEVERITY, 5),)),
-        Rule(-1, (Condition(_ADHERENCE, 60),)),
+        HiddenRule(-2, (Condition(_TREATED, 1),)),
+        HiddenRule(1, (Condition(_AGE, 50),)),
+        HiddenRule(1, (Condition(_SMOKER, 1),)),
+        HiddenRule(0, (Condition(_SEX, 1),)),
+        HiddenRule(-1, (Condition(_MONTH, 12),)),
+        HiddenRule(2, (Condition(_SEVERITY, 5),)),
+        HiddenRule(-1, (Condition(_ADHERENCE, 60),)),
     ),
     # A logistic curve of half a unit a point, centred at 10 points.
     chances=(

@@ -11,7 +11,7 @@ from mawl.model.campaign import Slot
 from mawl.reporters.comparison import sentences
 from mawl.reporters.comparison.cells import value
 from mawl.reporters.comparison.sentences import Line
-from mawl.reporters.comparison.tables import Table
+from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.comparison.tables import tables as comparison_tables
 from mawl.reporters.figure import ABSENT, figure, format_count
 from mawl.units import counted_noun, format_change, format_rate, format_ratio, format_seconds
@@ -58,7 +58,7 @@ def head(found: CampaignFound) -> list[Line]:
     return [*lines, *(("remark", remark) for remark in found.remarks)]
 
 
-def tables(found: CampaignFound) -> list[Table]:
+def tables(found: CampaignFound) -> list[ComparisonTable]:
     """All tables that hold something."""
     if found.comparison is not None:
         return [*comparison_tables(found.comparison), _runs(found)]
@@ -133,7 +133,7 @@ def _scaling(found: CampaignFound) -> str:
     return said + ("; one run each shows no noise" if max(row.runs for row in rows) == 1 else "")
 
 
-def _spread(arm: ArmFound, *, alone: bool) -> Table:
+def _spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
     rows = [
         (
             one.title,
@@ -146,7 +146,7 @@ def _spread(arm: ArmFound, *, alone: bool) -> Table:
         )
         for one in arm.figures
     ]
-    return Table(
+    return ComparisonTable(
         name=f"spread-{arm.name}",
         title="figures" if alone else f"figures of {arm.title or arm.name}",
         head=("figures", "median", "lowest", "highest", "mean", "95 % interval", "deviation"),
@@ -156,7 +156,7 @@ def _spread(arm: ArmFound, *, alone: bool) -> Table:
     )
 
 
-def _tried(found: CampaignFound) -> Table:
+def _tried(found: CampaignFound) -> ComparisonTable:
     rows = [
         (
             str(one.sessions),
@@ -167,7 +167,7 @@ def _tried(found: CampaignFound) -> Table:
         )
         for one in found.sessions
     ]
-    return Table(
+    return ComparisonTable(
         name="sessions",
         title="sessions",
         head=("sessions", "judged", "runs", "agreeing", "slowdown"),
@@ -176,7 +176,7 @@ def _tried(found: CampaignFound) -> Table:
     )
 
 
-def _scaled(found: CampaignFound) -> Table:
+def _scaled(found: CampaignFound) -> ComparisonTable:
     rows = [
         (
             str(row.nodes),
@@ -189,7 +189,7 @@ def _scaled(found: CampaignFound) -> Table:
         )
         for row in found.scaling
     ]
-    return Table(
+    return ComparisonTable(
         name="scaling",
         title="scaling",
         head=("nodes", "runs", "elapsed", "throughput", "speedup", "efficiency", "elapsed ratio"),
@@ -198,7 +198,7 @@ def _scaled(found: CampaignFound) -> Table:
     )
 
 
-def _runs(found: CampaignFound) -> Table:
+def _runs(found: CampaignFound) -> ComparisonTable:
     titles = {arm.name: arm.title or arm.name for arm in found.arms}
     rows = [
         (
@@ -209,7 +209,7 @@ def _runs(found: CampaignFound) -> Table:
         )
         for slot in _made(found)
     ]
-    return Table(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
+    return ComparisonTable(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
 
 
 def _made(found: CampaignFound) -> list[Slot]:

@@ -77,7 +77,7 @@ CHARTS = (
 )
 
 
-class Line(NamedTuple):
+class RunLine(NamedTuple):
     """A run in the charts: its side, the name of its source, and whether it stands for its side."""
 
     side: str
@@ -86,10 +86,10 @@ class Line(NamedTuple):
     stands: bool
 
 
-def course_lines(comparison: Comparison) -> list[Line]:
+def course_lines(comparison: Comparison) -> list[RunLine]:
     """Every run that has a course, those that stand for their sides last, so that they lie on top."""
     lines = [
-        Line(side, f"{side}_{number}", course, course is middle(courses))
+        RunLine(side, f"{side}_{number}", course, course is middle(courses))
         for side, courses in (
             ("reference", comparison.reference.courses),
             ("candidate", comparison.candidate.courses),
@@ -99,7 +99,7 @@ def course_lines(comparison: Comparison) -> list[Line]:
     return sorted(lines, key=lambda line: line.stands)
 
 
-def course_charts(lines: Sequence[Line]) -> list[Chart]:
+def course_charts(lines: Sequence[RunLine]) -> list[Chart]:
     """The charts over time, with the reason where no run has the figures of one."""
     sources = {line.source: ColumnDataSource(_columns(line.course), name=line.source) for line in lines}
     time = time_range(max((line.course.elapsed_seconds for line in lines), default=0.0))
@@ -116,7 +116,7 @@ def _columns(course: RunCourse) -> Columns:
     }
 
 
-def _chart(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -> Chart:
+def _chart(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d) -> Chart:
     shown = [line for line in lines if over.column in sources[line.source].data]
     return Chart(
         over.name,
@@ -129,7 +129,7 @@ def _chart(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -
     )
 
 
-def _drawn(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -> figure:
+def _drawn(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d) -> figure:
     axis = Range1d(start=0, end=1) if over.form == SHARE else None
     plot = time_figure(over.name, time, over.axis, over.form, y_range=axis)
     for line in lines:
@@ -155,7 +155,7 @@ def _drawn(over: Over, lines: Sequence[Line], sources: Sources, time: Range1d) -
     return plot
 
 
-def _keys(lines: Sequence[Line]) -> list[Key]:
+def _keys(lines: Sequence[RunLine]) -> list[Key]:
     """Which run each colour is."""
     keys = []
     for side, colour in COLOURS.items():

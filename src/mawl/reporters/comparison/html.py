@@ -11,7 +11,7 @@ from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts
 from mawl.reporters.comparison.courses import course_charts, course_lines
 from mawl.reporters.comparison.sentences import Line, against, head, margin_of, unlike
-from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.comparison.tables import ComparisonTable, matrix_tables, tables
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
@@ -85,7 +85,7 @@ def render_matrix(matrix: Matrix) -> str:
 def sections_page(
     title: str,
     first: Sequence[Markup],
-    found: Sequence[Table],
+    found: Sequence[ComparisonTable],
     charts: Sequence[Drawings] = (),
     after: Sequence[Section] = (),
 ) -> str:
@@ -169,7 +169,7 @@ def _charts(found: Drawings, drawn: Embedded) -> Section:
     return found.anchor, found.title, content
 
 
-def _table(found: Table, terms: Terms) -> Section:
+def _table(found: ComparisonTable, terms: Terms) -> Section:
     """A table whose figures lead to their definitions."""
     title = _capital(found.title)
     heads = _linked([_capital(name) for name in found.head], found.head_figures, terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.reporters.comparison.sentences import against, head, unlike
-from mawl.reporters.comparison.tables import Table, matrix_tables, tables
+from mawl.reporters.comparison.tables import ComparisonTable, matrix_tables, tables
 from mawl.reporters.markup import escaped, table
 
 
@@ -26,7 +26,7 @@ def render_matrix(matrix: Matrix) -> str:
     return "\n\n".join(("# Comparison", *map(section, matrix_tables(matrix)), "\n".join(lines)))
 
 
-def section(shown: Table) -> str:
+def section(shown: ComparisonTable) -> str:
     """A table under its title."""
     title = shown.title[0].upper() + shown.title[1:]
     rows = [tuple(map(escaped, row)) for row in shown.rows]

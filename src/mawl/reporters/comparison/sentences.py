@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.comparison.compare import Comparison, Pair, SideFacts
-from mawl.analysis.comparison.programs import Programs, Statement
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts
+from mawl.analysis.comparison.programs import ComparedPrograms, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval, verdict_words
 from mawl.units import counted_noun, format_change
@@ -50,7 +50,7 @@ def unlike(comparison: Comparison) -> list[str]:
     return found if more <= 0 else [*found[:MOST_DIFFERENCES], f"and {more} more (--format json lists all)"]
 
 
-def programs(found: Programs) -> str:
+def programs(found: ComparedPrograms) -> str:
     """``3 programs faster, 1 slower, 16 without a difference``; plain counts where runs were too few."""
     if all(change.verdict == "not judged" for change in found.changes):
         return f"{found.ran_shorter} took less time, {found.ran_longer} more; too few runs to decide"
@@ -60,7 +60,7 @@ def programs(found: Programs) -> str:
     )
 
 
-def against(pair: Pair) -> str:
+def against(pair: ComparedPair) -> str:
     """One of many sides against the first, in a sentence."""
     if pair.comparison is None:
         return pair.reason or "not compared"

@@ -54,7 +54,7 @@ VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: the change that four of five suc
 PLACES_NOTE = "means over runs; share: the change over the reference's time in all places"
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonTable(msgspec.Struct, frozen=True, kw_only=True):
     """``name`` is an anchor; the first column of ``rows`` is their title, ``note`` a legend or empty.
 
     ``row_figures`` and ``head_figures`` are the figures of the summary (``*`` for any role) that rows or
@@ -70,7 +70,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     head_figures: Sequence[str] = ()
 
 
-def tables(comparison: Comparison) -> list[Table]:
+def tables(comparison: Comparison) -> list[ComparisonTable]:
     """All tables that hold something."""
     every = [
         figures(comparison),
@@ -82,7 +82,7 @@ def tables(comparison: Comparison) -> list[Table]:
     return [table for table in every if table.rows]
 
 
-def figures(comparison: Comparison) -> Table:
+def figures(comparison: Comparison) -> ComparisonTable:
     """The papers' delta table."""
     rows = [
         (
@@ -95,7 +95,7 @@ def figures(comparison: Comparison) -> Table:
         )
         for row in comparison.figures
     ]
-    return Table(
+    return ComparisonTable(
         name="figures",
         title="figures",
         head=("figures", "reference", "candidate", "change", "95 % interval", "verdict"),
@@ -105,7 +105,7 @@ def figures(comparison: Comparison) -> Table:
     )
 
 
-def programs(comparison: Comparison) -> Table:
+def programs(comparison: Comparison) -> ComparisonTable:
     """Real time per job, program by program, the most slowed first."""
     found = comparison.programs.changes if comparison.programs else []
     rows = [
@@ -121,7 +121,7 @@ def programs(comparison: Comparison) -> Table:
         for row in found
     ]
     judged = any(row.verdict != "not judged" for row in found)
-    return Table(
+    return ComparisonTable(
         name="programs",
         title="real time per job",
         head=("real time per job", "jobs", "reference", "candidate", "change", "95 % interval", "verdict"),
@@ -132,9 +132,9 @@ def programs(comparison: Comparison) -> Table:
     )
 
 
-def places(comparison: Comparison) -> Table:
+def places(comparison: Comparison) -> ComparisonTable:
     """Where the jobs' time went."""
-    return Table(
+    return ComparisonTable(
         name="places",
         title="time of all jobs",
         head=("time of all jobs", "reference", "candidate", "change", "share", "verdict"),
@@ -144,7 +144,7 @@ def places(comparison: Comparison) -> Table:
     )
 
 
-def roles(comparison: Comparison) -> Table:
+def roles(comparison: Comparison) -> ComparisonTable:
     """Latencies and device throughput by role, both sides in a cell."""
     cells = {
         (row.role, row.name): f"{latency(row.reference, row.unit)} -> {latency(row.candidate, row.unit)}"
@@ -155,7 +155,7 @@ def roles(comparison: Comparison) -> Table:
         for role in ROLES
         if any(known == role for known, _ in cells)
     ]
-    return Table(
+    return ComparisonTable(
         name="roles",
         title="by role",
         head=("by role", *ROLE_FIGURES),
@@ -165,7 +165,7 @@ def roles(comparison: Comparison) -> Table:
     )
 
 
-def shape(comparison: Comparison) -> Table:
+def shape(comparison: Comparison) -> ComparisonTable:
     """Per core and in shape: what a published result is held against."""
     rows = [
         (
@@ -179,7 +179,7 @@ def shape(comparison: Comparison) -> Table:
     reasons = dict.fromkeys(
         row.reason for row in comparison.shape if row.reason and row.reference and row.candidate
     )
-    return Table(
+    return ComparisonTable(
         name="shape",
         title="per core and in shape",
         head=("per core and in shape", "reference", "candidate", "change"),
@@ -188,17 +188,17 @@ def shape(comparison: Comparison) -> Table:
     )
 
 
-def matrix_tables(matrix: Matrix) -> list[Table]:
+def matrix_tables(matrix: Matrix) -> list[ComparisonTable]:
     """Many sides: what they are, and what they did."""
     return [
-        Table(
+        ComparisonTable(
             name="systems",
             title="sides",
             head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
             rows=[_system(row) for row in matrix.rows],
             note="limit: what limited most runs of the side; cores: physical ones unless marked vCPU",
         ),
-        Table(
+        ComparisonTable(
             name="throughput",
             title="time and device throughput",
             head=(

@@ -11,7 +11,7 @@ from mawl.analysis.comparison.programs import ProgramChange
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
-from mawl.reporters.comparison.tables import OWN_INTERVALS, Table, matrix_tables, tables
+from mawl.reporters.comparison.tables import OWN_INTERVALS, ComparisonTable, matrix_tables, tables
 from mawl.units import counted_noun
 
 SCREEN_LINES = 45
@@ -85,7 +85,7 @@ def _facts(facts: Sequence[str]) -> list[str]:
     return ["other facts that differ:", *(line for fact in facts for line in wrapped(fact, "  "))]
 
 
-def _programs(table: Table, changes: Sequence[ProgramChange], most: int) -> list[str]:
+def _programs(table: ComparisonTable, changes: Sequence[ProgramChange], most: int) -> list[str]:
     """The programs that changed most, either way; those between are counted in a line of their own."""
     first, last = most_changed(changes, most)
     found = aligned([table.head, *table.rows[:first], *table.rows[last:]])
@@ -124,7 +124,7 @@ def lines(some: Sequence[Line]) -> list[str]:
     ]
 
 
-def laid_out(table: Table) -> list[str]:
+def laid_out(table: ComparisonTable) -> list[str]:
     """A table in columns, and its note."""
     found = aligned([table.head, *table.rows])
     return [*found, *wrapped(table.note)] if table.note else found

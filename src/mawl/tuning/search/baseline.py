@@ -12,14 +12,14 @@ from mawl.plan.asked import plan_of
 from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName
-from mawl.tuning.search.space import Space, load_space, setup_of, space_of, with_setup
+from mawl.tuning.search.space import SearchSpace, load_space, setup_of, space_of, with_setup
 
 Values = dict[str, list[int | str]]
 
 
 def checked_space(
     arguments: argparse.Namespace, baseline: RunSpec, objective: ObjectiveName
-) -> tuple[Space, Values, dict[str, list[str]]]:
+) -> tuple[SearchSpace, Values, dict[str, list[str]]]:
     """The space, the values that change nothing, and the baseline's directories by role.
 
     Of values with which every job gets the same, such as large ``sortsize`` at a small scale, the space has

@@ -17,8 +17,8 @@ from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.tuning.search.objective import cost, least_difference
 from mawl.tuning.search.records import OBJECTIVES, Point, SearchRecord, point_words
-from mawl.tuning.search.search import Found, Rules, Search, Step, Taken
-from mawl.tuning.search.space import Space, setup_of, with_setup
+from mawl.tuning.search.search import Found, Rules, Search, SearchStep, Taken
+from mawl.tuning.search.space import SearchSpace, setup_of, with_setup
 
 BASELINE, REFERENCE, CANDIDATE = "baseline", "reference", "candidate"
 """Arms: the baseline while exploring, and the two sides of the confirming runs."""
@@ -47,13 +47,13 @@ class SearchCampaign:
 
         Raises :class:`~mawl.errors.RunFailedError` where a run of the baseline fails, and what runs raise.
         """
-        space = Space(origin=self.series.record.name, dimensions=self.record.dimensions)
+        space = SearchSpace(origin=self.series.record.name, dimensions=self.record.dimensions)
         with noted(self.series):
             found = Search(space, rules_of(self.record), self._taken, unchanged(self.record)).carry_out()
             self.series.finish()
         return found
 
-    def _taken(self, step: Step) -> Taken:
+    def _taken(self, step: SearchStep) -> Taken:
         """The step's run, made now or before."""
         assert self.series.record.spec is not None, "a search of an older format is not continued"
         arm, position = arm_of(step, self.record, self.series.record.spec), step.number + 1
@@ -110,7 +110,7 @@ def unchanged(record: SearchRecord) -> Iterator[Point]:
         yield dict(zip(record.dimensions, values, strict=True))
 
 
-def arm_of(step: Step, record: SearchRecord, baseline: RunSpec) -> Arm:
+def arm_of(step: SearchStep, record: SearchRecord, baseline: RunSpec) -> Arm:
     """The arm of a step: the baseline's spec, or that with the step's point over it."""
     if step.arm == "baseline":
         name = REFERENCE if step.phase == "confirming" else BASELINE

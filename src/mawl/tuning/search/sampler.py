@@ -13,7 +13,7 @@ from typing import Literal
 import optuna
 
 from mawl.tuning.search.records import Point
-from mawl.tuning.search.space import Space
+from mawl.tuning.search.space import SearchSpace
 
 Kind = Literal["tpe", "random"]
 """``tpe``: the tree-structured Parzen estimator (Bergstra et al. 2011); ``random``: without regard."""
@@ -28,7 +28,7 @@ MOST_REPEATED = 20
 class Sampler:
     """Proposes points of a space, each once, and is told how each did."""
 
-    def __init__(self, space: Space, seed: int, clearly_worse: float, kind: Kind = "tpe") -> None:
+    def __init__(self, space: SearchSpace, seed: int, clearly_worse: float, kind: Kind = "tpe") -> None:
         """``clearly_worse``: a difference of costs above it after the first repeat ends a trial."""
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._space = space

@@ -17,7 +17,7 @@ from mawl.errors import RunFailedError
 from mawl.tuning.search.records import Point, SearchOutcome
 from mawl.tuning.search.sampler import Kind, Sampler
 from mawl.tuning.search.sequential import LOOKS, RUNS_IN_BLOCK, Look, look, next_look
-from mawl.tuning.search.space import Space
+from mawl.tuning.search.space import SearchSpace
 
 EXPLORING_SHARE = 0.4
 """Of the budget, what exploring may take."""
@@ -43,7 +43,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     sampler: Kind = "tpe"
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class SearchStep(msgspec.Struct, frozen=True, kw_only=True):
     """A run to be made: the ``number``-th of the search, from 0; ``block`` counts trials, or blocks."""
 
     number: int
@@ -87,7 +87,11 @@ class Search:
     """One search; ``measure`` makes a run, or takes it from the record."""
 
     def __init__(
-        self, space: Space, rules: Rules, measure: Callable[[Step], Taken], same: Iterable[Point] = ()
+        self,
+        space: SearchSpace,
+        rules: Rules,
+        measure: Callable[[SearchStep], Taken],
+        same: Iterable[Point] = (),
     ) -> None:
         """``same`` are the points that are the baseline itself, which needs no trial."""
         self._rules, self._measure = rules, measure
@@ -160,7 +164,7 @@ class Search:
         return self._found("open", point, differences, looks)
 
     def _run(self, phase: Phase, block: int, arm: Arm, point: Point) -> float | None:
-        step = Step(
+        step = SearchStep(
             number=self._runs, phase=phase, block=block, arm=arm, point=point if arm == "candidate" else {}
         )
         taken = self._measure(step)

@@ -63,7 +63,7 @@ class SpaceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     util: list[list[str]] | None = None
 
 
-class Space(msgspec.Struct, frozen=True, kw_only=True):
+class SearchSpace(msgspec.Struct, frozen=True, kw_only=True):
     """``dimensions`` by name, each with at least one value; ``origin`` says where it was written."""
 
     origin: str
@@ -82,14 +82,14 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
             yield dict(zip(self.dimensions, values, strict=True))
 
 
-def load_space(path: Path) -> Space:
+def load_space(path: Path) -> SearchSpace:
     """A space file; :class:`~mawl.errors.InvalidFileError` names file, key and reason."""
     held = toml.load(path, SpaceFile)
     given = {name: getattr(held, name) for name in NAMES if getattr(held, name) is not None}
     return _checked(given, str(path), "key ")
 
 
-def space_of(words: Sequence[str]) -> Space:
+def space_of(words: Sequence[str]) -> SearchSpace:
     """A space from ``NAME=VALUE,VALUE...`` of the command line; directories of one value have ``:`` between
     them, and ``LOW..HIGH`` is a range."""
     given: dict[str, object] = {}
@@ -122,7 +122,7 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _checked(given: Mapping[str, object], origin: str, word: str) -> Space:
+def _checked(given: Mapping[str, object], origin: str, word: str) -> SearchSpace:
     if not given:
         raise InvalidFileError("no dimension in it", where=origin, cure=f"name some of {', '.join(NAMES)}")
     dimensions = {name: _dimension(name, value, f"{origin}: {word}{name}") for name, value in given.items()}
@@ -134,7 +134,7 @@ def _checked(given: Mapping[str, object], origin: str, word: str) -> Space:
                 why="the one takes the first of the directories that the other replaces",
                 cure="leave one of them out",
             )
-    space = Space(origin=origin, dimensions=dimensions)
+    space = SearchSpace(origin=origin, dimensions=dimensions)
     if space.size() > MOST_POINTS:
         raise InvalidFileError(
             f"has {space.size()} points", where=origin, why=f"at most {MOST_POINTS} can be held apart"
@@ -220,7 +220,7 @@ def _check_value(name: str, value: object, where: str) -> None:
         raise InvalidFileError(f"expected rotation or free-space, found {value!r}", where=where)
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
+class PointSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of a point is given over the baseline; empty: the baseline itself."""
 
     options: dict[str, Value] = {}
@@ -229,7 +229,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     directories: dict[Role, list[str]] = {}
 
 
-def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> Setup:
+def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> PointSetup:
     """A point as options and directories; ``base`` are the baseline's directories of each role.
 
     UsageError where a number of volumes is larger than the directories there are.
@@ -246,7 +246,7 @@ def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> 
                     cure=f"name more with --{role}",
                 )
             directories[role] = list(base[role][:number])
-    return Setup(
+    return PointSetup(
         options={name: point[name] for name in (*SIZES, "cpucount") if name in point},
         sessions=int(point["sessions"]) if "sessions" in point else None,
         volume_order=str(point["volume_order"]) if "volume_order" in point else None,
@@ -254,7 +254,7 @@ def setup_of(point: Mapping[str, Value], base: Mapping[Role, Sequence[str]]) -> 
     )
 
 
-def with_setup(spec: RunSpec, setup: Setup) -> RunSpec:
+def with_setup(spec: RunSpec, setup: PointSetup) -> RunSpec:
     """A spec with a setup over it."""
     changes: dict[str, Any] = {role: tuple(places) for role, places in setup.directories.items()}
     if setup.sessions is not None:
