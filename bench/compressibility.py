@@ -14,7 +14,7 @@ from random import Random
 from bench.harness import Result, at_least, at_most, spread
 from mawl.model.compressibility import Estimate
 from mawl.probe.compressibility.codecs import ZSTD_1
-from mawl.probe.compressibility.estimate import Found, estimate
+from mawl.probe.compressibility.estimate import EstimatesFound, estimate
 from mawl.probe.compressibility.population import Population
 from mawl.probe.compressibility.storage import KIB, EstimateRequest
 from tests.probe.compressibility.pieces import write_mixture
@@ -65,7 +65,7 @@ def run() -> list[Result]:
     ]
 
 
-def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[Found, float]:
+def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[EstimatesFound, float]:
     before = time.process_time()
     population = Population()
     population.add(tree)
@@ -80,11 +80,11 @@ def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[Found, float]:
     return found, time.process_time() - before
 
 
-def _first(found: Found) -> Estimate:
+def _first(found: EstimatesFound) -> Estimate:
     return found.estimates[0]
 
 
-def _saving(found: Found) -> float:
+def _saving(found: EstimatesFound) -> float:
     saving = _first(found).saving_ratio
     assert saving is not None, found.reason
     return saving

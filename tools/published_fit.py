@@ -13,11 +13,11 @@ import sys
 from dataclasses import replace
 
 from mawl.config.published import published_result
-from mawl.simulation.published_forecast import FITTED, Fitted, forecast
+from mawl.simulation.published_forecast import FITTED, FittedNumbers, forecast
 from mawl.simulation.published_rows import FITTED_ON, published_figures
 from mawl.simulation.published_system import PublishedSystem, published_systems
 
-START = Fitted(
+START = FittedNumbers(
     cpu_ratio=1.0,
     bytes_ratio=1.0,
     stream_bytes_per_second=1e9,
@@ -39,7 +39,7 @@ def systems() -> list[PublishedSystem]:
     return [one for one in published_systems() if one.id in FITTED_ON]
 
 
-def cost(fitted: Fitted) -> float:
+def cost(fitted: FittedNumbers) -> float:
     """Sum of the absolute logarithmic errors of all figures of the two systems that the model gives."""
     total = 0.0
     for one in systems():
@@ -50,19 +50,19 @@ def cost(fitted: Fitted) -> float:
     return total
 
 
-def moved(fitted: Fitted, name: str, factor: float) -> Fitted:
+def moved(fitted: FittedNumbers, name: str, factor: float) -> FittedNumbers:
     """The numbers with one of them times a factor, within its bounds, in so many digits."""
     wanted = getattr(fitted, name) * factor
     wanted = min(max(wanted, LOWER.get(name, 0.0)), UPPER.get(name, math.inf))
     return replace(fitted, **{name: float(f"{wanted:.{DIGITS}g}")})
 
 
-def fit(start: Fitted = START) -> Fitted:
+def fit(start: FittedNumbers = START) -> FittedNumbers:
     """Improve one number after another, in the order of the record, until no step helps."""
     best, least, step = start, cost(start), FIRST_STEP
     while step >= LAST_STEP:
         improved = False
-        for name in Fitted.__dataclass_fields__:
+        for name in FittedNumbers.__dataclass_fields__:
             for factor in (1 + step, 1 / (1 + step)):
                 trial = moved(best, name, factor)
                 found = cost(trial)
@@ -77,7 +77,7 @@ def fit(start: Fitted = START) -> Fitted:
 def main() -> int:
     """Print the numbers; 1 where the constants are others."""
     found = fit()
-    print("FITTED = Fitted(")
+    print("FITTED = FittedNumbers(")
     for name, number in vars(found).items():
         print(f"    {name}={number:g},")
     print(")")

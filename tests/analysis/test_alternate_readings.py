@@ -10,7 +10,7 @@ import pytest
 from mawl.analysis.alternate_readings import READ_IN_TURNS, evened
 from mawl.analysis.course import course
 from mawl.analysis.moments import moments
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.windows import Windows
 from mawl.model.records import SampleRecord
@@ -24,7 +24,7 @@ CPU, QUEUE = READ_IN_TURNS[-2:]
 Rates = Sequence[float]
 
 
-def stored(rates: Rates, running: Callable[[int], int] | None = None) -> Samples:
+def stored(rates: Rates, running: Callable[[int], int] | None = None) -> RunSamples:
     """Jobs of constant ``rates``, one a place: even places have their turn at even looks, odd ones at odd.
 
     With up to eight jobs all are read.
@@ -40,10 +40,10 @@ def stored(rates: Rates, running: Callable[[int], int] | None = None) -> Samples
         values |= {f"role.{role}.waited_seconds": 0.0 for role in ("data", "work", "util")}
         for name, value in values.items():
             rows.append(SampleRecord(node="bench1", sampled_at=START + look, series=name, value=value))
-    return Samples(to_table("samples", rows))
+    return RunSamples(to_table("samples", rows))
 
 
-def values(samples: Samples, name: str = CPU) -> list[float]:
+def values(samples: RunSamples, name: str = CPU) -> list[float]:
     series = samples.series("bench1", name)
     assert series is not None
     return [float(value) for value in series.values]
@@ -72,7 +72,7 @@ def test_a_counter_that_fell_is_not_carried_on_below_what_was_stored() -> None:
         for look, whole in enumerate((0.0, 9.0, 18.0, 3.0, 12.0, 21.0))
         for name, value in (("jobs_running", float(len(jobs))), (CPU, whole), (QUEUE, 0.0))
     ]
-    samples = Samples(to_table("samples", rows))
+    samples = RunSamples(to_table("samples", rows))
     assert all(
         after >= before for before, after in zip(values(samples), values(evened(samples)), strict=True)
     )
@@ -96,7 +96,7 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
     even = evened(zigzag)
     span = (START + 2.0, START + LOOKS - 2.0)
 
-    def by_second(samples: Samples) -> float:
+    def by_second(samples: RunSamples) -> float:
         return float(course(facts(), samples, span).columns["jobs_blocked_other"].sum())
 
     assert by_second(even) == pytest.approx(0.0)
@@ -110,4 +110,4 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
 def test_a_run_of_one_look_and_one_without_jobs_are_left_alone() -> None:
     short = steady(0, {**IDLE, "jobs_running": 20.0})
     assert values(evened(short)) == values(short)
-    assert evened(Samples(to_table("samples", []))).nodes == []
+    assert evened(RunSamples(to_table("samples", []))).nodes == []

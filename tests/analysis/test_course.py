@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mawl.analysis.course import Course, course
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from tests.fakes.measured_run import IDLE, Rate, samples
 from tests.fakes.stored_run import START, facts
 
@@ -27,7 +27,7 @@ ROLES: dict[str, Rate] = {
 }
 
 
-def course_of(some: Samples | None, end: float = SECONDS) -> Course:
+def course_of(some: RunSamples | None, end: float = SECONDS) -> Course:
     return course(facts(), some, (START, START + end))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.inventory import Inventory
 from mawl.model.run import RunFacts
 from mawl.model.usage import Usage
@@ -27,7 +27,7 @@ def on_btrfs(compression: str) -> RunFacts:
     return host_facts(volumes=volumes, inventories={"bench1": found})
 
 
-def summary(facts: RunFacts, some: Samples | None) -> dict[str, Any]:
+def summary(facts: RunFacts, some: RunSamples | None) -> dict[str, Any]:
     return summary_of(facts, four_jobs(float(SECONDS)), samples=some)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.records import SampleRecord
 from mawl.store.columns import to_table
 from tests.fakes.host_run import host_facts
@@ -28,7 +28,7 @@ def imported(points: list[tuple[float, float]], kind: str = "imported") -> dict[
         SampleRecord(node="bench1", sampled_at=START + at, series="host.cpu_user_seconds", value=float(at))
         for at in range(21)
     ]
-    return summary_of(host_facts(kind=kind), four_jobs(20.0), samples=Samples(to_table("samples", rows)))
+    return summary_of(host_facts(kind=kind), four_jobs(20.0), samples=RunSamples(to_table("samples", rows)))
 
 
 def growing(seconds: range) -> list[tuple[float, float]]:

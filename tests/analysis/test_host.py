@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS, Samples
+from mawl.analysis.series import MILLISECONDS_WRAP_SECONDS, RunSamples
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.store.columns import to_table
 from tests.fakes.host_run import PARTS, host_facts
@@ -39,7 +39,7 @@ def test_shares_of_processor_time_add_up_and_steal_is_not_busy() -> None:
 def test_a_node_that_tells_of_devices_only_takes_no_figure_of_the_machine_away() -> None:
     devices = {name: rate for name, rate in PARTS.items() if name.startswith("device.")}
     rows = [*sample_rows(SECONDS, IDLE | PARTS), *sample_rows(SECONDS, devices, node="bench2")]
-    known = Samples(to_table("samples", rows))
+    known = RunSamples(to_table("samples", rows))
     block = summary_of(host_facts(), four_jobs(SECONDS), samples=known)["host"]
     assert devices and block is not None and block["cpu_busy_ratio"] is not None
 

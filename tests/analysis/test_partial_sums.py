@@ -9,7 +9,7 @@ import msgspec
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters import markdown, screen, text
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.roles import waits
 from mawl.reporters.tables import lacking
 from mawl.units import format_ratio, format_seconds
@@ -62,7 +62,7 @@ def test_the_sum_of_the_jobs_that_have_it_is_given_with_their_number() -> None:
         words = " ".join(shown.replace("|", " ").split())
         assert f"{format_seconds(real)} (3 of 4 jobs)" in words
         assert f"{format_ratio(used / real)} (3 of 4 jobs)" in words
-    page = Figures(partly({name: found[name] for name in ("jobs", "time", "cpu_real_ratio")}))
+    page = ShownFigures(partly({name: found[name] for name in ("jobs", "time", "cpu_real_ratio")}))
     assert f"{real}</span> (3 of 4 jobs)" in page.show(str, "time", "real_time_seconds")
     assert "(3 of 4 jobs)" in page.show(str, "cpu_real_ratio", "of_sums")
     assert "of 4 jobs" not in page.show(str, "time", "cpu_seconds")

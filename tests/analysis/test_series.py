@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mawl.analysis.series import (
     MILLISECONDS_WRAP_SECONDS,
     CounterChange,
-    Samples,
-    Series,
+    NodeSeries,
+    RunSamples,
     changes,
     increases,
     means,
@@ -36,18 +36,18 @@ def table(*rows: tuple[str, float, str, float]) -> pa.Table:
     )
 
 
-def series(times: list[float], values: list[float]) -> Series:
-    return Series(np.array(times), np.array(values))
+def series(times: list[float], values: list[float]) -> NodeSeries:
+    return NodeSeries(np.array(times), np.array(values))
 
 
-def listed(found: Series | None) -> tuple[list[float], list[float]]:
+def listed(found: NodeSeries | None) -> tuple[list[float], list[float]]:
     assert found is not None
     return found.times.tolist(), found.values.tolist()
 
 
 def test_rows_in_any_order_become_series_in_order_of_time() -> None:
     some = table(("b", 2, "x", 5), ("a", 1, "y", 7), ("b", 1, "x", 3), ("b", 1, "w", 9))
-    samples = Samples(pa.concat_tables([some.slice(0, 1), some.slice(1, 2), some.slice(3)]))
+    samples = RunSamples(pa.concat_tables([some.slice(0, 1), some.slice(1, 2), some.slice(3)]))
     assert samples.nodes == ["a", "b"]
     assert samples.names("b") == ["w", "x"]
     assert listed(samples.series("b", "x")) == ([T0 + 1, T0 + 2], [3.0, 5.0])
@@ -58,7 +58,7 @@ def test_rows_in_any_order_become_series_in_order_of_time() -> None:
 
 def test_what_is_no_number_is_no_sample_and_leaves_the_time_about_it_unknown() -> None:
     rows = (("n", 1, "x", 3), ("n", 2, "x", float("nan")), ("n", 3, "x", 7), ("n", 5, "x", 9))
-    samples = Samples(table(*rows))
+    samples = RunSamples(table(*rows))
     series = samples.series("n", "x")
     assert series is not None
     assert (series.times.tolist(), series.values.tolist()) == ([T0 + 1, T0 + 3, T0 + 5], [3.0, 7.0, 9.0])
@@ -66,7 +66,7 @@ def test_what_is_no_number_is_no_sample_and_leaves_the_time_about_it_unknown() -
 
 
 def test_a_run_without_samples_has_no_series() -> None:
-    samples = Samples(SCHEMAS["samples"].empty_table())
+    samples = RunSamples(SCHEMAS["samples"].empty_table())
     assert samples.nodes == []
     assert samples.changes("n", "x", [0.0, 1.0, 2.0]) == [None, None]
     assert samples.means("n", "x", [0.0, 1.0]) == [None]
@@ -100,7 +100,7 @@ def test_falls_are_wraps_new_beginnings_or_rounding() -> None:
 
 def test_device_times_wrap_at_32_bits_by_their_name() -> None:
     rows = [(1, MILLISECONDS_WRAP_SECONDS - 1), (2, 1.0)]
-    samples = Samples(
+    samples = RunSamples(
         table(*(("n", at, name, value) for at, value in rows for name in ("device.sda.read_seconds", "z")))
     )
     edges = [T0 + 1, T0 + 2]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.analysis.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
@@ -88,7 +88,7 @@ def test_a_machine_with_two_nodes_counts_once() -> None:
     other = node(name="other", logical_cpus=4, physical_cores=4, same_machine_as="bench1")
     rates = IDLE | {"host.core_busy_seconds": 1.5}
     rows = [row for name in ("bench1", "other") for row in sample_rows(SECONDS, rates, node=name)]
-    both = Samples(to_table("samples", rows))
+    both = RunSamples(to_table("samples", rows))
     held = facts(nodes=[node(logical_cpus=4, physical_cores=4), other])
     block = summary_of(held, four_jobs(SECONDS), samples=both)["host"]
     assert block["core_busy_seconds"] == pytest.approx(1.5 * SECONDS)

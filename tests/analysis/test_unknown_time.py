@@ -7,20 +7,20 @@ import math
 import pyarrow as pa
 import pytest
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.store.columns import SCHEMAS
 
 NOTHING = float("nan")
 
 
-def samples(points: list[tuple[float, float]], name: str = "device.sda.read_bytes") -> Samples:
+def samples(points: list[tuple[float, float]], name: str = "device.sda.read_bytes") -> RunSamples:
     rows = {
         "node": ["n"] * len(points),
         "sampled_at": [round(at * 1e6) for at, _ in points],
         "series": [name] * len(points),
         "value": [value for _, value in points],
     }
-    return Samples(
+    return RunSamples(
         pa.table({key: pa.array(column, SCHEMAS["samples"].field(key).type) for key, column in rows.items()})
     )
 

@@ -10,7 +10,7 @@ import pytest
 from mawl.model.role_io import VolumeBytes
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.reporters import markdown
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.sections.roles import volumes as html_volumes
 from mawl.reporters.volumes import volumes
 from tests.fakes.measured_run import IDLE, Rate, samples
@@ -110,8 +110,8 @@ def test_reports_have_a_row_for_each_volume_of_roles_with_several() -> None:
 
 
 def test_the_page_has_the_same_rows_with_the_reasons_of_what_is_missing() -> None:
-    page = str(html_volumes(Figures(partly(summary(None)))))
+    page = str(html_volumes(ShownFigures(partly(summary(None)))))
     assert page.count("<tr>") == 1 + 4
     assert "/mnt/v2" in page and "/mnt/v1<" not in page
     assert "bytes by volume were not counted" in page
-    assert str(html_volumes(Figures(partly(summary_of(facts(), jobs()))))) == ""
+    assert str(html_volumes(ShownFigures(partly(summary_of(facts(), jobs()))))) == ""

@@ -10,7 +10,7 @@ import pytest
 
 from mawl.campaigns.process import answered
 from mawl.errors import InterruptedRunError, MawlError
-from mawl.spec.answer import Answer, Task
+from mawl.spec.answer import Task, TaskAnswer
 from mawl.spec.record import RunSpec
 
 SPEC = RunSpec(workload="nano", seed=7)
@@ -23,7 +23,7 @@ def child(code: str) -> tuple[str, ...]:
 def test_the_spec_goes_there_and_the_answer_comes_back(tmp_path: Path) -> None:
     log = tmp_path / "log"
     echo = child('t = sys.stdin.read(); print(t, file=sys.stderr); print(\'{"status": 0, "run_id": "r"}\')')
-    assert answered(Task(spec=SPEC), log, program=echo) == Answer(status=0, run_id="r")
+    assert answered(Task(spec=SPEC), log, program=echo) == TaskAnswer(status=0, run_id="r")
     assert '"seed":7' in log.read_text()
 
 

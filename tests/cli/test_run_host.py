@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.series_metrics import defined
 from mawl.store import open_run
 from tests.cli.conftest import Command
@@ -30,7 +30,7 @@ def test_a_cold_run_and_its_host(mawl: Command) -> None:
     for volume in summary["volumes"]:
         assert volume["mount_point"] and (volume["disks"] or volume["reason"])
     run = open_run(mawl.directory / "runs" / "latest")
-    samples = Samples(run.samples)
+    samples = RunSamples(run.samples)
     names = [name for node in samples.nodes for name in samples.names(node) if "." in name]
     assert [name for name in names if name.startswith("host.") and defined(name) is None] == []
     gate = min(row["sampled_at"] for row in run.samples.to_pylist())

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mawl.cluster import agent
-from mawl.cluster.agent import Own
+from mawl.cluster.agent import AgentTask
 from mawl.cluster.messages import NodeTask
 from mawl.launch.sweep import live_runs
 
@@ -28,7 +28,7 @@ def test_it_imports_neither_arrow_nor_the_runner() -> None:
 
 def test_what_it_reads_of_a_task_is_there() -> None:
     fields = {field.name: field.type for field in msgspec.structs.fields(NodeTask)}
-    own = msgspec.structs.fields(Own)
+    own = msgspec.structs.fields(AgentTask)
     assert {field.name: field.type for field in own} == {field.name: fields[field.name] for field in own}
 
 

@@ -13,7 +13,7 @@ from mawl.cluster.mirror import Mirror
 from mawl.cluster.node import RemoteNode
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
-from mawl.spec.answer import Failure
+from mawl.spec.answer import TaskFailure
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from tests.fakes.local_nodes import Watcher
@@ -53,7 +53,7 @@ def answer(
     [
         ([Ended("failed", "1 of 8 jobs did not finish")], 0, ("failed", "1 of 8 jobs did not finish")),
         (
-            [Refused(Failure(kind="UnsuitableMachineError", what="no space there"))],
+            [Refused(TaskFailure(kind="UnsuitableMachineError", what="no space there"))],
             1,
             ("failed", "no space there"),
         ),

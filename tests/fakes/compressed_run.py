@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.model.compressibility import (
     Compressibility,
     Estimate,
-    LeftOut,
+    FilesLeftOut,
     RealSaving,
     RoleEstimate,
     RoleSaving,
@@ -77,7 +77,7 @@ def _volume(role: Role, saving: float, half_width: float, *, engine: float) -> V
         if role == "data"
         else None,
         real_reason=None if role == "data" else "not asked while the run went on",
-        left_out=LeftOut(links=1, lost_files=1, lost_bytes=100, remarks=["/mnt/data/x: gone"]),
+        left_out=FilesLeftOut(links=1, lost_files=1, lost_bytes=100, remarks=["/mnt/data/x: gone"]),
         cost=SamplingCost(read_bytes=10**8, read_ratio=0.1, cpu_seconds=0.5, elapsed_seconds=1.0, draws=40),
     )
 

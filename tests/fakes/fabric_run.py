@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mawl.analysis.comparison.sides import ComparedRun
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.cluster import StorageRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
@@ -68,10 +68,10 @@ def fabric_facts(**changes: Any) -> RunFacts:
     return facts(**{"outcome": "completed", "outcome_reason": None, "workload": workload, **some, **changes})
 
 
-def fabric_samples(of: RunFacts, rates: Mapping[str, Mapping[str, Rate]]) -> Samples:
+def fabric_samples(of: RunFacts, rates: Mapping[str, Mapping[str, Rate]]) -> RunSamples:
     """Rates by node, the server among them."""
     rows = [row for node, own in rates.items() for row in sample_rows(SECONDS, own, node=node)]
-    return Samples(to_table("samples", rows), [run.node for run in of.storage_runs])
+    return RunSamples(to_table("samples", rows), [run.node for run in of.storage_runs])
 
 
 def fabric_jobs() -> list[JobRecord]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.throughput import role_places
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord, SampleRecord
@@ -56,9 +56,9 @@ IDLE: dict[str, Rate] = {
 
 def samples(
     seconds: int, rates: Mapping[str, Rate], *, node: str = "bench1", skip: Sequence[int] = ()
-) -> Samples:
+) -> RunSamples:
     """One row per second and series from the start to ``seconds``; no row in the seconds of ``skip``."""
-    return Samples(to_table("samples", sample_rows(seconds, rates, node=node, skip=skip)))
+    return RunSamples(to_table("samples", sample_rows(seconds, rates, node=node, skip=skip)))
 
 
 def sample_rows(
@@ -84,7 +84,7 @@ def four_jobs(seconds: float) -> list[JobRecord]:
     return [job(f"s{number}-1", 0.0, seconds) for number in range(1, 5)]
 
 
-def charged(jobs: list[JobRecord], of: RunFacts, some: Samples) -> list[JobRecord]:
+def charged(jobs: list[JobRecord], of: RunFacts, some: RunSamples) -> list[JobRecord]:
     """The jobs, charged in equal parts with all that the devices of the roles moved."""
     every = [
         [

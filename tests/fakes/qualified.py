@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.campaigns.qualify.choice import SMOKE
-from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Mix, Model, RunSeen, RunWish
+from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
 from mawl.errors import UnsuitableMachineError
 from mawl.model.qualification import Fits
 from mawl.model.records import RunOutcome
@@ -161,7 +161,7 @@ def machine(cores: int = 6, **changes: object) -> MachineSeen:
         "cores": cores,
         "memory_bytes": 64 * 2**30,
         "systems": [
-            FreeSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=500_000_000_000)
+            WritableSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=500_000_000_000)
         ],
     }
     return MachineSeen(**{**plain, **changes})  # type: ignore[arg-type]

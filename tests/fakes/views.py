@@ -8,9 +8,9 @@ from typing import Any, get_origin
 import msgspec
 
 from mawl.advice import judge as judging
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.device_bytes import DeviceBytes
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
 from mawl.model.fields import Place, place
 from mawl.model.probe import Probe
@@ -62,7 +62,7 @@ def summary_of(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     rows: Mapping[str, int] | None = None,
-    samples: Samples | None = None,
+    samples: RunSamples | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | str | None = None,
     moved: DeviceBytes | None = None,
@@ -71,7 +71,7 @@ def summary_of(
     return plain(RunView(facts, jobs, samples, events=events, rows=rows, probe=probe, moved=moved).summary)
 
 
-def judged(view: RunView, bounds: Bounds | None = None) -> dict[str, Any]:
+def judged(view: RunView, bounds: CapacityBounds | None = None) -> dict[str, Any]:
     """The judged summary of a run."""
     return plain(judging.judged(view, bounds))
 
@@ -80,8 +80,8 @@ def judge(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     of: Mapping[str, Any],
-    samples: Samples | None = None,
-    bounds: Bounds | None = None,
+    samples: RunSamples | None = None,
+    bounds: CapacityBounds | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | None = None,
 ) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
 from mawl.reporters.csv import TABLES
 from mawl.server.application import create_app
@@ -125,7 +125,7 @@ def _settings_words(random: Random, folder: Path, runs: Path, bases: Path) -> li
 def _visited(runs: Path) -> int:
     """The pages of the server over the runs; raises what a page did not foresee."""
     failures: list[Exception] = []
-    app = create_app(runs, standard(Bounds()), failed=failures.append)
+    app = create_app(runs, standard(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         for page in ("/", "/runs/x", "/metrics?run=x", "/compare?reference=x&candidate=other"):
             answer = visitor.get(page)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mawl.analysis.course import Course, course
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.view import StoredView
 from mawl.formats.sysstat import Untimed
 from tests.fakes.model_host import BEGAN, FORMATS, STEP, Cpu, ModelHost, Rates
@@ -149,7 +149,7 @@ def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], Course]:
         untimed = Untimed(BEGAN, 0.0, STEP) if own.untimed else None
         _, run = imported(Path(folder), path, untimed=untimed)
         span = (BEGAN + STEP, BEGAN + len(host.moved) * STEP)
-        return plain(StoredView(run).summary), course(run.facts, Samples(run.samples), span)
+        return plain(StoredView(run).summary), course(run.facts, RunSamples(run.samples), span)
 
 
 def check(host: ModelHost, form: str) -> None:

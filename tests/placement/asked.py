@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.model.run import VolumeFacts
-from mawl.placement.demand import Demand
+from mawl.placement.demand import PlacementDemand
 from mawl.spec.options import ROLES, Role
 from tests.fakes.probed import MB
 
@@ -18,10 +18,10 @@ def demand(
     peak: int | None = 10**9,
     device: str = "slow",
     streams: float = 1.0,
-) -> Demand:
+) -> PlacementDemand:
     """Megabytes read and written in requests of 256 KiB, all of which reached the device."""
     volume = VolumeFacts(role=role, node="bench1", directory=f"/mnt/slow/{role}", devices=[device])
-    return Demand(
+    return PlacementDemand(
         role=role,
         read_bytes=int(read * MB),
         written_bytes=int(written * MB),
@@ -44,7 +44,9 @@ def demand(
     )
 
 
-def three(data: float, work: float, util: float, blocked: tuple[float, float, float]) -> dict[Role, Demand]:
+def three(
+    data: float, work: float, util: float, blocked: tuple[float, float, float]
+) -> dict[Role, PlacementDemand]:
     """The roles on one slow device, each reading so many megabytes."""
     sizes = (data, work, util)
     return {

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from mawl.placement.forecast import Course, Forecast
+from mawl.placement.forecast import ForecastTimes, PlacementForecast
 from mawl.spec.options import ROLES, Role
 from tests.fakes.probed import MB, target
 from tests.placement.asked import demand, three
@@ -55,10 +55,10 @@ def test_the_change_lies_within_its_bounds(jobs: int, seed: int, moved: dict[Rol
     now: dict[Role, int] = dict.fromkeys(ROLES, SLOW)
     sizes = {role: sum(size for own in requests for one, size in own if one == role) for role in ROLES}
     before, after = blocked(jobs, requests, now), blocked(jobs, requests, {**now, **moved})
-    forecast = Forecast(
+    forecast = PlacementForecast(
         three(sizes["data"], sizes["work"], sizes["util"], (before["data"], before["work"], before["util"])),
         TARGETS,
-        Course(jobs=jobs),
+        ForecastTimes(jobs=jobs),
     )
     assert forecast.now == {role: [SLOW] for role in ROLES}
     found = forecast.change(
@@ -71,9 +71,11 @@ def test_the_change_lies_within_its_bounds(jobs: int, seed: int, moved: dict[Rol
     assert abs(found.expected - truth) <= 0.2 * sum(before.values())
 
 
-def of(course: Course | None = None) -> Forecast:
+def of(course: ForecastTimes | None = None) -> PlacementForecast:
     """Three roles alike on the slow device, blocked for 10, 20 and 30 s."""
-    return Forecast(three(1000, 1000, 1000, (10.0, 20.0, 30.0)), TARGETS, course or Course(jobs=3))
+    return PlacementForecast(
+        three(1000, 1000, 1000, (10.0, 20.0, 30.0)), TARGETS, course or ForecastTimes(jobs=3)
+    )
 
 
 MOVED: dict[Role, list[int]] = {"data": [SLOW], "work": [FAST], "util": [FAST]}
@@ -94,37 +96,37 @@ def test_the_three_ways_are_what_the_page_says() -> None:
 def test_no_more_is_saved_than_was_blocked_nor_than_the_processors_leave() -> None:
     fastest = {role: [FAST] for role in ROLES}
     free = of().change(fastest)
-    held = of(Course(jobs=3, most_saved_seconds=5.0)).change(fastest)
+    held = of(ForecastTimes(jobs=3, most_saved_seconds=5.0)).change(fastest)
     assert free is not None and held is not None
     assert free.low >= -60
     assert (held.low, held.expected, held.high) == (-5.0, -5.0, -5.0)
 
 
 def test_where_storage_was_not_the_limit_nothing_may_be_saved() -> None:
-    found = of(Course(jobs=3, storage=False)).change(MOVED)
+    found = of(ForecastTimes(jobs=3, storage=False)).change(MOVED)
     assert found is not None
     assert found.high == 0.0
     assert found.low < 0.0
 
 
 def test_a_place_that_was_not_probed_cannot_be_told() -> None:
-    elsewhere = Forecast(three(1, 1, 1, (1, 1, 1)), TARGETS[1:], Course())
+    elsewhere = PlacementForecast(three(1, 1, 1, (1, 1, 1)), TARGETS[1:], ForecastTimes())
     assert elsewhere.now is None
     assert elsewhere.change({role: [0] for role in ROLES}) is None
 
 
 def test_a_device_that_works_beside_the_jobs_blocks_them_only_for_what_they_do_not_cover() -> None:
     # 3 jobs at a time, 30 s of device time before and 10 s after; they have 45 s of their own.
-    found = of(Course(jobs=3, own_seconds=45.0, other_seconds=6.0)).change(MOVED)
+    found = of(ForecastTimes(jobs=3, own_seconds=45.0, other_seconds=6.0)).change(MOVED)
     assert found is not None
     assert found.low == pytest.approx(-66.0, rel=1e-3), (
         "3 times 10 s are covered: all may go, also the others"
     )
-    partly = of(Course(jobs=3, own_seconds=24.0)).change(MOVED)
+    partly = of(ForecastTimes(jobs=3, own_seconds=24.0)).change(MOVED)
     assert partly is not None
     assert partly.low == pytest.approx(60 * (30 - 24) / (90 - 24) - 60, rel=1e-3)
-    covered = of(Course(jobs=3, own_seconds=1000.0)).change(MOVED)
-    plain = of(Course(jobs=3)).change(MOVED)
+    covered = of(ForecastTimes(jobs=3, own_seconds=1000.0)).change(MOVED)
+    plain = of(ForecastTimes(jobs=3)).change(MOVED)
     assert covered == plain, "where they covered all of it before, it explains nothing"
 
 
@@ -134,7 +136,7 @@ def test_the_bounds_hold_for_writes_in_order_and_as_they_were_asked() -> None:
         target("flash", 400 * MB, 400 * MB, duplex=False, random=1.0),
     ]
     asked = {role: demand(role, 0.001, 1000, sequential=0.0) for role in ROLES}
-    found = Forecast(asked, disks, Course(jobs=1)).change({role: [FAST] for role in ROLES})
+    found = PlacementForecast(asked, disks, ForecastTimes(jobs=1)).change({role: [FAST] for role in ROLES})
     assert found is not None
     assert found.expected == pytest.approx(30 / 4 - 30, rel=1e-3)
     assert found.high == pytest.approx(30 / 4 - 30, rel=1e-3)

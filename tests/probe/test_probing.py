@@ -15,7 +15,7 @@ from mawl.probe import target as targets
 from mawl.probe.choice import KIB, MIB, PlannedTest, ProbeChoice
 from mawl.probe.place import ProbePlace
 from mawl.probe.probing import ProbeRequest, probe
-from mawl.probe.process import Ended, run_fio
+from mawl.probe.process import FioEnded, run_fio
 from tests import needs
 from tests.fakes.probes import calls, stub_fio
 
@@ -149,7 +149,7 @@ def test_the_real_fio_writes_in_its_own_directory_whatever_that_is_called(
     (tmp_path / "within" / name).mkdir()
     seen: list[set[str]] = []
 
-    def real_fio(*given: Any) -> Ended:
+    def real_fio(*given: Any) -> FioEnded:
         monkeypatch.setenv("PATH", path)
         done = run_fio(*given)
         seen.append(everything(tmp_path))

@@ -8,7 +8,7 @@ import pytest
 from mawl.datagen.values import column_values, true_cluster
 from mawl.errors import WrongAnswerError
 from mawl.plan.inputs.customers import CLUSTER_SHARES, TABLE
-from mawl.programs.cluster_truth import Agreement, ClusterTruth, check_agreement
+from mawl.programs.cluster_truth import ClusterAgreement, ClusterTruth, check_agreement
 from mawl.programs.market_segments import (
     COMPONENTS,
     Numbers,
@@ -57,7 +57,7 @@ def test_clusters_of_other_markets_are_matched_whatever_their_order() -> None:
 
 def test_a_market_s_clusters_agree_with_the_hidden_ones() -> None:
     truth = ClusterTruth(TABLE, SEED)
-    agreement = Agreement(truth)
+    agreement = ClusterAgreement(truth)
     features, hidden = _market(1000, 6000)
     found = clusters_of(features, CLUSTERS)
     agreement.add(found.clusters, hidden, features)
@@ -74,7 +74,7 @@ def test_all_components_explain_everything() -> None:
 @pytest.mark.parametrize("failed, rejected", [(1, False), (2, True)])
 def test_one_market_of_a_hundred_may_end_in_a_local_optimum(failed: int, rejected: bool) -> None:
     truth = ClusterTruth(TABLE, SEED)
-    agreement = Agreement(truth)
+    agreement = ClusterAgreement(truth)
     features, hidden = _market(0, 4000)
     for number in range(100):
         found = np.where(hidden == 1, 0, hidden) if number < failed else nearest(features, truth.centres)

@@ -12,7 +12,7 @@ from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.storage import figures
 from mawl.reporters import markdown, text
 from mawl.reporters.compressibility import page
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.sections.compressibility import compressibility
 from tests.fakes.compressed_run import sampled
 from tests.fakes.stored_run import facts, jobs
@@ -62,7 +62,7 @@ def test_a_run_that_looked_has_its_rows_in_every_report() -> None:
     found = summary()
     assert "work 954 MiB 60.0 % +- 12.0 - 40" in " ".join(text.render(as_summary(found)).split())
     assert "| work | 954 MiB | 60.0 % +- 12.0 | - | 40 |" in markdown.render(as_summary(found))
-    page = compressibility(Figures(typed(found)))
+    page = compressibility(ShownFigures(typed(found)))
     assert "60.0 % +- 12.0" in page and "the engine compressed itself: 25.0 % of work" in page
 
 
@@ -70,4 +70,4 @@ def test_a_run_that_did_not_look_says_why_in_html_and_json_and_is_silent_elsewhe
     found = summary(looked=False)
     assert found["compressibility"] is None
     assert "compressibility" not in text.render(as_summary(found))
-    assert "mawl run --compressibility yes" in compressibility(Figures(typed(found)))
+    assert "mawl run --compressibility yes" in compressibility(ShownFigures(typed(found)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.view import StoredView
 from mawl.commands.report import screen_of
 from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
@@ -62,7 +62,7 @@ def render(name: str, run: Run) -> str:
             return csv.render(run, as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":
             # The line that names the run names its folder, which is another one each time.
-            return screen_of(StoredView(run), typed(judged(StoredView(run), Bounds()))).replace(
+            return screen_of(StoredView(run), typed(judged(StoredView(run), CapacityBounds()))).replace(
                 str(run.path), run.facts.run_id
             )
         case "interrupted-screen.txt":

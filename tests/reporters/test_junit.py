@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mawl.advice.conditions import Check, State
+from mawl.advice.conditions import ConditionCheck, State
 from mawl.reporters.junit import render
 
 SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
@@ -23,8 +23,8 @@ Jenkins and GitLab publish which mawl writes."""
 HOSTILE = "a]]><x>&\x00\x1b[31m\ud800\uffff</failure>"
 
 
-def check(state: State, name: str = "not-carried", text: str = "a sentence") -> Check:
-    return Check(name=name, subject=text, state=state, sentence=text)
+def check(state: State, name: str = "not-carried", text: str = "a sentence") -> ConditionCheck:
+    return ConditionCheck(name=name, subject=text, state=state, sentence=text)
 
 
 def valid(element: ElementTree.Element) -> None:

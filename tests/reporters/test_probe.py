@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.analysis.view import StoredView
 from mawl.model.probe import Probe
@@ -42,7 +42,7 @@ guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct)
 
 
 def shown(found: Probe) -> str:
-    return render(found, probe_guidelines(found, Bounds()))
+    return render(found, probe_guidelines(found, CapacityBounds()))
 
 
 def test_the_papers_table_with_percentiles_and_the_guideline() -> None:
@@ -139,7 +139,7 @@ def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
     assert len(set(names)) == len(names)
     found = probe(disk())
     plain = msgspec.to_builtins(
-        {**msgspec.structs.asdict(found), "guideline": probe_guidelines(found, Bounds())}
+        {**msgspec.structs.asdict(found), "guideline": probe_guidelines(found, CapacityBounds())}
     )
     blocks: dict[str, Any] = {
         "targets.*.tests.*": plain["targets"][0]["tests"][0],

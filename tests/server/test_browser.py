@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright import sync_api
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.server.standard import standard
 from mawl.store import open_run
 from mawl.store.tail import Tail
@@ -107,7 +107,7 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
     run = run_long(tmp_path)
     page = visit.page
     try:
-        with serving(runs, standard(Bounds())) as (_, port):
+        with serving(runs, standard(CapacityBounds())) as (_, port):
             # Charts begin with the first jobs' figures.
             while not latest_jobs(runs):
                 assert run.poll() is None
@@ -149,7 +149,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
     for name in ("one", "two", "<img src=x onerror=alert(1)>"):
         finished(runs, name)
     page = visit.page
-    with serving(runs, standard(Bounds())) as (_, port):
+    with serving(runs, standard(CapacityBounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         page.evaluate("window.same = true")
         page.get_by_label("reference one").check()
@@ -173,7 +173,7 @@ def test_a_page_that_forgot_to_escape_would_still_run_nothing(tmp_path: Path, vi
     runs = tmp_path / "runs"
     runs.mkdir()
     finished(runs, "one")
-    real = standard(Bounds())
+    real = standard(CapacityBounds())
     evil = "<script>window.ran = true</script><img src=x onerror='window.ran = true'>"
     renderers = type(real)(
         report=lambda run, summary: str(real.report(run, summary)).replace("<main", evil + "<main"),

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
 from mawl.model.summary.summary import Judged
@@ -250,7 +250,7 @@ def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
     monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(growing, "SHARE_RATIO", 1.0)
     monkeypatch.setattr(growing, "EARLY_REST_SECONDS", 0.0)
-    app = create_app(runs, standard(Bounds()), failed=failures.append)
+    app = create_app(runs, standard(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as client:
         first = client.get("/runs/one").text
         assert 'id="chart-' not in first and "Not yet: " in first

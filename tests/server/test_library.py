@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from mawl.analysis.view import StoredView
 from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
-from mawl.server.folders import Entry, Folders
+from mawl.server.folders import Folders, LibraryEntry
 from mawl.server.library import Query, chosen, query_of, run_address
 from mawl.store import open_run
 from mawl.store.facts import read_facts
@@ -84,7 +84,11 @@ def test_elapsed_is_the_figure_of_the_report(runs: Path, client: TestClient) -> 
 
 
 def test_what_has_no_figure_comes_last_in_both_orders() -> None:
-    entries = [Entry(name="a", elapsed_seconds=2.0), Entry(name="b"), Entry(name="c", elapsed_seconds=1.0)]
+    entries = [
+        LibraryEntry(name="a", elapsed_seconds=2.0),
+        LibraryEntry(name="b"),
+        LibraryEntry(name="c", elapsed_seconds=1.0),
+    ]
     for descending, order in ((False, "cab"), (True, "acb")):
         query = Query(sort="elapsed", descending=descending)
         assert "".join(entry.name for entry in chosen(entries, query)) == order

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
 from mawl.model.records import EventRecord
@@ -52,7 +52,7 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
 ) -> None:
     monkeypatch.setattr(growing, "Thinned", partial(Thinned, MOST_ROWS))
     clock = iter(range(0, 10**6, 10_000))
-    followed = Growing(runs / "one", standard(Bounds()), clock=lambda: float(next(clock)))
+    followed = Growing(runs / "one", standard(CapacityBounds()), clock=lambda: float(next(clock)))
     rows, allocated, points = [], [], []
     for piece in range(1, 5):
         grown(writer, piece * PIECE_SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.view import StoredView
 from mawl.server.standard import standard
 from mawl.store import open_run
@@ -27,7 +27,7 @@ def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Pa
     quiet = [0.98, 1.01, 1.0, 1.02, 0.99]
     before = [stored(tmp_path / f"b{at}", 2 * at, noise) for at, noise in enumerate(quiet)]
     after = [stored(tmp_path / f"a{at}", 2 * at + 1, 1.2 * noise) for at, noise in enumerate(quiet)]
-    comparison = standard(Bounds()).comparison
+    comparison = standard(CapacityBounds()).comparison
     assert comparison is not None
     page = comparison([before, after])
     assert "<h1>reference against candidate</h1>" in page

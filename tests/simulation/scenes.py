@@ -8,7 +8,7 @@ from typing import Any
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec.options import Options, Role
@@ -114,6 +114,8 @@ def scenario(of: System, plans: Plan, jobs: Mapping[str, JobDemand]) -> Scenario
     return Scenario(system=of, plans=(plans,), jobs=jobs)
 
 
-def simulated(of: System, plans: Plan, jobs: Mapping[str, JobDemand], alone_ratio: float = 0.0) -> Outcome:
+def simulated(
+    of: System, plans: Plan, jobs: Mapping[str, JobDemand], alone_ratio: float = 0.0
+) -> SimulationOutcome:
     """The outcome on a system that is the measured one, too."""
     return run(scenario(of, plans, jobs), Calibration(of, alone_ratio))

@@ -16,7 +16,7 @@ from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.answer import answer
 from mawl.simulation.demand import demand_of
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
 from mawl.simulation.plans import plans_of, without_node
@@ -32,7 +32,7 @@ CLOSE_RATIO = 0.05
 """By how much the run that calibrates may be missed by its own simulation."""
 
 
-def stored(folder: Path, of: Scenario) -> tuple[Run, Outcome]:
+def stored(folder: Path, of: Scenario) -> tuple[Run, SimulationOutcome]:
     """The scenario, simulated and written."""
     outcome = run(of, Calibration(of.system, 1.0))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])

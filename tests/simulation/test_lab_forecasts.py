@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.errors import UsageError
-from mawl.lab.experiment.records import ArmRun, Calibration, LabRecord
+from mawl.lab.experiment.records import ArmRun, LabRecord, VolumeCalibration
 from mawl.model.run import NodeFacts
 from mawl.simulation import activity
 from mawl.simulation.folder import Label, write_folder
@@ -64,7 +64,7 @@ def campaign(
         verdicts=[],
         arms=made,
         calibration=[
-            Calibration(
+            VolumeCalibration(
                 volume=arm,
                 what=what,
                 unit="bytes per second",

@@ -9,13 +9,13 @@ import pytest
 from mawl.config.published import published
 from mawl.reporters import published_forecasts
 from mawl.simulation import published_rows
-from mawl.simulation.published_forecast import FITTED, Fitted
+from mawl.simulation.published_forecast import FITTED, FittedNumbers
 from mawl.simulation.published_rows import FITTED_ON, direction, pairs, published_figures, rows
 from tools import published_fit, published_table
 
 
 def test_at_most_six_numbers_are_fitted_on_the_two_systems_only() -> None:
-    assert len(dataclasses.fields(Fitted)) <= 6
+    assert len(dataclasses.fields(FittedNumbers)) <= 6
     assert FITTED_ON == ("s822-xiv-20", "dl980-spinning-30")
     assert [one.id for one in published_fit.systems()] == ["dl980-spinning-30", "s822-xiv-20"]
     assert {row.system for row in rows() if row.fitted} == set(FITTED_ON)

@@ -17,7 +17,7 @@ from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import changed, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand, demand_of
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.plans import of_node, plans_of
@@ -64,11 +64,11 @@ def unlike(of: System) -> Scenario:
     return Scenario(system=of, plans=plans, jobs={n: j for one in plans for n, j in jobs_of(one).items()})
 
 
-def simulated(of: Scenario, alone_ratio: float = 1.0) -> Outcome:
+def simulated(of: Scenario, alone_ratio: float = 1.0) -> SimulationOutcome:
     return run(of, Calibration(pool(), alone_ratio))
 
 
-def stored(folder: Path, of: Scenario) -> tuple[Run, Outcome]:
+def stored(folder: Path, of: Scenario) -> tuple[Run, SimulationOutcome]:
     """The scenario as a run folder, of a run whose storage server was watched."""
     outcome = simulated(of)
     source = facts(

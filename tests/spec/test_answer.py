@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from mawl.errors import InvalidFileError, MawlError, UnsuitableMachineError, UsageError
-from mawl.spec.answer import Answer, Failure
+from mawl.spec.answer import TaskAnswer, TaskFailure
 
 
 @pytest.mark.parametrize("kind", [InvalidFileError, MawlError, UnsuitableMachineError, UsageError])
 def test_an_error_comes_back_as_what_it_was(kind: type[MawlError]) -> None:
     error = kind("is full", where="/w", why="no room", cure="make room")
-    answer = Answer(status=error.exit_code, failure=Failure.of(error))
-    back = msgspec.json.decode(msgspec.json.encode(answer), type=Answer)
+    answer = TaskAnswer(status=error.exit_code, failure=TaskFailure.of(error))
+    back = msgspec.json.decode(msgspec.json.encode(answer), type=TaskAnswer)
     assert back == answer and back.failure is not None
     again = back.failure.error()
     assert (type(again), str(again)) == (kind, str(error))
@@ -21,4 +21,4 @@ def test_an_error_comes_back_as_what_it_was(kind: type[MawlError]) -> None:
 
 def test_an_answer_fits_into_a_pipe() -> None:
     error = MawlError("x" * 10**6, where="y" * 10**6, why="z" * 10**6, cure="c")
-    assert len(msgspec.json.encode(Answer(status=1, failure=Failure.of(error)))) < 4096
+    assert len(msgspec.json.encode(TaskAnswer(status=1, failure=TaskFailure.of(error)))) < 4096

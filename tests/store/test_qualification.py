@@ -12,10 +12,10 @@ import pytest
 
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.qualification import (
-    Answer,
     AnswerPart,
-    Figures,
     Fits,
+    QualificationAnswer,
+    QualificationFigures,
 )
 from mawl.store.files import try_lock
 from mawl.store.qualification import (
@@ -29,7 +29,7 @@ from tests.fakes.qualifications import qualification
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    answer = Answer(
+    answer = QualificationAnswer(
         sentence="YES",
         carried=AnswerPart(answer="carried", sentence="all"),
         compute=AnswerPart(answer="carried", sentence="compute"),
@@ -37,7 +37,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
         preliminary=True,
         sessions=8,
         next_step="nothing",
-        figures=Figures(most_slowdown=2.0, guideline_bytes_per_second_per_core=1e8),
+        figures=QualificationFigures(most_slowdown=2.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=None, reason="no run was beyond the number that fits"),
     )
     record = qualification(answer=answer)

@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.advice.capacity.guideline import TargetGuideline
 from mawl.analysis.comparison.compare import Comparison
-from mawl.model.qualification import Answer
+from mawl.model.qualification import QualificationAnswer
 from mawl.model.summary.judgement import Capacity
 from mawl.model.summary.summary import Judged
 from mawl.units import format_change, format_rate, format_ratio
@@ -21,7 +21,7 @@ State = Literal["not met", "met", "not known", "failed"]
 COMPLETED = "completed"
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class ConditionCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a condition; ``subject`` is the run, target or pair that it was asked of."""
 
     name: str
@@ -30,13 +30,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[Check]:
+def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[ConditionCheck]:
     """Whether a run completed, and the conditions that a single run can meet, of its judged summary."""
     subject, outcome = summary.run_id, summary.outcome
     jobs = summary.jobs
     state: State = "not met" if outcome == COMPLETED else "failed"
     ended = f"the run {outcome}: {jobs.finished} of {jobs.total} jobs finished"
-    found = [Check(name="completed", subject=subject, state=state, sentence=ended)]
+    found = [ConditionCheck(name="completed", subject=subject, state=state, sentence=ended)]
     if "not-carried" in conditions:
         found.append(_carried(subject, summary.capacity))
     if "below-guideline" in conditions:
@@ -44,13 +44,17 @@ def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[Chec
     return found
 
 
-def checks_of_answer(subject: str, answer: Answer, conditions: Sequence[Condition]) -> list[Check]:
+def checks_of_answer(
+    subject: str, answer: QualificationAnswer, conditions: Sequence[Condition]
+) -> list[ConditionCheck]:
     """The conditions that a qualification can meet, of its answer."""
     found, figures = [], answer.figures
     if "not-carried" in conditions:
         carried = {"carried": True, "not carried": False, "not known": None}[answer.carried.answer]
         found.append(
-            Check(name="not-carried", subject=subject, state=_state(carried), sentence=answer.sentence)
+            ConditionCheck(
+                name="not-carried", subject=subject, state=_state(carried), sentence=answer.sentence
+            )
         )
     if "below-guideline" in conditions:
         rate, met = figures.device_bytes_per_second_per_core, figures.guideline_met
@@ -61,14 +65,14 @@ def checks_of_answer(subject: str, answer: Answer, conditions: Sequence[Conditio
             else answer.missing.get("figures.guideline_met", "the rate per core is not known")
         )
         state = _state(met if known else None)
-        found.append(Check(name="below-guideline", subject=subject, state=state, sentence=sentence))
+        found.append(ConditionCheck(name="below-guideline", subject=subject, state=state, sentence=sentence))
     return found
 
 
-def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[Check]:
+def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[ConditionCheck]:
     """``below-guideline`` of each target, from :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
     return [
-        Check(
+        ConditionCheck(
             name="below-guideline",
             subject=name,
             state=_state(one.met),
@@ -78,7 +82,7 @@ def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[Check]:
     ]
 
 
-def check_of_comparison(subject: str, comparison: Comparison | None, reason: str | None) -> Check:
+def check_of_comparison(subject: str, comparison: Comparison | None, reason: str | None) -> ConditionCheck:
     """``slower`` of one candidate; ``reason`` says why there is no comparison.
 
     A change within the margin is not slower, even where the runs are many enough to see it.
@@ -86,29 +90,33 @@ def check_of_comparison(subject: str, comparison: Comparison | None, reason: str
     statement = None if comparison is None else comparison.statement
     if statement is None or statement.verdict == "not judged" or statement.change_ratio is None:
         why = reason or "there are too few runs, or no jobs in common, to judge a difference"
-        return Check(name="slower", subject=subject, state="not known", sentence=why)
+        return ConditionCheck(name="slower", subject=subject, state="not known", sentence=why)
     slower = statement.verdict == "slower" and not statement.alike
     sentence = (
         f"a job took {format_change(statement.change_ratio)} time (geometric mean): {statement.verdict}"
     )
     if statement.alike:
         sentence += f"; no change larger than {format_ratio(100.0 * statement.margin_ratio)} %"
-    return Check(name="slower", subject=subject, state="met" if slower else "not met", sentence=sentence)
+    return ConditionCheck(
+        name="slower", subject=subject, state="met" if slower else "not met", sentence=sentence
+    )
 
 
-def _carried(subject: str, capacity: Capacity) -> Check:
+def _carried(subject: str, capacity: Capacity) -> ConditionCheck:
     sentence = "; ".join([capacity.answer, *capacity.reasons])
-    return Check(name="not-carried", subject=subject, state=_state(capacity.carried), sentence=sentence)
+    return ConditionCheck(
+        name="not-carried", subject=subject, state=_state(capacity.carried), sentence=sentence
+    )
 
 
-def _guideline(subject: str, summary: Judged) -> Check:
+def _guideline(subject: str, summary: Judged) -> ConditionCheck:
     block = summary.capacity.guideline
     rate = block.bytes_per_second_per_core
     if block.met is None or rate is None:
         sentence = summary.missing["capacity.guideline.met"]
     else:
         sentence = _rate_sentence(rate, block.warn_bytes_per_second_per_core)
-    return Check(name="below-guideline", subject=subject, state=_state(block.met), sentence=sentence)
+    return ConditionCheck(name="below-guideline", subject=subject, state=_state(block.met), sentence=sentence)
 
 
 def _state(kept: bool | None) -> State:

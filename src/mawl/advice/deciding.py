@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.model.summary.judgement import ThresholdUsed, Validity
 from mawl.model.summary.summary import Summary
 from mawl.model.threshold import Threshold
 from mawl.model.thresholds import thresholds_of
 
 
-def deciding(summary: Summary, validity: Validity, bounds: Bounds) -> list[ThresholdUsed]:
+def deciding(summary: Summary, validity: Validity, bounds: CapacityBounds) -> list[ThresholdUsed]:
     """``thresholds`` of a judged summary: those of answers, verdict, and rules with a finding.
 
     A rule that found nothing is met whatever its threshold's neighbour would be; the page of thresholds has

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.carried import capacity_of
 from mawl.advice.capacity.slowdown import by_program, slowdowns
 from mawl.advice.deciding import deciding
@@ -18,7 +18,7 @@ from mawl.model.summary.programs import ProgramFigures
 from mawl.model.summary.summary import Judged
 
 
-def judged(view: RunView, bounds: Bounds | None = None) -> Judged:
+def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:
     """The summary of a run with ``capacity``, ``limit``, ``smt`` and ``validity`` filled.
 
     ``bounds`` are those of the capacity; None for the defaults.
@@ -27,7 +27,7 @@ def judged(view: RunView, bounds: Bounds | None = None) -> Judged:
     found: Missing = dict(summary.missing)
     probe = None if isinstance(view.probe, str) else view.probe
     limit = limit_of(view, found)
-    capacity = capacity_of(view, bounds or Bounds(), found, limit, probe)
+    capacity = capacity_of(view, bounds or CapacityBounds(), found, limit, probe)
     validity = validity_of(view)
     whole = msgspec.structs.replace(
         summary,
@@ -37,7 +37,7 @@ def judged(view: RunView, bounds: Bounds | None = None) -> Judged:
         programs=_slowed(summary.programs, view),
         validity=validity,
     )
-    whole.thresholds = deciding(whole, validity, bounds or Bounds())
+    whole.thresholds = deciding(whole, validity, bounds or CapacityBounds())
     whole.missing = reasons(whole, found, view.facts.missing)
     return Judged(**msgspec.structs.asdict(whole))
 

@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.advice.qualification.sentence import limit_words
 from mawl.errors import UsageError
-from mawl.model.qualification import Answer, AnswerWord, Qualification, QualificationChoice
+from mawl.model.qualification import AnswerWord, Qualification, QualificationAnswer, QualificationChoice
 from mawl.units import format_ratio
 
 THOUSAND = 1000.0
@@ -85,7 +85,7 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
     )
 
 
-def _answered(name: str, record: Qualification) -> Answer:
+def _answered(name: str, record: Qualification) -> QualificationAnswer:
     if record.answer is None:
         raise UsageError(
             "has no answer yet", where=name, cure=f"finish it: mawl qualify --continue {record.name}"
@@ -124,7 +124,7 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
                 )
 
 
-def _system(name: str, record: Qualification, answer: Answer, price: float | None) -> Ranked:
+def _system(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
     figures, fits, machine = answer.figures, answer.fits, record.machine
     hourly, processor = figures.jobs_per_hour, machine.cpu_model or "unknown processor"
     cost = None if price is None or not hourly else price / hourly * THOUSAND

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.series import Samples, Series
+from mawl.analysis.series import NodeSeries, RunSamples
 from mawl.model.followed import BOUNDED, STATES
 from mawl.model.job_sampling import MOST_JOBS_READ_AT_ONCE
 
@@ -22,7 +22,7 @@ READ_IN_TURNS = (
 )
 
 
-def evened(samples: Samples) -> Samples:
+def evened(samples: RunSamples) -> RunSamples:
     """``samples`` with the counters that were read in turns evened out; every other series as it is."""
     found = {}
     for node in samples.nodes:
@@ -36,7 +36,7 @@ def evened(samples: Samples) -> Samples:
     return samples.replaced(found) if found else samples
 
 
-def _evened(series: Series, in_turns: NDArray[np.bool_]) -> Series:
+def _evened(series: NodeSeries, in_turns: NDArray[np.bool_]) -> NodeSeries:
     """The counter at its own times (seconds); its first and its last value stand.
 
     At look i half A has its turn; B is of look i - 1.  What look i lacks is B's step to it, and the gain
@@ -52,4 +52,4 @@ def _evened(series: Series, in_turns: NDArray[np.bool_]) -> Series:
     whole = lacking + np.where(in_turns[2:], after, 2.0 * after)
     share = lacking / np.where(whole > 0.0, whole, 1.0)
     gains = np.maximum(np.diff(series.values)[1:], 0.0)
-    return Series(series.times, series.values + np.concatenate(([0.0], share * gains, [0.0])))
+    return NodeSeries(series.times, series.values + np.concatenate(([0.0], share * gains, [0.0])))

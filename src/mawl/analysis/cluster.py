@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.analysis.blocks import Missing, counted
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.storage_servers import network_rates, storage_servers
 from mawl.analysis.windows import Windows
 from mawl.model.cluster import NodeRun
@@ -23,7 +23,7 @@ SUMS = ("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds",
 def cluster_block(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
-    samples: Samples | None,
+    samples: RunSamples | None,
     windows: Windows | None,
     missing: Missing,
 ) -> Cluster | None:
@@ -72,7 +72,7 @@ def cluster_block(
 
 
 def _node(
-    run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples: Samples | None
+    run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples: RunSamples | None
 ) -> NodeFigures:
     good = counted(jobs)
     sums = {name: _total([getattr(job.usage, name) for job in good]) for name in SUMS}
@@ -105,7 +105,9 @@ def _cpu_real_ratio(sums: Mapping[str, float | None]) -> float | None:
     return cpu / real if cpu is not None and real else None
 
 
-def _network(node: str, samples: Samples | None, span: tuple[float, float] | None) -> dict[str, float | None]:
+def _network(
+    node: str, samples: RunSamples | None, span: tuple[float, float] | None
+) -> dict[str, float | None]:
     """Received and sent over all networks and fabrics of a node but the loopback, while its jobs ran."""
     ways: dict[str, float | None] = dict.fromkeys(("received", "sent"))
     if samples is not None and span is not None and span[1] > span[0]:

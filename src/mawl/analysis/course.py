@@ -15,7 +15,7 @@ import numpy as np
 from mawl.analysis.interfaces import network_series
 from mawl.analysis.ports import WAYS as NETWORK_WAYS
 from mawl.analysis.ports import bonds
-from mawl.analysis.series import Floats, Samples, averaged, gained, wrap_of
+from mawl.analysis.series import Floats, RunSamples, averaged, gained, wrap_of
 from mawl.analysis.states import states
 from mawl.analysis.throughput import device_counters
 from mawl.analysis.windows import Rates
@@ -51,7 +51,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
         return [name for name in names if name in self.columns and not np.isnan(self.columns[name]).all()]
 
 
-def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) -> Course:
+def course(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float]) -> Course:
     """The course between two points in time (seconds since the epoch): first start and last end.
 
     Columns: ``{application,device}_{read,write}_bytes_per_second`` and for each role
@@ -89,7 +89,7 @@ def course(facts: RunFacts, samples: Samples | None, span: tuple[float, float]) 
 class _Steps:
     """Figures of each step, over all nodes."""
 
-    def __init__(self, samples: Samples, edges: Floats) -> None:
+    def __init__(self, samples: RunSamples, edges: Floats) -> None:
         self._samples, self._edges = samples, edges
         self.lengths: list[float] = np.diff(edges).tolist()
         steps = np.diff(edges)
@@ -120,7 +120,7 @@ class _Steps:
         return np.where(self._gap, np.nan, whole / len(found) if mean else whole)
 
 
-def _edges(samples: Samples | None, span: tuple[float, float]) -> Floats:
+def _edges(samples: RunSamples | None, span: tuple[float, float]) -> Floats:
     """The looks at the node with most of them, from just before the span to just after it."""
     if samples is None or not samples.nodes:
         return np.empty(0)
@@ -219,7 +219,7 @@ def _limit(facts: RunFacts, steps: int) -> Floats | None:
     return np.full(steps, float(sum(limit or 0 for limit in limits)))
 
 
-def _network(steps: _Steps, samples: Samples, facts: RunFacts) -> dict[str, Floats | None]:
+def _network(steps: _Steps, samples: RunSamples, facts: RunFacts) -> dict[str, Floats | None]:
     return {
         f"network_{way}_bytes_per_second": steps.rate(network_series(samples, bonds(facts), [way]))
         for way in NETWORK_WAYS

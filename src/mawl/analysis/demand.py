@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import figures_of, nearest, words_of
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.throughput import Counters, SideInTime, side_in_time
 from mawl.analysis.windows import Windows
 from mawl.model.probe import Pattern, Probe, ProbeTarget, ProbeTest
@@ -27,7 +27,7 @@ def storage_block(
     by_role: Mapping[str, RoleFigures] | None,
     jobs: Sequence[JobRecord],
     windows: Windows | None,
-    samples: Samples | None,
+    samples: RunSamples | None,
     probe: Probe | str | None,
     missing: Missing,
 ) -> Storage | None:
@@ -55,7 +55,7 @@ def _role(
     calls: RoleFigures | None,
     jobs: Sequence[JobRecord],
     windows: Windows | None,
-    samples: Samples | None,
+    samples: RunSamples | None,
     probe: Probe,
     missing: Missing,
 ) -> RoleStorage:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mawl.analysis.gains import Span, gain
-from mawl.analysis.series import CounterChange, Samples
+from mawl.analysis.series import CounterChange, RunSamples
 from mawl.analysis.throughput import Counters
 from mawl.model.run import RunFacts
 
@@ -24,7 +24,7 @@ class DeviceBytes(NamedTuple):
 
 
 def device_bytes(
-    facts: RunFacts, samples: Samples | None, counters: Counters, span: Span | None
+    facts: RunFacts, samples: RunSamples | None, counters: Counters, span: Span | None
 ) -> DeviceBytes | None:
     """The sums of the devices behind the windows of ``io.device``; None where these are not known."""
     if samples is None or span is None or counters.reason is not None:
@@ -55,7 +55,7 @@ def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
     return found not in (None, "none", "no")
 
 
-def _summed(facts: RunFacts, samples: Samples, names: Sequence[str], span: Span) -> CounterChange | None:
+def _summed(facts: RunFacts, samples: RunSamples, names: Sequence[str], span: Span) -> CounterChange | None:
     """Sum of these counters over all nodes that have them, in the mean of their known seconds by bytes.
 
     So the rate of the sum is the sum of the rates, also where more is known of one than of another.

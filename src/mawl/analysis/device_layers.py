@@ -48,14 +48,14 @@ _GIVEN_OUT = range(240, 255)
 _VIRTIO_MINORS = 16
 
 
-class Layer(msgspec.Struct, frozen=True):
+class DeviceLayer(msgspec.Struct, frozen=True):
     """``devices`` to add up, sorted; empty, with the ``reason``, where names and numbers do not decide it."""
 
     devices: tuple[str, ...]
     reason: str | None = None
 
 
-def bottom_layer(names: Collection[str]) -> Layer:
+def bottom_layer(names: Collection[str]) -> DeviceLayer:
     """The devices of one machine that together moved each byte once, of all that a recording names."""
     whole = {name for name in names if not (_parents(name) & set(names))}
     given_out = {name for name in whole if (number := _number(name)) is not None and number[0] in _GIVEN_OUT}
@@ -66,10 +66,10 @@ def bottom_layer(names: Collection[str]) -> Layer:
     if disks and rest:
         return _untold(rest, "may lie on other devices of the recording")
     if disks:
-        return Layer(tuple(sorted(disks)))
+        return DeviceLayer(tuple(sorted(disks)))
     if len(rest | upper) > 1 and (given_out or rest & upper or (upper and not _alike(upper))):
         return _untold(rest | upper, "may lie on each other")
-    return Layer(tuple(sorted(rest or upper)))
+    return DeviceLayer(tuple(sorted(rest or upper)))
 
 
 def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | None]:
@@ -103,10 +103,10 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
     return found, None
 
 
-def _untold(names: Collection[str], why: str) -> Layer:
+def _untold(names: Collection[str], why: str) -> DeviceLayer:
     some = sorted(names)
     shown = ", ".join(some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    return Layer((), f"the block devices {shown} {why}, and their names do not show it: {CURE}")
+    return DeviceLayer((), f"the block devices {shown} {why}, and their names do not show it: {CURE}")
 
 
 def _alike(names: Collection[str]) -> bool:

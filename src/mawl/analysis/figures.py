@@ -13,7 +13,7 @@ from mawl.analysis.waits import without_run_queue
 from mawl.model.records import JobRecord
 from mawl.model.role_io import WAIT_FIELDS
 from mawl.model.run import RunFacts
-from mawl.model.summary.jobs import Jobs, LeftOut
+from mawl.model.summary.jobs import Jobs, JobsLeftOut
 from mawl.model.summary.programs import ProgramFigures, ProgramWaits, RealTimes
 from mawl.model.summary.time import (
     CpuAccount,
@@ -64,10 +64,10 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
     )
 
 
-def _left_out(jobs: Sequence[JobRecord]) -> LeftOut:
+def _left_out(jobs: Sequence[JobRecord]) -> JobsLeftOut:
     """The jobs that do not count, each under one reason: total less counted is their sum."""
     reasons = ["wrong_answer" if job.verified is False else job.outcome for job in jobs]
-    return LeftOut(**{name: reasons.count(name) for name in LeftOut.__struct_fields__})
+    return JobsLeftOut(**{name: reasons.count(name) for name in JobsLeftOut.__struct_fields__})
 
 
 def time_block(

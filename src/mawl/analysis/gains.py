@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mawl.analysis.series import CounterChange, Samples
+from mawl.analysis.series import CounterChange, RunSamples
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import Host
 from mawl.units import format_seconds
@@ -19,7 +19,7 @@ WHOLE_RATIO = 0.99
 MOST_NAMED = 4
 
 
-def gain(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) -> CounterChange | None:
+def gain(facts: RunFacts, samples: RunSamples, node: str, name: str, span: Span) -> CounterChange | None:
     """What a counter gained in the known part of a span, and how many seconds that part has.
 
     A measured run looks once more before its first job and after its last only where it has the time:
@@ -36,7 +36,7 @@ def gain(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) ->
     return CounterChange(change.amount + change.per_second * held, change.seconds + held)
 
 
-def amount(facts: RunFacts, samples: Samples, node: str, name: str, span: Span) -> float | None:
+def amount(facts: RunFacts, samples: RunSamples, node: str, name: str, span: Span) -> float | None:
     """:func:`gain` without its seconds."""
     change = gain(facts, samples, node, name, span)
     return None if change is None else change.amount

@@ -15,7 +15,7 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
 from mawl.analysis.gains import amount, fewest_seconds, gain
 from mawl.analysis.host_parts import PARTS, devices, interfaces, mounts, ports
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.threads import core_busy
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts
@@ -31,7 +31,7 @@ NO_SAMPLES = "the run holds no samples of the host (mawl 0.1 before format 1.1, 
 
 
 def host_block(
-    facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
+    facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None, missing: Missing
 ) -> Host | None:
     """The block, over windows bounded by ``edges``; None, with the reason, for runs without host samples."""
     if samples is None or edges is None or not _nodes(samples):
@@ -89,7 +89,7 @@ def host_block(
     )
 
 
-def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> RoleDevices:
+def role_devices(facts: RunFacts, samples: RunSamples, span: tuple[float, float]) -> RoleDevices:
     """Bytes that moved at the devices under the roles, whoever asked for them, each byte once.
 
     The devices are those of the windows of ``io.device``.
@@ -104,7 +104,7 @@ def role_devices(facts: RunFacts, samples: Samples, span: tuple[float, float]) -
     return RoleDevices(read_bytes=read, written_bytes=written)
 
 
-def _known_seconds(facts: RunFacts, samples: Samples, span: tuple[float, float]) -> float | None:
+def _known_seconds(facts: RunFacts, samples: RunSamples, span: tuple[float, float]) -> float | None:
     """How much of the time samples of the processors cover, of the least known node."""
     return fewest_seconds(
         gain(facts, samples, node, f"host.cpu_{kind}_seconds", span)
@@ -113,7 +113,7 @@ def _known_seconds(facts: RunFacts, samples: Samples, span: tuple[float, float])
     )
 
 
-def _nodes(samples: Samples) -> list[str]:
+def _nodes(samples: RunSamples) -> list[str]:
     """The nodes with samples of the host; where none has, as in recordings of devices alone, of devices."""
     for kind in ("host.", "device."):
         found = [node for node in samples.nodes if any(name.startswith(kind) for name in samples.names(node))]
@@ -122,22 +122,22 @@ def _nodes(samples: Samples) -> list[str]:
     return []
 
 
-def _gain(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+def _gain(facts: RunFacts, samples: RunSamples, name: str, span: tuple[float, float]) -> float | None:
     """The sum over all nodes."""
     return _total(amount(facts, samples, node, name, span) for node in _nodes(samples))
 
 
-def _gauges(samples: Samples, name: str, edges: Sequence[float]) -> list[float | None]:
+def _gauges(samples: RunSamples, name: str, edges: Sequence[float]) -> list[float | None]:
     """The sum over nodes of a gauge's mean per window."""
     columns = [samples.means(node, name, edges) for node in _nodes(samples)]
     return [_total(row) for row in zip(*columns, strict=True)]
 
 
-def _gauge(samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+def _gauge(samples: RunSamples, name: str, span: tuple[float, float]) -> float | None:
     return _gauges(samples, name, span)[0]
 
 
-def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: bool) -> float | None:
+def _extreme(samples: RunSamples, name: str, span: tuple[float, float], *, least: bool) -> float | None:
     """The smallest or largest sample of any node within the span, or within a second around it."""
     first, last = span[0] - SECONDS_AROUND, span[1] + SECONDS_AROUND
     values = []
@@ -148,7 +148,7 @@ def _extreme(samples: Samples, name: str, span: tuple[float, float], *, least: b
     return (min if least else max)(values, default=None)
 
 
-def _pressure(facts: RunFacts, samples: Samples, name: str, span: tuple[float, float]) -> float | None:
+def _pressure(facts: RunFacts, samples: RunSamples, name: str, span: tuple[float, float]) -> float | None:
     """Share of the time, the mean over nodes."""
     series = f"host.pressure_{name}_seconds"
     changes = [gain(facts, samples, node, series, span) for node in _nodes(samples)]
@@ -156,7 +156,7 @@ def _pressure(facts: RunFacts, samples: Samples, name: str, span: tuple[float, f
     return sum(found) / len(found) if found else None
 
 
-def _frequency(samples: Samples, span: tuple[float, float]) -> float | None:
+def _frequency(samples: RunSamples, span: tuple[float, float]) -> float | None:
     found = _known(samples.means(node, "host.frequency_hertz", span)[0] for node in _nodes(samples))
     return sum(found) / len(found) if found else None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from mawl.analysis.gains import fewest_seconds, gain
-from mawl.analysis.series import CounterChange, Samples, quotients
+from mawl.analysis.series import CounterChange, RunSamples, quotients
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import (
     DeviceFigures,
@@ -14,7 +14,7 @@ from mawl.model.summary.host import (
     Interface,
     MeanAndPeakRate,
     MeanAndPeakTime,
-    Mount,
+    NetworkMount,
 )
 
 NETWORK_WAYS = ("received", "sent")
@@ -22,22 +22,22 @@ PARTS = ("device", "network", "fabric", "mount")
 Kind = TypeVar("Kind")
 
 
-def devices(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, DeviceFigures]:
+def devices(facts: RunFacts, samples: RunSamples, edges: Sequence[float]) -> dict[str, DeviceFigures]:
     """The figures of every block device by its name; ``NODE:NAME`` where there are several nodes."""
     return _every("device", facts, samples, edges, _device)
 
 
-def interfaces(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Interface]:
+def interfaces(facts: RunFacts, samples: RunSamples, edges: Sequence[float]) -> dict[str, Interface]:
     """The same of every network interface."""
     return _every("network", facts, samples, edges, _interface)
 
 
-def ports(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, FabricPort]:
+def ports(facts: RunFacts, samples: RunSamples, edges: Sequence[float]) -> dict[str, FabricPort]:
     """The same of every fabric port."""
     return _every("fabric", facts, samples, edges, _port)
 
 
-def mounts(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[str, Mount]:
+def mounts(facts: RunFacts, samples: RunSamples, edges: Sequence[float]) -> dict[str, NetworkMount]:
     """The same of every network mount."""
     return _every("mount", facts, samples, edges, _mount)
 
@@ -45,7 +45,7 @@ def mounts(facts: RunFacts, samples: Samples, edges: Sequence[float]) -> dict[st
 def _every(
     kind: str,
     facts: RunFacts,
-    samples: Samples,
+    samples: RunSamples,
     edges: Sequence[float],
     figures: Callable[[_Part], Kind],
 ) -> dict[str, Kind]:
@@ -97,10 +97,10 @@ def _port(part: _Part) -> FabricPort:
     )
 
 
-def _mount(part: _Part) -> Mount:
+def _mount(part: _Part) -> NetworkMount:
     own = ("application_read_bytes", "application_written_bytes", "read_bytes", "written_bytes")
     gains = part.gains(*own, "retransmissions")
-    return Mount(
+    return NetworkMount(
         **gains,
         known_seconds=part.known_seconds(gains),
         read_await_seconds=part.await_of(("reads",), ("read_seconds",)),
@@ -108,7 +108,7 @@ def _mount(part: _Part) -> Mount:
     )
 
 
-def part_names(samples: Samples, node: str, kind: str) -> list[str]:
+def part_names(samples: RunSamples, node: str, kind: str) -> list[str]:
     """Names of the parts of a kind; a name may hold dots (a mount's path), a figure does not."""
     prefix = f"{kind}."
     named = {
@@ -127,7 +127,7 @@ class _Part:
     """One part's counters over windows."""
 
     def __init__(
-        self, facts: RunFacts, samples: Samples, node: str, kind: str, name: str, edges: Sequence[float]
+        self, facts: RunFacts, samples: RunSamples, node: str, kind: str, name: str, edges: Sequence[float]
     ) -> None:
         self.facts, self.node, self.name = facts, node, name
         self._samples, self._edges = samples, edges

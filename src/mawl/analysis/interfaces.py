@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from mawl.analysis.host_parts import part_names
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 
 _LOOPBACK = re.compile(r"lo[0-9]*")
 _UPPER = re.compile(
@@ -32,7 +32,7 @@ def counted_interfaces(names: Collection[str], fabrics: Collection[str] = ()) ->
     return sorted({name for name in own if not _UPPER.fullmatch(name)} or own)
 
 
-def network_parts(samples: Samples, node: str, without: Collection[str] = ()) -> list[str]:
+def network_parts(samples: RunSamples, node: str, without: Collection[str] = ()) -> list[str]:
     """Beginnings of the series of a node's networks and fabrics that count; ``without`` are interfaces that
     the run knows to lie on others."""
     fabrics = part_names(samples, node, "fabric")
@@ -43,7 +43,9 @@ def network_parts(samples: Samples, node: str, without: Collection[str] = ()) ->
     ]
 
 
-def network_series(samples: Samples, without: Collection[tuple[str, str]], ways: Sequence[str]) -> list[str]:
+def network_series(
+    samples: RunSamples, without: Collection[tuple[str, str]], ways: Sequence[str]
+) -> list[str]:
     """Names of the counters of bytes that count on any node."""
     found: set[str] = set()
     for node in samples.nodes:

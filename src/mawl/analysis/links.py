@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.storage_servers import device_rates, network_rates, server_devices
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts
@@ -49,7 +49,9 @@ class LinkWindow(msgspec.Struct, frozen=True, kw_only=True):
     server: float
 
 
-def link_windows(facts: RunFacts, samples: Samples | None, edges: Sequence[float]) -> list[LinkWindow | None]:
+def link_windows(
+    facts: RunFacts, samples: RunSamples | None, edges: Sequence[float]
+) -> list[LinkWindow | None]:
     """The windows between ``edges``; None where no link was declared, no server watched, or a node's
     network or waits are not known."""
     none: list[LinkWindow | None] = [None] * (len(edges) - 1)
@@ -86,7 +88,7 @@ def _window(
     )
 
 
-def _used(samples: Samples, node: str, link: float, edges: Sequence[float]) -> Rates:
+def _used(samples: RunSamples, node: str, link: float, edges: Sequence[float]) -> Rates:
     """The busier direction's share of a node's link."""
     ways = [network_rates(samples, node, way, edges) for way in ("received", "sent")]
     return [
@@ -94,14 +96,14 @@ def _used(samples: Samples, node: str, link: float, edges: Sequence[float]) -> R
     ]
 
 
-def _waited(samples: Samples, node: str, edges: Sequence[float]) -> Rates:
+def _waited(samples: RunSamples, node: str, edges: Sequence[float]) -> Rates:
     """Job-seconds a second inside I/O calls of all roles."""
     columns = [samples.changes(node, f"role.{role}.waited_seconds", edges) for role in ROLES]
     rows = [[change.per_second for change in row if change is not None] for row in zip(*columns, strict=True)]
     return [sum(row) if row else None for row in rows]
 
 
-def _at_top(facts: RunFacts, samples: Samples, links: float, edges: Sequence[float]) -> list[bool | None]:
+def _at_top(facts: RunFacts, samples: RunSamples, links: float, edges: Sequence[float]) -> list[bool | None]:
     """Whether some server's devices were at their top; None where no server's are known."""
     found: list[bool | None] = [None] * (len(edges) - 1)
     for run in facts.storage_runs:
@@ -117,7 +119,7 @@ def _at_top(facts: RunFacts, samples: Samples, links: float, edges: Sequence[flo
     return found
 
 
-def _in_use(samples: Samples, node: str, devices: Sequence[str], edges: Sequence[float]) -> list[bool]:
+def _in_use(samples: RunSamples, node: str, devices: Sequence[str], edges: Sequence[float]) -> list[bool]:
     """Whether each of the devices had a request in flight nearly all the time."""
     columns = [samples.changes(node, f"device.{device}.busy_seconds", edges) for device in devices]
     return [

@@ -15,7 +15,7 @@ from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.interfaces import network_series
 from mawl.analysis.links import LinkWindow, link_windows
 from mawl.analysis.ports import WAYS, bonds, port_windows
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.states import states
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
 from mawl.analysis.windows import Rates, Windows, gauges, rates
@@ -88,7 +88,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def moments(
-    samples: Samples, windows: Windows, device: Counters, facts: RunFacts | None = None
+    samples: RunSamples, windows: Windows, device: Counters, facts: RunFacts | None = None
 ) -> list[Moment]:
     """The windows of a run, in order; without ``facts`` nothing is known of its links."""
     edges = windows.edges
@@ -136,7 +136,7 @@ def moments(
     ]
 
 
-def busy_cores(samples: Samples, windows: Windows) -> float | None:
+def busy_cores(samples: RunSamples, windows: Windows) -> float | None:
     """Mean of busy cores in the active phase: a core is busy when any of its threads is."""
     edges = (windows.active_edges[0], windows.active_edges[-1])
     return rates(samples, ["host.core_busy_seconds"], edges)[0]
@@ -183,7 +183,7 @@ def peak_latencies(some: Sequence[Moment]) -> dict[str, dict[str, float | None]]
     }
 
 
-def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
+def _latency(samples: RunSamples, role: str, edges: Sequence[float]) -> Flow:
     """Mean seconds of a role's calls in each window: time inside them over their number."""
     return {
         direction: [
@@ -198,7 +198,7 @@ def _latency(samples: Samples, role: str, edges: Sequence[float]) -> Flow:
     }
 
 
-def _reading(samples: Samples, role: str, edges: Sequence[float]) -> Rates:
+def _reading(samples: RunSamples, role: str, edges: Sequence[float]) -> Rates:
     """Share of the time inside a role's calls, syncs among them, that was inside reads; None without any."""
     read = rates(samples, [f"role.{role}.read_seconds"], edges)
     write = rates(samples, [f"role.{role}.{kind}_seconds" for kind in ("write", "sync")], edges)
@@ -212,14 +212,14 @@ def _at(flow: Flow, place: int) -> dict[str, float | None]:
     return {direction: values[place] for direction, values in flow.items()}
 
 
-def _pressure(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
+def _pressure(samples: RunSamples, name: str, edges: Sequence[float]) -> Rates:
     """Share of the time under a pressure; of several nodes the mean."""
     found = rates(samples, [f"host.pressure_{name}_seconds"], edges)
     nodes = sum(f"host.pressure_{name}_seconds" in samples.names(node) for node in samples.nodes)
     return [None if value is None else min(value / nodes, 1.0) for value in found]
 
 
-def _busy(samples: Samples, edges: Sequence[float]) -> Rates:
+def _busy(samples: RunSamples, edges: Sequence[float]) -> Rates:
     """Share of all processors' time that was busy, by the definition of ``host.cpu_busy_ratio``."""
     parts = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
     return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]

@@ -13,7 +13,7 @@ from mawl.analysis.throughput import fuse_roles
 from mawl.model.dirty import DirtyPages
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
-from mawl.model.summary.io import Dirtied, Foreign, Own
+from mawl.model.summary.io import Dirtied, Foreign, OwnBytes
 
 GROUP = "the control group's io.stat"
 SMALLER = "the smaller of device, and dirtied less still dirty at the end"
@@ -47,7 +47,7 @@ def dirtied_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) 
 
 def own_block(
     facts: RunFacts, jobs: Sequence[JobRecord], at_devices: DeviceBytes | None, missing: Missing
-) -> Own:
+) -> OwnBytes:
     """``io.own``: reads charged to the jobs' processes, and writes of theirs that reached the devices.
 
     Per run, not per window: which of the pages that a device was given in a second were whose is not known.
@@ -67,7 +67,7 @@ def own_block(
     if not both:
         missing["io.own.read_ratio"] = "nothing was moved, or one direction is not known"
     missing["io.own.write_source"] = found.get("io.own.written_bytes", NOT_LOOKED)
-    return Own(
+    return OwnBytes(
         read_bytes=read,
         written_bytes=written,
         read_ratio=None if read is None or not both else read / both,

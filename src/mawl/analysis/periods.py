@@ -11,10 +11,9 @@ import numpy as np
 from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, whole_seconds
 from mawl.analysis.gains import WHOLE_RATIO
-from mawl.analysis.series import LEAST_COVERED_RATIO, Samples
+from mawl.analysis.series import LEAST_COVERED_RATIO, RunSamples
 from mawl.analysis.throughput import Counters
-from mawl.analysis.timeline import Observed as ObservedSpan
-from mawl.analysis.timeline import Timeline, timeline
+from mawl.analysis.timeline import ObservedSpan, Timeline, timeline
 from mawl.analysis.windows import rates
 from mawl.model.periods import LEAST_GAP_SECONDS, Span, periods_of
 from mawl.model.records import JobRecord
@@ -25,7 +24,9 @@ from mawl.units import format_instant, format_percent, format_seconds
 NOT_RECORDED = "no recording of the host covers this period"
 
 
-def placed(line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: Samples | None) -> Timeline:
+def placed(
+    line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: RunSamples | None
+) -> Timeline:
     """The timeline of an import with its periods, and with the part of it that figures over time are of.
 
     That part is what recordings cover of the run; of periods far apart it is the part of the one that they
@@ -50,7 +51,7 @@ def placed(line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: 
     return msgspec.structs.replace(found, mean_concurrent=None, periods=tuple(periods))
 
 
-def recorded_pieces(samples: Samples | None) -> list[Span]:
+def recorded_pieces(samples: RunSamples | None) -> list[Span]:
     """The times that recordings of hosts cover without a gap, of any node, in order."""
     pieces: list[Span] = []
     for node in samples.nodes if samples else ():
@@ -113,7 +114,7 @@ def observed_of(line: Timeline | None, missing: Missing) -> Observed | None:
 def period_figures(
     line: Timeline | None,
     jobs: Sequence[JobRecord],
-    samples: Samples | None,
+    samples: RunSamples | None,
     device: Counters,
     missing: Missing,
 ) -> list[Period]:
@@ -143,7 +144,7 @@ def period_figures(
 def _period(
     period: Span,
     own: Sequence[JobRecord],
-    samples: Samples | None,
+    samples: RunSamples | None,
     device: Counters,
     pieces: Sequence[Span],
 ) -> Period:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.windows import rates
 from mawl.model.ports import KIND_OF, PortKind
 from mawl.model.run import RunFacts
@@ -18,7 +18,7 @@ def bonds(facts: RunFacts) -> set[tuple[str, str]]:
 
 
 def used_by_port(
-    facts: RunFacts, samples: Samples, edges: Sequence[float]
+    facts: RunFacts, samples: RunSamples, edges: Sequence[float]
 ) -> dict[tuple[PortKind, str], list[float]]:
     """Of each port with a known speed the busier way's share of it in each window; 0 where it has no row."""
     found: dict[tuple[PortKind, str], list[float]] = {}
@@ -34,7 +34,7 @@ def used_by_port(
 
 
 def port_windows(
-    facts: RunFacts | None, samples: Samples, edges: Sequence[float]
+    facts: RunFacts | None, samples: RunSamples, edges: Sequence[float]
 ) -> list[dict[PortKind, float]]:
     """The share of the fullest port of each kind, window by window."""
     windows: list[dict[PortKind, float]] = [{} for _ in edges[1:]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from mawl.model.published import Paper, PublishedResult, Span, ThreadShare
+from mawl.model.published import Paper, PaperRange, PublishedResult, ThreadShare
 from mawl.model.published_figures import (
     Cited,
     PerCore,
@@ -126,7 +126,7 @@ def cpu_seconds(result: PublishedResult) -> float | None:
     return plus(result.time.user_cpu_seconds, result.time.system_cpu_seconds)
 
 
-def adjusted_cpu_seconds(result: PublishedResult, shares: Mapping[str, ThreadShare]) -> Span | None:
+def adjusted_cpu_seconds(result: PublishedResult, shares: Mapping[str, ThreadShare]) -> PaperRange | None:
     """CPU time with the share of a core that one thread can use undone; None where that is not due.
 
     Due for raw times of a processor whose shares are published: 180 s / 0.56 = 321 s (REDP-5288,
@@ -140,9 +140,9 @@ def adjusted_cpu_seconds(result: PublishedResult, shares: Mapping[str, ThreadSha
     return None if span is None else undone(cpu, span)
 
 
-def undone(cpu_seconds: float, share: Span) -> Span:
+def undone(cpu_seconds: float, share: PaperRange) -> PaperRange:
     """Scaled CPU time as time of a core: a range, since the share of a core that one thread can use is."""
-    return Span(low=cpu_seconds / share.high, high=cpu_seconds / share.low)
+    return PaperRange(low=cpu_seconds / share.high, high=cpu_seconds / share.low)
 
 
 def published_input_bytes(papers: tuple[Paper, ...]) -> float | None:

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from mawl.analysis.device_layers import Layer, bottom_layer, numbered_partitions
+from mawl.analysis.device_layers import DeviceLayer, bottom_layer, numbered_partitions
 from mawl.analysis.host_parts import part_names
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.timeline import Timeline
 from mawl.model.run import RunFacts
 
@@ -17,7 +17,7 @@ NO_JOBS = "no job was imported, only recordings of hosts or storage"
 _RECORDED = ("host.", "device.")
 
 
-def interval_seconds(facts: RunFacts, samples: Samples | None) -> float:
+def interval_seconds(facts: RunFacts, samples: RunSamples | None) -> float:
     """How far the samples of an imported run lie apart: the longest median step of the processors or of a
     kind of part, of any node; 0 for other runs."""
     if facts.kind != "imported" or samples is None:
@@ -34,7 +34,7 @@ def interval_seconds(facts: RunFacts, samples: Samples | None) -> float:
     return longest
 
 
-def recorded(facts: RunFacts, samples: Samples | None) -> Timeline | None:
+def recorded(facts: RunFacts, samples: RunSamples | None) -> Timeline | None:
     """The time of an imported run without jobs: from the first sample of any host to the last."""
     if facts.kind != "imported" or samples is None:
         return None
@@ -60,7 +60,7 @@ def recorded(facts: RunFacts, samples: Samples | None) -> Timeline | None:
     )
 
 
-def disks(samples: Samples) -> Layer:
+def disks(samples: RunSamples) -> DeviceLayer:
     """Block devices of all nodes that together count each byte once; empty, with the reason, where unknown.
 
     A device that counts on one node and lies on others on the next gives no sum over both.
@@ -73,19 +73,19 @@ def disks(samples: Samples) -> Layer:
     for node, layer in by_node.items():
         upper = found & set(part_names(samples, node, "device")) - set(layer.devices)
         if upper:
-            return Layer((), f"{min(upper)} is a disk on one node and lies on others on {node}")
-    return Layer(tuple(sorted(found)))
+            return DeviceLayer((), f"{min(upper)} is a disk on one node and lies on others on {node}")
+    return DeviceLayer(tuple(sorted(found)))
 
 
-def whole_devices(samples: Samples, node: str) -> Layer:
+def whole_devices(samples: RunSamples, node: str) -> DeviceLayer:
     """:func:`disks` of one node."""
     names = set(part_names(samples, node, "device"))
     totals = {name: _moved(samples, node, name) for name in names}
     partitions, reason = numbered_partitions(totals)
-    return Layer((), reason) if reason is not None else bottom_layer(names - partitions)
+    return DeviceLayer((), reason) if reason is not None else bottom_layer(names - partitions)
 
 
-def _moved(samples: Samples, node: str, device: str) -> float:
+def _moved(samples: RunSamples, node: str, device: str) -> float:
     """Bytes that a device's counters gained, read and written."""
     total = 0.0
     for way in ("read", "written"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.gains import amount
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import DevicesByRole, RoleDeviceBytes
 from mawl.spec.options import ROLES, Role
@@ -15,7 +15,7 @@ PATH = "io.devices_by_role"
 
 
 def devices_by_role(
-    facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None, missing: Missing
+    facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None, missing: Missing
 ) -> DevicesByRole | None:
     """Bytes that moved at the devices of each role, whoever asked for them, from first start to last end.
 
@@ -50,7 +50,11 @@ def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
 
 
 def _moved(
-    facts: RunFacts, samples: Samples, volumes: Sequence[VolumeFacts], figure: str, span: tuple[float, float]
+    facts: RunFacts,
+    samples: RunSamples,
+    volumes: Sequence[VolumeFacts],
+    figure: str,
+    span: tuple[float, float],
 ) -> float | None:
     places = sorted({(volume.node, device) for volume in volumes for device in volume.devices})
     total = 0.0

@@ -30,7 +30,7 @@ SMALL_KEYS = 2**16
 Floats = NDArray[np.float64]
 
 
-class Series(NamedTuple):
+class NodeSeries(NamedTuple):
     """One figure of one node over time, in order of time.
 
     ``known`` is, at each time, the seconds since the first of which something is known; None where all
@@ -58,7 +58,7 @@ class CounterChange(NamedTuple):
         return self.amount / self.seconds
 
 
-class Samples:
+class RunSamples:
     """The table ``samples`` of a run, by node and series."""
 
     def __init__(self, table: pa.Table, apart: Iterable[str] = ()) -> None:
@@ -69,7 +69,7 @@ class Samples:
         millions of rows.
         """
         self._apart = frozenset(apart)
-        self._series: dict[str, dict[str, Series]] = {}
+        self._series: dict[str, dict[str, NodeSeries]] = {}
         if not table.num_rows:
             return
         nodes, keys = _encoded(table["node"])
@@ -83,7 +83,7 @@ class Samples:
         times = _numbers(table["sampled_at"].cast(pa.int64()))[order] / 1e6
         values = _numbers(table["value"])[order]
         starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-        found: dict[str, dict[str, Series]] = {}
+        found: dict[str, dict[str, NodeSeries]] = {}
         for start, end in pairwise([*starts.tolist(), len(keys)]):
             node, name = divmod(int(keys[start]), len(names))
             series = _in_order(times[start:end], values[start:end])
@@ -106,13 +106,13 @@ class Samples:
         """The series of a node, by name."""
         return list(self._series.get(node, ()))
 
-    def series(self, node: str, name: str) -> Series | None:
+    def series(self, node: str, name: str) -> NodeSeries | None:
         """One series of a node; None where it left none."""
         return self._series.get(node, {}).get(name)
 
-    def replaced(self, series: Mapping[tuple[str, str], Series]) -> Samples:
+    def replaced(self, series: Mapping[tuple[str, str], NodeSeries]) -> RunSamples:
         """The same samples with other series, by node and name, in the place of their own."""
-        found = Samples.__new__(Samples)
+        found = RunSamples.__new__(RunSamples)
         found._apart = self._apart
         found._series = {
             node: {name: series.get((node, name), own) for name, own in by_name.items()}
@@ -155,7 +155,7 @@ def increases(values: ArrayLike, wraps_at: float | None = None) -> Floats:
 
 
 def changes(
-    series: Series, edges: Sequence[float], wraps_at: float | None = None
+    series: NodeSeries, edges: Sequence[float], wraps_at: float | None = None
 ) -> list[CounterChange | None]:
     """What a cumulative counter gained between each two neighbouring ``edges`` (seconds, ascending).
 
@@ -168,7 +168,7 @@ def changes(
     ]
 
 
-def gained(series: Series, edges: Floats, wraps_at: float | None = None) -> tuple[Floats, Floats]:
+def gained(series: NodeSeries, edges: Floats, wraps_at: float | None = None) -> tuple[Floats, Floats]:
     """:func:`changes` as columns: amounts, NaN where samples do not cover a window, and covered seconds."""
     first, last, seconds, covered = _covered(series, edges)
     gains = increases(series.values, wraps_at)
@@ -179,7 +179,7 @@ def gained(series: Series, edges: Floats, wraps_at: float | None = None) -> tupl
     return np.where(covered, amounts, np.nan), seconds
 
 
-def means(series: Series, edges: Sequence[float]) -> list[float | None]:
+def means(series: NodeSeries, edges: Sequence[float]) -> list[float | None]:
     """The mean of a gauge between each two neighbouring ``edges``, over time, straight between samples.
 
     None where samples cover less than half of a window.
@@ -188,7 +188,7 @@ def means(series: Series, edges: Sequence[float]) -> list[float | None]:
     return [None if mean != mean else mean for mean in found]
 
 
-def averaged(series: Series, edges: Floats) -> Floats:
+def averaged(series: NodeSeries, edges: Floats) -> Floats:
     """:func:`means` as a column, NaN where samples do not cover a window."""
     first, last, seconds, covered = _covered(series, edges)
     areas = _area(series, last) - _area(series, first)
@@ -208,7 +208,7 @@ def quotients(
     ]
 
 
-def _covered(series: Series, edges: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+def _covered(series: NodeSeries, edges: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """Of each window the part between the first and the last sample, how many seconds of it are known,
     and whether these are enough of the window."""
     starts, ends = edges[:-1], edges[1:]
@@ -222,7 +222,7 @@ def _covered(series: Series, edges: Floats) -> tuple[Floats, Floats, Floats, NDA
     )
 
 
-def _area(series: Series, at: Floats) -> Floats:
+def _area(series: NodeSeries, at: Floats) -> Floats:
     """The integral of a gauge over time from its first sample to each of ``at``."""
     times, values = series.times, series.values - series.values[0]
     known = series.known_at(times)
@@ -233,19 +233,19 @@ def _area(series: Series, at: Floats) -> Floats:
     return np.asarray(inside + series.known_at(at) * series.values[0])
 
 
-def _in_order(times: Floats, values: Floats) -> Series:
+def _in_order(times: Floats, values: Floats) -> NodeSeries:
     """A series in order of time; what is no number leaves the time between its neighbours unknown."""
     if (np.diff(times) < 0).any():
         order = np.argsort(times, kind="stable")
         times, values = times[order], values[order]
     figures = np.isfinite(values)
     if figures.all():
-        return Series(times, values)
+        return NodeSeries(times, values)
     marks, times, values = times[~figures], times[figures], values[figures]
     places = np.searchsorted(times, marks, side="right")
     steps = np.diff(times)
     steps[places[(places > 0) & (places < len(times))] - 1] = 0.0
-    return Series(times, values, np.concatenate(([0.0], np.cumsum(steps))))
+    return NodeSeries(times, values, np.concatenate(([0.0], np.cumsum(steps))))
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from mawl.analysis.blocks import Missing
 from mawl.analysis.interfaces import network_parts
 from mawl.analysis.recordings import whole_devices
-from mawl.analysis.series import CounterChange, Samples, quotients
+from mawl.analysis.series import CounterChange, RunSamples, quotients
 from mawl.analysis.windows import Rates, Windows, added
 from mawl.model.cluster import StorageRun
 from mawl.model.fields import places
@@ -22,7 +22,7 @@ NO_WINDOWS = "no job has both a start and an end, or the run holds no samples"
 NOT_COVERED = "the samples of the storage server do not cover half of it, or it has no such device"
 
 
-def network_rates(samples: Samples, node: str, way: str, edges: Sequence[float]) -> Rates:
+def network_rates(samples: RunSamples, node: str, way: str, edges: Sequence[float]) -> Rates:
     """Bytes a second ``received`` or ``sent`` over the networks and fabrics of a node, each byte once.
 
     Of what is known: an interface that came or went leaves a gap; None where none is.
@@ -34,18 +34,18 @@ def network_rates(samples: Samples, node: str, way: str, edges: Sequence[float])
 
 
 def storage_servers(
-    facts: RunFacts, samples: Samples | None, windows: Windows | None, missing: Missing
+    facts: RunFacts, samples: RunSamples | None, windows: Windows | None, missing: Missing
 ) -> dict[str, StorageServer]:
     """Each server by its name; figures are over the run's windows, sustained over the active phase's."""
     return {run.node: _server(run, samples, windows, missing) for run in facts.storage_runs}
 
 
-def server_devices(run: StorageRun, samples: Samples) -> list[str]:
+def server_devices(run: StorageRun, samples: RunSamples) -> list[str]:
     """The devices that were named, else all that left samples, each byte once."""
     return run.devices or list(whole_devices(samples, run.node).devices)
 
 
-def device_rates(run: StorageRun, samples: Samples, edges: Sequence[float]) -> dict[str, Rates]:
+def device_rates(run: StorageRun, samples: RunSamples, edges: Sequence[float]) -> dict[str, Rates]:
     """Bytes a second of a server's devices by direction; None where one of them is not known."""
     return {way: _added(samples, run, BYTES[way], edges) for way in WAYS}
 
@@ -54,7 +54,7 @@ FIGURES = tuple(".".join(one.path) for one in places(StorageServer) if one.nulla
 
 
 def _server(
-    run: StorageRun, samples: Samples | None, windows: Windows | None, missing: Missing
+    run: StorageRun, samples: RunSamples | None, windows: Windows | None, missing: Missing
 ) -> StorageServer:
     why = NO_WINDOWS if samples is None or windows is None else NOT_COVERED
     missing |= {f"cluster.storage.*.{name}": why for name in FIGURES}
@@ -69,7 +69,7 @@ def _server(
     )
 
 
-def _traffic(run: StorageRun, way: str, samples: Samples | None, windows: Windows | None) -> ServerTraffic:
+def _traffic(run: StorageRun, way: str, samples: RunSamples | None, windows: Windows | None) -> ServerTraffic:
     if samples is None or windows is None:
         return ServerTraffic(mean=None, peak=None)
     return ServerTraffic(
@@ -78,7 +78,7 @@ def _traffic(run: StorageRun, way: str, samples: Samples | None, windows: Window
     )
 
 
-def _device(run: StorageRun, samples: Samples | None, windows: Windows | None) -> ServerDevice:
+def _device(run: StorageRun, samples: RunSamples | None, windows: Windows | None) -> ServerDevice:
     """All devices of a server together: a request counts at each, a byte once."""
     if samples is None or windows is None:
         return ServerDevice(
@@ -114,12 +114,12 @@ def _rates(by_way: Mapping[str, float | None]) -> ServerRates:
     return ServerRates(**{f"{way}_bytes_per_second": by_way.get(way) for way in (*WAYS, "total")})
 
 
-def _added(samples: Samples, run: StorageRun, figure: str, edges: Sequence[float]) -> Rates:
+def _added(samples: RunSamples, run: StorageRun, figure: str, edges: Sequence[float]) -> Rates:
     return [None if change is None else change.per_second for change in _sum(samples, run, (figure,), edges)]
 
 
 def _sum(
-    samples: Samples, run: StorageRun, figures: Sequence[str], edges: Sequence[float]
+    samples: RunSamples, run: StorageRun, figures: Sequence[str], edges: Sequence[float]
 ) -> list[CounterChange | None]:
     """Counters of all devices added up, window by window; None where one has no figure."""
     columns = [

@@ -31,9 +31,9 @@ from mawl.analysis.waits import wait_block
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import Host
-from mawl.model.summary.jobs import Failure, Recorded
+from mawl.model.summary.jobs import JobFailure, Recorded
 from mawl.model.summary.summary import Summary
-from mawl.model.summary.volumes import Inputs
+from mawl.model.summary.volumes import CachedInputs
 from mawl.units import format_instant
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _remarks(view: RunView, host: Host | None) -> list[str]:
     ]
 
 
-def inputs_block(facts: RunFacts, missing: Missing) -> Inputs | None:
+def inputs_block(facts: RunFacts, missing: Missing) -> CachedInputs | None:
     """The input tables in the page cache when the run began; None where nobody looked."""
     cache = facts.cache
     if cache is None:
@@ -130,13 +130,13 @@ def inputs_block(facts: RunFacts, missing: Missing) -> Inputs | None:
         missing["inputs.resident_bytes"] = missing["inputs.resident_ratio"] = cache.reason
     resident = cache.resident_bytes
     share = None if resident is None or not cache.input_bytes else resident / cache.input_bytes
-    return Inputs(**msgspec.structs.asdict(cache), resident_ratio=share)
+    return CachedInputs(**msgspec.structs.asdict(cache), resident_ratio=share)
 
 
-def failures(jobs: Sequence[JobRecord]) -> list[Failure]:
+def failures(jobs: Sequence[JobRecord]) -> list[JobFailure]:
     """Every job that did not finish, with its sentence, in the order of the records."""
     return [
-        Failure(job=job.job, program=job.program, outcome=job.outcome, reason=job.reason)
+        JobFailure(job=job.job, program=job.program, outcome=job.outcome, reason=job.reason)
         for job in jobs
         if job.outcome != "finished"
     ]

@@ -13,11 +13,11 @@ import msgspec
 from mawl.analysis.blocks import Missing, total
 from mawl.analysis.gains import Span, gain
 from mawl.analysis.published import undone
-from mawl.analysis.series import CounterChange, Samples
+from mawl.analysis.series import CounterChange, RunSamples
 from mawl.analysis.windows import added
 from mawl.config.published import thread_shares
 from mawl.model.inventory_metrics import MACHINE
-from mawl.model.published import Span as Range
+from mawl.model.published import PaperRange
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts
 from mawl.model.summary.time import CpuRange
@@ -68,7 +68,7 @@ class CoreBusy(msgspec.Struct, frozen=True, kw_only=True):
     core_busy_basis: str | None = None
 
 
-def core_busy(facts: RunFacts, samples: Samples, span: Span, missing: Missing) -> CoreBusy:
+def core_busy(facts: RunFacts, samples: RunSamples, span: Span, missing: Missing) -> CoreBusy:
     """``host.core_busy_*``: seconds in which a core was busy because any of its threads was.
 
     Estimate and bounds are sums over the machines, none above cores times the seconds that samples cover.
@@ -99,7 +99,7 @@ Row = tuple[dict[str, float | None], float | None, str]
 """Figures, cores times the known seconds, and the basis of one node."""
 
 
-def _of_node(facts: RunFacts, samples: Samples, node: NodeFacts, span: Span) -> Row:
+def _of_node(facts: RunFacts, samples: RunSamples, node: NodeFacts, span: Span) -> Row:
     busy, least, most = (
         gain(facts, samples, node.name, f"host.core_busy_{name}", span)
         for name in ("seconds", "least_seconds", "most_seconds")
@@ -160,7 +160,7 @@ def power_model(node: NodeFacts) -> str | None:
     return None if found is None else found[0]
 
 
-def _share(facts: RunFacts, node: NodeFacts) -> Range | str:
+def _share(facts: RunFacts, node: NodeFacts) -> PaperRange | str:
     """The published share of a core for the node's processor and mode, or why there is none."""
     threads = threads_per_core(facts, node)
     if threads is None:

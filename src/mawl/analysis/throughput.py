@@ -9,9 +9,9 @@ from itertools import pairwise
 import msgspec
 
 from mawl.analysis.blocks import Missing
-from mawl.analysis.device_layers import Layer
+from mawl.analysis.device_layers import DeviceLayer
 from mawl.analysis.recordings import disks
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -40,7 +40,7 @@ class Counters:
         self.source, self.read, self.write = source, tuple(read), tuple(write)
         self.reason = reason
 
-    def flow(self, samples: Samples, edges: Sequence[float]) -> Flow:
+    def flow(self, samples: RunSamples, edges: Sequence[float]) -> Flow:
         """Bytes per second in each window, read, written and together."""
         read, write = rates(samples, self.read, edges), rates(samples, self.write, edges)
         return {
@@ -70,7 +70,7 @@ def unknown(reason: str) -> Counters:
     return Counters(f"not known: {reason}", (), (), reason=reason)
 
 
-def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
+def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     """The counters of the block devices under the roles, whoever asked them, where the run knows them all.
 
     Of imported recordings without roles they are all block devices, each byte once.  What the kernel
@@ -81,7 +81,11 @@ def device_counters(facts: RunFacts, samples: Samples | None) -> Counters:
     imported = facts.kind == "imported" and not facts.volumes
     if not imported and (why := lacking(facts)) is not None:
         return unknown(why)
-    layer = disks(samples) if imported else Layer(tuple(sorted({device for _, device in role_places(facts)})))
+    layer = (
+        disks(samples)
+        if imported
+        else DeviceLayer(tuple(sorted({device for _, device in role_places(facts)})))
+    )
     if layer.reason is not None:
         return unknown(layer.reason)
     devices = layer.devices
@@ -144,7 +148,7 @@ def side_in_time(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     windows: Windows | None,
-    samples: Samples | None,
+    samples: RunSamples | None,
     missing: Missing,
 ) -> SideInTime:
     """The window figures of one side (``io.application`` or ``io.device``) of a summary."""
@@ -198,7 +202,7 @@ def per_core(
 
 
 def _found(
-    counters: Counters, jobs: Sequence[JobRecord], windows: Windows, samples: Samples
+    counters: Counters, jobs: Sequence[JobRecord], windows: Windows, samples: RunSamples
 ) -> tuple[dict[str, Flow], dict[str, str]]:
     whole = counters.flow(samples, windows.edges)
     active = {direction: values[: windows.active] for direction, values in whole.items()}

@@ -24,7 +24,7 @@ class Stretch(msgspec.Struct, frozen=True):
     running: int
 
 
-class Span(NamedTuple):
+class JobSpan(NamedTuple):
     """When a job ran, in seconds since the epoch; ``stopped`` where it was ended from outside."""
 
     start: float
@@ -40,12 +40,12 @@ class Unended(msgspec.Struct, frozen=True, kw_only=True):
     believed, None where it is.
     """
 
-    spans: list[Span] = []
+    spans: list[JobSpan] = []
     waiting: int = 0
     unknown: str | None = None
 
 
-class Observed(NamedTuple):
+class ObservedSpan(NamedTuple):
     """The part of an import that figures over time are of, and when the active phase in it ends.
 
     ``recorded`` is whether recordings of the host cover it."""
@@ -74,7 +74,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     tail_unknown: str | None = None
     sampled_every_seconds: float = 0.0
     """Of imported recordings: no window is shorter.  Measured runs are sampled every second."""
-    observed: Observed | None = None
+    observed: ObservedSpan | None = None
     """None where figures over time are of the whole run."""
     periods: tuple[tuple[float, float], ...] = ()
     """First start and last end of each period of an import that is not one run."""
@@ -105,7 +105,7 @@ def timeline(jobs: Sequence[JobRecord], sessions: int, unended: Unended | None =
     have run on from there."""
     unended = unended or Unended()
     spans = [
-        Span(job.started_at, max(job.started_at, job.ended_at), job.trail_out, job.outcome == "stopped")
+        JobSpan(job.started_at, max(job.started_at, job.ended_at), job.trail_out, job.outcome == "stopped")
         for job in jobs
         if job.started_at is not None and job.ended_at is not None
     ] + unended.spans
@@ -130,7 +130,7 @@ def timeline(jobs: Sequence[JobRecord], sessions: int, unended: Unended | None =
     return line if unended.unknown else _with_jobs_at_once(line, spans)
 
 
-def _with_jobs_at_once(line: Timeline, spans: Sequence[Span]) -> Timeline:
+def _with_jobs_at_once(line: Timeline, spans: Sequence[JobSpan]) -> Timeline:
     stretches = _stretches(spans)
     peak = max((stretch.running for stretch in stretches), default=0)
     elapsed = line.elapsed_seconds
@@ -144,7 +144,7 @@ def _with_jobs_at_once(line: Timeline, spans: Sequence[Span]) -> Timeline:
     )
 
 
-def _stretches(spans: Sequence[Span]) -> list[Stretch]:
+def _stretches(spans: Sequence[JobSpan]) -> list[Stretch]:
     changes: dict[float, int] = {}
     for span in spans:
         changes[span.start] = changes.get(span.start, 0) + 1
@@ -156,7 +156,7 @@ def _stretches(spans: Sequence[Span]) -> list[Stretch]:
     return stretches
 
 
-def _tail_at(spans: Sequence[Span], sessions: int, ended_at: float) -> float:
+def _tail_at(spans: Sequence[JobSpan], sessions: int, ended_at: float) -> float:
     """When the tail begins (docs/design/figures.md); the end of the run where it has none.
 
     Running jobs fall for good below max(3, 10 % of the sessions), or only jobs marked

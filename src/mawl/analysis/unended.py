@@ -8,8 +8,8 @@ import msgspec
 
 from mawl.analysis.periods import placed
 from mawl.analysis.recordings import interval_seconds, recorded
-from mawl.analysis.series import Samples
-from mawl.analysis.timeline import Span, Timeline, Unended, timeline
+from mawl.analysis.series import RunSamples
+from mawl.analysis.timeline import JobSpan, Timeline, Unended, timeline
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 
@@ -21,7 +21,7 @@ def line_of(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     events: Sequence[EventRecord] = (),
-    samples: Samples | None = None,
+    samples: RunSamples | None = None,
 ) -> Timeline | None:
     """The timeline of a run, jobs without an end counted as running until the last thing it recorded.
 
@@ -37,7 +37,7 @@ def line_of(
 
 
 def unended(
-    facts: RunFacts, jobs: Sequence[JobRecord], events: Sequence[EventRecord], samples: Samples | None
+    facts: RunFacts, jobs: Sequence[JobRecord], events: Sequence[EventRecord], samples: RunSamples | None
 ) -> Unended:
     """The jobs of a run that started and left no end, and what of them cannot be known.
 
@@ -65,7 +65,7 @@ def unended(
         if start is None:
             waiting += 1
         elif until is not None:
-            spans.append(Span(start, max(start, ends.get(planned.job, until)), planned.trail_out))
+            spans.append(JobSpan(start, max(start, ends.get(planned.job, until)), planned.trail_out))
     reason = None
     if untold and waiting:
         reason = (
@@ -75,7 +75,7 @@ def unended(
 
 
 def _last_at(
-    facts: RunFacts, jobs: Sequence[JobRecord], events: Sequence[EventRecord], samples: Samples | None
+    facts: RunFacts, jobs: Sequence[JobRecord], events: Sequence[EventRecord], samples: RunSamples | None
 ) -> float | None:
     """The last thing that the run recorded: a sample, an event or the end of a job.
 

@@ -9,7 +9,7 @@ from mawl.analysis.alternate_readings import evened
 from mawl.analysis.blocks import counted
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.moments import Moment, moments
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import Counters, device_counters
 from mawl.analysis.timeline import Timeline
@@ -40,7 +40,7 @@ class RunView:
         self,
         facts: RunFacts,
         jobs: Sequence[JobRecord],
-        samples: Samples | None = None,
+        samples: RunSamples | None = None,
         *,
         events: Sequence[EventRecord] = (),
         rows: Mapping[str, int] | None = None,
@@ -167,14 +167,14 @@ def _rows(run: Run) -> tuple[dict[str, int], dict[str, str]]:
     return rows, damage
 
 
-def _samples(run: Run) -> Samples | None:
+def _samples(run: Run) -> RunSamples | None:
     """The samples; None where the run has no figure of any node, or none that can be read.
 
     What was read in turns is evened out here, so that windows and courses agree.
     """
     apart = [one.node for one in run.facts.storage_runs]
     try:
-        stored = Samples(run.samples, apart)
+        stored = RunSamples(run.samples, apart)
         return evened(stored) if stored.nodes else None
     except UnreadableRunError:
         return None

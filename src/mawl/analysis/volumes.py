@@ -9,7 +9,7 @@ import numpy as np
 
 from mawl.analysis.blocks import Missing, ratio
 from mawl.analysis.gains import amount
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
@@ -24,7 +24,7 @@ ONE_VOLUME = "the role has one volume"
 def volumes_block(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
-    samples: Samples | None,
+    samples: RunSamples | None,
     edges: Sequence[float] | None,
     missing: Missing,
 ) -> list[VolumeFigures]:
@@ -71,7 +71,7 @@ def volumes_block(
 
 
 def roles_block(
-    facts: RunFacts, volumes: Sequence[VolumeFigures], samples: Samples | None, missing: Missing
+    facts: RunFacts, volumes: Sequence[VolumeFigures], samples: RunSamples | None, missing: Missing
 ) -> Roles:
     """Of each role: how many volumes, how evenly its bytes lay on them, and the most space it took.
 
@@ -145,7 +145,7 @@ def _spread(own: Sequence[VolumeFigures], path: str, missing: Missing) -> float 
     return ratio(max(known) - min(known), sum(known) / len(known), path, missing)
 
 
-def _peak(samples: Samples | None, places: Sequence[tuple[str, int]]) -> int | None:
+def _peak(samples: RunSamples | None, places: Sequence[tuple[str, int]]) -> int | None:
     """The most that the run's files took on these volumes at one moment; of each node by itself, added up."""
     if samples is None or not places:
         return None
@@ -167,7 +167,7 @@ def _peak(samples: Samples | None, places: Sequence[tuple[str, int]]) -> int | N
 def _at_device(
     facts: RunFacts,
     volume: VolumeFacts,
-    samples: Samples | None,
+    samples: RunSamples | None,
     figure: str,
     span: tuple[float, float] | None,
 ) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.timeline import Timeline
 from mawl.model.records import JobRecord
 
@@ -79,7 +79,7 @@ def initial_edges(jobs: Sequence[JobRecord], windows: Windows) -> tuple[float, f
 
 
 def rates(
-    samples: Samples, names: Sequence[str], edges: Sequence[float], nodes: Sequence[str] | None = None
+    samples: RunSamples, names: Sequence[str], edges: Sequence[float], nodes: Sequence[str] | None = None
 ) -> Rates:
     """What the counters ``names`` gained together per second, over all ``nodes`` (None: all that left
     samples), in each window.
@@ -100,7 +100,7 @@ def rates(
     ]
 
 
-def gauges(samples: Samples, name: str, edges: Sequence[float]) -> Rates:
+def gauges(samples: RunSamples, name: str, edges: Sequence[float]) -> Rates:
     """The sum over all nodes of a gauge's mean in each window; None where a node has no figure."""
     columns = [samples.means(node, name, edges) for node in samples.nodes]
     return [added(row) for row in zip(*columns, strict=True)] if columns else [None] * (len(edges) - 1)

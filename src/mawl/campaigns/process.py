@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.errors import InterruptedRunError, MawlError
 from mawl.measure.kernel import die_with_parent
-from mawl.spec.answer import Answer, Task
+from mawl.spec.answer import Task, TaskAnswer
 
 LOOK_SECONDS = 0.25
 LARGEST_ANSWER_BYTES = 2**16
@@ -36,7 +36,7 @@ def answered(
     look: Callable[[], None] = lambda: None,
     patience: float | None = None,
     program: Sequence[str] = CHILD,
-) -> Answer:
+) -> TaskAnswer:
     """Do a task in a process of its own and wait for its answer.
 
     What it says of its progress goes to the end of ``log``.  ``directory`` is what relative paths of the spec
@@ -85,13 +85,13 @@ def _hand_over(to: IO[bytes], task: Task) -> None:
         pass  # it ended before it read its task: how, its exit status says
 
 
-def _read(answers: IO[bytes], status: int, log: Path) -> Answer:
+def _read(answers: IO[bytes], status: int, log: Path) -> TaskAnswer:
     """The answer; one that the process did not give becomes an error."""
     # It has ended: what it wrote is there, and whoever else may hold the pipe is not waited for.
     os.set_blocking(answers.fileno(), False)
     try:
         line = os.read(answers.fileno(), LARGEST_ANSWER_BYTES)
-        return msgspec.json.decode(line, type=Answer)
+        return msgspec.json.decode(line, type=TaskAnswer)
     except (BlockingIOError, msgspec.MsgspecError):
         pass
     if status < 0 or status == 130:

@@ -35,7 +35,7 @@ STOPPED_SECONDS = 5.0
 """How long a node's process may be stopped by a signal until it is said to be."""
 
 
-class Own(msgspec.Struct, frozen=True):
+class AgentTask(msgspec.Struct, frozen=True):
     """Of a :class:`~mawl.cluster.messages.NodeTask` what the agent has to know."""
 
     run_id: str
@@ -139,7 +139,7 @@ _CHILDREN: dict[str, Child] = {}
 
 def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of :class:`~mawl.cluster.messages.NodeTask`)."""
-    own = msgspec.json.decode(task, type=Own)
+    own = msgspec.json.decode(task, type=AgentTask)
     command = [sys.executable, "-P", "-m", "mawl.cluster"]
     _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)
 

@@ -46,7 +46,7 @@ from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.run import carry_out
-from mawl.spec.answer import Failure
+from mawl.spec.answer import TaskFailure
 from mawl.spec.options import ROLES, Role, StartMode
 from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
@@ -227,14 +227,14 @@ def main() -> int:
     try:
         (Node if task.watch is None else StorageNode)(task, line).carry()
     except MawlError as error:
-        line.say(Refused(Failure.of(error)))
+        line.say(Refused(TaskFailure.of(error)))
         return 1
     except KeyboardInterrupt:
-        line.say(Refused(Failure.of(InterruptedRunError("stopped before its jobs began"))))
+        line.say(Refused(TaskFailure.of(InterruptedRunError("stopped before its jobs began"))))
         return 1
     except OSError as error:
         what, where = (error.strerror or str(error)).lower(), str(error.filename or "") or None
-        line.say(Refused(Failure.of(UnsuitableMachineError(what, where=where))))
+        line.say(Refused(TaskFailure.of(UnsuitableMachineError(what, where=where))))
         return 1
     return 0
 

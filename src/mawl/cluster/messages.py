@@ -12,7 +12,7 @@ from mawl.model.records import RunOutcome
 from mawl.plan.needs import TableNeed
 from mawl.plan.workload import Plan
 from mawl.runner.request import Status
-from mawl.spec.answer import Failure
+from mawl.spec.answer import TaskFailure
 from mawl.spec.options import Role
 from mawl.spec.record import RunSpec
 
@@ -117,7 +117,7 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
 class Refused(msgspec.Struct, frozen=True, tag="refused"):
     """The node cannot go on, and its error says why."""
 
-    failure: Failure
+    failure: TaskFailure
 
 
 FromNode = Looked | Seen | Made | GateReady | Going | Notice | Ended | Refused

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.plan.asked import with_run_of
 from mawl.plan.workload import shipped
 from mawl.spec.campaign import CAMPAIGN_OPTIONS
@@ -103,10 +103,10 @@ def volumes_of(spec: RunSpec) -> Volumes:
     return Volumes({role: [Path(place) for place in places] for role, places in spec.directories().items()})
 
 
-def bounds_of(chosen: Settings) -> Bounds:
+def bounds_of(chosen: Settings) -> CapacityBounds:
     """What a system must keep to carry its sessions, from the settings."""
-    defaults = Bounds()
-    return Bounds(
+    defaults = CapacityBounds()
+    return CapacityBounds(
         most_slowdown=chosen.number("most_slowdown", None, defaults.most_slowdown),
         warn_bytes_per_second_per_core=_rate(
             chosen, "guideline_warn", defaults.warn_bytes_per_second_per_core

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.campaign.found import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun, compared_run
@@ -22,7 +22,7 @@ FILE_NAME = "report.html"
 FORMATS = ("text", "json", "markdown", "html")
 
 
-def campaign_found(folder: Path, bounds: Bounds) -> CampaignFound:
+def campaign_found(folder: Path, bounds: CapacityBounds) -> CampaignFound:
     """What the runs that are finished say together; one that cannot be read is a remark."""
     record = read_campaign(folder)
     runs: dict[int, ComparedRun] = {}
@@ -36,7 +36,7 @@ def campaign_found(folder: Path, bounds: Bounds) -> CampaignFound:
     return found(msgspec.structs.replace(record, remarks=remarks), runs)
 
 
-def read_run(folder: Path, bounds: Bounds) -> ComparedRun:
+def read_run(folder: Path, bounds: CapacityBounds) -> ComparedRun:
     """A run with its judged summary."""
     view = StoredView(open_run(folder))
     return compared_run(view, judged(view, bounds))

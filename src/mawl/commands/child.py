@@ -1,8 +1,8 @@
 """A run in a process of its own: ``python -m mawl.commands.child`` reads a task and writes its answer.
 
 Standard input has a :class:`~mawl.spec.answer.Task` as JSON, standard output gets one line, the
-:class:`~mawl.spec.answer.Answer`; what a person would see of the run's progress goes to standard error.  The
-parent's side is :mod:`mawl.campaigns.process`.
+:class:`~mawl.spec.answer.TaskAnswer`; what a person would see of the run's progress goes to standard
+error.  The parent's side is :mod:`mawl.campaigns.process`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mawl.exits import end_with
 from mawl.imports import importing
 
 if TYPE_CHECKING:
-    from mawl.spec.answer import Answer, Task
+    from mawl.spec.answer import Task, TaskAnswer
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
 
     from mawl.commands.main import as_error, terminated
     from mawl.errors import InterruptedRunError, MawlError
-    from mawl.spec.answer import Answer, Failure, Task
+    from mawl.spec.answer import Task, TaskAnswer, TaskFailure
     from mawl.store.alone import arrow_alone
 
     signal.signal(signal.SIGTERM, terminated)
@@ -37,8 +37,8 @@ def main() -> int:
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
     os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
 
-    def failed(error: MawlError) -> Answer:
-        return Answer(status=error.exit_code, failure=Failure.of(error))
+    def failed(error: MawlError) -> TaskAnswer:
+        return TaskAnswer(status=error.exit_code, failure=TaskFailure.of(error))
 
     try:
         answer = _done(task)
@@ -54,11 +54,11 @@ def main() -> int:
     return answer.status
 
 
-def _done(task: Task) -> Answer:
+def _done(task: Task) -> TaskAnswer:
     from mawl.commands.carry import carried
     from mawl.commands.extras import require_programs
     from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
-    from mawl.spec.answer import Answer
+    from mawl.spec.answer import TaskAnswer
     from mawl.spec.check import check
     from mawl.spec.sources import as_command
     from mawl.store.layout import FACTS
@@ -68,13 +68,13 @@ def _done(task: Task) -> Answer:
         from mawl.commands.generate import generated
 
         generated(spec)
-        return Answer(status=0)
+        return TaskAnswer(status=0)
     if spec.nodes is None:
         require_programs()
     folder, facts = carried(spec, ["mawl", *as_command(spec)])
     if spec.html and (folder / FACTS).exists():
         leave_page(folder)
-    return Answer(
+    return TaskAnswer(
         status=EXIT_OF_OUTCOME[facts.outcome],
         run_id=facts.run_id,
         folder=str(Path(folder).absolute()),

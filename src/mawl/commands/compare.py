@@ -25,8 +25,8 @@ from mawl.store.campaign import campaign_folder, runs_of_one_arm
 from mawl.store.layout import FACTS, LATEST
 
 if TYPE_CHECKING:
-    from mawl.advice.capacity.bounds import Bounds
-    from mawl.advice.conditions import Check
+    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.advice.conditions import ConditionCheck
     from mawl.analysis.comparison.compare import Comparison, Matrix
     from mawl.analysis.comparison.sides import ComparedRun, Side
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the comparison; the output file is opened first, so that a bad path fails before any work."""
     failing = Failing(NAME, arguments)
-    checks: list[Check] = []
+    checks: list[ConditionCheck] = []
 
     def compared() -> str:
         found, sides = _compared(arguments)
@@ -75,9 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     return failing.status(checks)
 
 
-def _checks(found: Comparison | Matrix, candidates: Sequence[Side], failing: Failing) -> Iterator[Check]:
+def _checks(
+    found: Comparison | Matrix, candidates: Sequence[Side], failing: Failing
+) -> Iterator[ConditionCheck]:
     """The conditions of each candidate: of its runs, and of the pair with the reference."""
-    from mawl.advice.conditions import Check, check_of_comparison, checks_of_run
+    from mawl.advice.conditions import ConditionCheck, check_of_comparison, checks_of_run
     from mawl.analysis.comparison.compare import Comparison
 
     for side in candidates:
@@ -86,7 +88,7 @@ def _checks(found: Comparison | Matrix, candidates: Sequence[Side], failing: Fai
         if not side.runs:
             for condition in failing.conditions:
                 said = "a published result has no runs that could answer this"
-                yield Check(name=condition, subject=side.label, state="not known", sentence=said)
+                yield ConditionCheck(name=condition, subject=side.label, state="not known", sentence=said)
     if "slower" not in failing.conditions:
         return
     pairs: list[tuple[Comparison | None, str | None]] = (
@@ -144,7 +146,7 @@ def _name(words: Sequence[str]) -> str:
 class Reader:
     """Reads each run once, however often it is named."""
 
-    def __init__(self, runs: Path, bounds: Bounds) -> None:
+    def __init__(self, runs: Path, bounds: CapacityBounds) -> None:
         self._runs, self._bounds = runs, bounds
         self._read: dict[Path, ComparedRun] = {}
 

@@ -20,7 +20,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.choice import Chooser
-from mawl.campaigns.qualify.machine import Machine
+from mawl.campaigns.qualify.machine import QualifyMachine
 from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings, volumes_of
 from mawl.commands.extras import require_programs
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
     progress = ProgressLines(sys.stderr)
     wanted = Asked(roles={role: [str(place) for place in roles[role]] for role in ROLES}, minutes=MINUTES)
-    work = Machine(folder, wanted, str(Path.cwd()), None, progress.rewrite)
+    work = QualifyMachine(folder, wanted, str(Path.cwd()), None, progress.rewrite)
     seen = work.look()
     progress.say("demo: making small inputs and running 71 jobs in 20 sessions, about a minute")
     spec = msgspec.structs.replace(
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _forecast(wanted: Asked, work: Machine, folder: Path) -> QualificationChoice | None:
+def _forecast(wanted: Asked, work: QualifyMachine, folder: Path) -> QualificationChoice | None:
     """What a qualification would choose, by the same function as ``mawl qualify --plan``."""
     with contextlib.suppress(MawlError):
         model = CalibratedModel(open_run(folder), None)

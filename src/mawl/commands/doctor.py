@@ -25,7 +25,7 @@ from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import FileSystem, file_systems
 from mawl.measure.suitability import (
-    Check,
+    SuitabilityCheck,
     clock_checks,
     compiler_check,
     container_check,
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes
     machine = read_machine()
     checks = [
-        Check("python", "ok", f"{platform.python_version()} on {platform.machine()}"),
+        SuitabilityCheck("python", "ok", f"{platform.python_version()} on {platform.machine()}"),
         *library_checks(),
         compiler_check(os.environ),
         *space_checks(directories, needed, spec.volume_order),
@@ -113,19 +113,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if worst(checks) == "problem" else 0
 
 
-def _memory_limit_check(limit_bytes: int, needed: Needs) -> Check:
+def _memory_limit_check(limit_bytes: int, needed: Needs) -> SuitabilityCheck:
     return memory_limit_check(limit_bytes, needed.memory_bytes, needed.memory_basis, larger_limit(needed))
 
 
 def space_checks(
     directories: Mapping[Role, Sequence[Path]], needed: Needs, order: VolumeOrder = "rotation"
-) -> list[Check]:
+) -> list[SuitabilityCheck]:
     """One line for each file system under the roles, and one for each directory that cannot be used."""
     found = []
     for system in file_systems(directories, needed.space_bytes, by_free_space=order == "free-space"):
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
-            found.append(Check("space", "problem", f"{directory} cannot be made or written", cure))
+            found.append(SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure))
         found.append(_space_check(system, _present_inputs(directories, needed)))
     return found
 
@@ -144,7 +144,7 @@ def _present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -
     return min(held, sum(table.bytes for table in needed.tables))
 
 
-def _space_check(system: FileSystem, present_bytes: int) -> Check:
+def _space_check(system: FileSystem, present_bytes: int) -> SuitabilityCheck:
     roles = " and ".join(
         [", ".join(system.roles[:-1]), system.roles[-1]] if system.roles[1:] else system.roles
     )
@@ -155,17 +155,19 @@ def _space_check(system: FileSystem, present_bytes: int) -> Check:
         present = present_bytes if "data" in system.roles else 0
         if system.needed_bytes - present > system.free_bytes:
             names = ", ".join(f"--{role}" for role in system.roles)
-            return Check("space", "problem", text, f"free space, choose a smaller --scale or other {names}")
+            return SuitabilityCheck(
+                "space", "problem", text, f"free space, choose a smaller --scale or other {names}"
+            )
         if system.needed_bytes > system.free_bytes:
             text += f", of which {format_bytes(present)} of inputs may lie there already"
-            return Check("space", "notice", text, "mawl generate says for certain")
+            return SuitabilityCheck("space", "notice", text, "mawl generate says for certain")
     if system.kind in _IN_MEMORY:
         cure = "name directories on a disk to measure one"
-        return Check("space", "notice", f"{text}, which is memory and no device", cure)
-    return Check("space", "ok", text)
+        return SuitabilityCheck("space", "notice", f"{text}, which is memory and no device", cure)
+    return SuitabilityCheck("space", "ok", text)
 
 
-def as_text(machine: Machine, checks: Sequence[Check]) -> str:
+def as_text(machine: Machine, checks: Sequence[SuitabilityCheck]) -> str:
     """The checks for people, one line each; what needs attention carries its cure."""
     size = "unknown memory" if machine.memory_bytes is None else format_memory(machine.memory_bytes)
     lines = [
@@ -180,7 +182,7 @@ def as_text(machine: Machine, checks: Sequence[Check]) -> str:
     return "\n".join([*lines, "", _SENTENCES[worst(checks)]])
 
 
-def as_json(machine: Machine, checks: Sequence[Check]) -> dict[str, object]:
+def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> dict[str, object]:
     """The checks and the machine's facts for scripts."""
     return {
         "mawl_version": __version__,

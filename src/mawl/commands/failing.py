@@ -14,8 +14,8 @@ from mawl.model.summary.summary import Judged
 from mawl.store.files import replace_file
 
 if TYPE_CHECKING:
-    from mawl.advice.capacity.bounds import Bounds
-    from mawl.advice.conditions import Check, Condition
+    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.advice.conditions import Condition, ConditionCheck
     from mawl.analysis.campaign.found import CampaignFound
 
 FAILING_EXIT_CODES = (
@@ -70,7 +70,7 @@ class Failing:
         """Whether the exit status depends on a condition."""
         return bool(self.conditions)
 
-    def status(self, checks: Sequence[Check], otherwise: int = 0) -> int:
+    def status(self, checks: Sequence[ConditionCheck], otherwise: int = 0) -> int:
         """Write the file; ``otherwise`` is the status without conditions, which stays where it is not 0."""
         if self._file is not None:
             from mawl.reporters import junit
@@ -113,7 +113,7 @@ def refuse_question(failing: Failing, kind: str) -> None:
 
 
 def check_campaign(
-    failing: Failing, folder: Path, found: CampaignFound, bounds: Bounds, otherwise: int
+    failing: Failing, folder: Path, found: CampaignFound, bounds: CapacityBounds, otherwise: int
 ) -> int:
     """The exit status of a campaign: every finished run is checked, and the second arm against the first."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.comparison.sides import Side, at, compared_run, published_side, side_of
 from mawl.analysis.view import StoredView
@@ -175,7 +175,7 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) -> None:
+def _print(record: LabRecord, folder: Path, bounds: CapacityBounds, *, as_json: bool) -> None:
     folders: dict[str, list[Path]] = {}
     for run in record.arms:
         if not run.repeated:
@@ -192,12 +192,12 @@ def _print(record: LabRecord, folder: Path, bounds: Bounds, *, as_json: bool) ->
     )
 
 
-def _side(name: str, folders: Sequence[Path], bounds: Bounds) -> Side:
+def _side(name: str, folders: Sequence[Path], bounds: CapacityBounds) -> Side:
     views = (StoredView(open_run(folder)) for folder in folders)
     return side_of(name, [compared_run(view, judged(view, bounds)) for view in views])
 
 
-def _busy(folder: Path, bounds: Bounds) -> Busy:
+def _busy(folder: Path, bounds: CapacityBounds) -> Busy:
     """Who used the processors in a run, from its summary."""
     summary = judged(StoredView(open_run(folder)), bounds)
     spent = [at(summary, path) for path in _OWN_CPU]

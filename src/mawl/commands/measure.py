@@ -36,7 +36,7 @@ from mawl.reporters.json import render
 from mawl.reporters.roles import roles, waits
 from mawl.reporters.tables import io_totals
 from mawl.runner.caches import deny_cache
-from mawl.runner.command import NODE, Measured, measure_command
+from mawl.runner.command import NODE, MeasuredCommand, measure_command
 from mawl.runner.storage_around import StorageCounters
 from mawl.spec.options import Role
 from mawl.units import format_bytes, format_seconds
@@ -123,14 +123,16 @@ def _write(text: str, file: TextIO) -> None:
         ) from error
 
 
-def _summary(measured: Measured, directories: dict[Role, list[Path]], denied: CacheFacts | None) -> Summary:
+def _summary(
+    measured: MeasuredCommand, directories: dict[Role, list[Path]], denied: CacheFacts | None
+) -> Summary:
     """The summary of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
     facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
     moved = _moved(facts, measured.storage, measured.storage.after)
     return RunView(facts, [measured.record], moved=moved).summary
 
 
-def _facts(measured: Measured, directories: dict[Role, list[Path]]) -> RunFacts:
+def _facts(measured: MeasuredCommand, directories: dict[Role, list[Path]]) -> RunFacts:
     record = measured.record
     return RunFacts(
         run_id="measure",
@@ -161,7 +163,7 @@ def _moved(facts: RunFacts, storage: StorageCounters, until: Mapping[str, float]
     return DeviceBytes(f"block devices {', '.join(devices)}", gained[0], gained[1])
 
 
-def _json(measured: Measured, summary: Summary, command: list[str]) -> str:
+def _json(measured: MeasuredCommand, summary: Summary, command: list[str]) -> str:
     record = measured.record
     blocks = {name: getattr(summary, name) for name in ("inputs", "io", "wait", "cpu_real_ratio")}
     return render(
@@ -182,7 +184,7 @@ def _json(measured: Measured, summary: Summary, command: list[str]) -> str:
     )
 
 
-def _text(measured: Measured, summary: Summary) -> str:
+def _text(measured: MeasuredCommand, summary: Summary) -> str:
     record = measured.record
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
     parts = [
@@ -195,7 +197,7 @@ def _text(measured: Measured, summary: Summary) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _at_end(measured: Measured) -> dict[str, Any]:
+def _at_end(measured: MeasuredCommand) -> dict[str, Any]:
     """What the devices of the roles had moved, and memory still held, when the command ended."""
     storage = measured.storage
     facts = _facts(measured, {})
@@ -207,7 +209,7 @@ def _at_end(measured: Measured) -> dict[str, Any]:
     }
 
 
-def _why_missing(measured: Measured) -> dict[str, str]:
+def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     storage = measured.storage
     why = lacking(_facts(measured, {})) or "the kernel does not count what its devices move"
     return {
@@ -218,7 +220,7 @@ def _why_missing(measured: Measured) -> dict[str, str]:
     }
 
 
-def _reached(measured: Measured) -> list[str]:
+def _reached(measured: MeasuredCommand) -> list[str]:
     """What had reached the devices when the command ended, and what the sync after it took."""
     storage, end = measured.storage, _at_end(measured)
     written, left = end["device_written_bytes"], end["still_dirty_bytes"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.conditions import checks_of_probe
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
@@ -271,7 +271,7 @@ def _say(text: str) -> None:
     print(f"probe: {text}", file=sys.stderr, flush=True)
 
 
-def _json(found: Probe, bounds: Bounds) -> str:
+def _json(found: Probe, bounds: CapacityBounds) -> str:
     return json.render({**plain_probe(found), "guideline": probe_guidelines(found, bounds)})
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 from mawl import __version__
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
-from mawl.campaigns.qualify.machine import Machine
+from mawl.campaigns.qualify.machine import QualifyMachine
 from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
-        work = Machine(folder, record.asked, record.directory, None, lambda _: None)
+        work = QualifyMachine(folder, record.asked, record.directory, None, lambda _: None)
         first_look(work, record.asked, smallest(record.asked))
         make_folder(folder)
         write_qualification(folder, record)
@@ -146,7 +146,7 @@ def _qualified(
     arguments: argparse.Namespace,
     folder: Path,
     record: Qualification,
-    bounds: Bounds,
+    bounds: CapacityBounds,
     lock: int,
     failing: Failing,
 ) -> int:
@@ -154,7 +154,7 @@ def _qualified(
     if record.answer is None:
         progress = ProgressLines(sys.stderr)
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
-        work = Machine(folder, record.asked, record.directory, lock, progress.rewrite)
+        work = QualifyMachine(folder, record.asked, record.directory, lock, progress.rewrite)
         engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
         try:
             choice = engine.until_choice()
@@ -201,7 +201,7 @@ def _print(record: Qualification, words: str, as_json: bool) -> None:
     print(words)
 
 
-def _new(arguments: argparse.Namespace, bounds: Bounds) -> Qualification:
+def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification:
     minutes = DEFAULT_MINUTES if arguments.minutes is None else arguments.minutes
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(

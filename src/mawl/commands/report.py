@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.analysis.outline import outline
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     return check_run(failing, judged(StoredView(open_run(arguments.run, runs)), bounds), status)
 
 
-def _run(runs: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
+def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
     """The report of a run, in one of its formats."""
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
@@ -151,7 +151,7 @@ def _run(runs: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _campaign(folder: Path, bounds: Bounds, arguments: argparse.Namespace) -> int:
+def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
     """The report of a campaign, in one of its formats."""
     if arguments.format not in campaign_report.FORMATS:
         raise UsageError(
@@ -172,7 +172,7 @@ def _campaign(folder: Path, bounds: Bounds, arguments: argparse.Namespace) -> in
     return 0
 
 
-def _all_tables(stored: Run, bounds: Bounds, output: str | None) -> int:
+def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
     """Every table as TABLE.csv in a directory, which is made where it is missing."""
     if output is None:
         raise UsageError("--table all writes several files", cure="name their directory with --output")
@@ -184,7 +184,7 @@ def _all_tables(stored: Run, bounds: Bounds, output: str | None) -> int:
     return 0
 
 
-def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: Style) -> str:
+def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
     if arguments.format == "csv":
@@ -198,7 +198,7 @@ def _report(stored: Run, bounds: Bounds, arguments: argparse.Namespace, style: S
     return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
 
 
-def _probed(stored: Run, bounds: Bounds) -> str:
+def _probed(stored: Run, bounds: CapacityBounds) -> str:
     """The tests of the run's probe as ``mawl probe`` prints them; nothing where it holds none."""
     found = probe.stored_probe(stored)
     return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"

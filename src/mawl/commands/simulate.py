@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
@@ -27,7 +27,7 @@ from mawl.plan.scale import parse_scale
 from mawl.reporters import published_forecasts, simulation
 from mawl.simulation.answer import answer
 from mawl.simulation.changes import KEYS, parse_change
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.published_rows import as_block
@@ -156,7 +156,9 @@ def _numbers(text: str | None) -> list[int]:
         ) from None
 
 
-def _stored(simulated: tuple[Scenario, Outcome], base: Base, output: str | None, bounds: Bounds) -> Judged:
+def _stored(
+    simulated: tuple[Scenario, SimulationOutcome], base: Base, output: str | None, bounds: CapacityBounds
+) -> Judged:
     """The judged summary of the simulated run, whose folder is kept where ``output`` names one."""
     with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
         folder = Path(output) if output else Path(temporary) / "run"

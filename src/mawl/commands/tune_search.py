@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mawl import __version__
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings
@@ -45,7 +45,7 @@ from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
 if TYPE_CHECKING:
     from mawl.analysis.comparison.sides import Side
     from mawl.tuning.search.conduct import SearchCampaign
-    from mawl.tuning.search.search import Found
+    from mawl.tuning.search.search import SearchResult
 
 DEFAULT_BUDGET = "20min"
 DEFAULT_CONFIDENCE = 0.95
@@ -153,7 +153,7 @@ def run_search(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _told(search: SearchCampaign, found: Found, bounds: Bounds) -> SearchFound:
+def _told(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -> SearchFound:
     """What was found, with its statement; the profile of a gain is written."""
     from mawl.tuning.search.found import as_found, write_profile
 
@@ -163,7 +163,7 @@ def _told(search: SearchCampaign, found: Found, bounds: Bounds) -> SearchFound:
     return told
 
 
-def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
+def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] | None:
     """The confirming runs."""
     from mawl.analysis.comparison.sides import compared_run, side_of
     from mawl.tuning.search.conduct import CANDIDATE, REFERENCE
@@ -177,7 +177,7 @@ def _sides(search: SearchCampaign, bounds: Bounds) -> tuple[Side, Side] | None:
     return side(REFERENCE), side(CANDIDATE)
 
 
-def _proposals(search: SearchCampaign, bounds: Bounds) -> Any:
+def _proposals(search: SearchCampaign, bounds: CapacityBounds) -> Any:
     """Settings of kernel and devices that differ, by the last run of the baseline."""
     from mawl.tuning.search.conduct import BASELINE, REFERENCE
     from mawl.tuning.search.found import Proposals

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.datagen.build import PARTIAL, PartTask, text_target
 from mawl.datagen.dial import filled_bytes
-from mawl.datagen.journal import JOURNAL, Journal
+from mawl.datagen.journal import JOURNAL, PartsJournal
 from mawl.datagen.slots import slots
 from mawl.errors import DamagedTableError
 from mawl.plan.tables import InputTable
@@ -76,7 +76,7 @@ class Construction:
         self.directory = request.directory(table, inputs)
         self.rows = table.rows(request.scale)
         self.declaration = declaration(table)
-        self.journal = Journal(self.directory, self.declaration)
+        self.journal = PartsJournal(self.directory, self.declaration)
         filled = filled_bytes(table, request.saving)
         self.tasks = [
             PartTask(

@@ -20,7 +20,7 @@ class _Head(msgspec.Struct, frozen=True):
     declaration: str
 
 
-class Journal:
+class PartsJournal:
     """Finished parts of a table that is being made in ``directory``.
 
     ``declaration`` is the first line: parts of another declaration are not taken over.

@@ -12,13 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.calibration import calibrate
-from mawl.lab.experiment.records import Calibration
+from mawl.lab.experiment.records import VolumeCalibration
 from mawl.lab.links import calibrate_links
 
 AT_ONCE = 4
 
 
-def calibrate_all(bed: Bed, say: Callable[[str], None], arms: Sequence[ArmSpec]) -> Iterator[Calibration]:
+def calibrate_all(
+    bed: Bed, say: Callable[[str], None], arms: Sequence[ArmSpec]
+) -> Iterator[VolumeCalibration]:
     """Every measurement of every volume, which are slow, and of the links of some arms.
 
     Raises what :func:`calibrate` raises.
@@ -37,7 +39,7 @@ def calibrate_all(bed: Bed, say: Callable[[str], None], arms: Sequence[ArmSpec])
     yield from _links(bed, arms, say)
 
 
-def _links(bed: Bed, arms: Sequence[ArmSpec], say: Callable[[str], None]) -> Iterator[Calibration]:
+def _links(bed: Bed, arms: Sequence[ArmSpec], say: Callable[[str], None]) -> Iterator[VolumeCalibration]:
     """The links at the rate of each arm; they keep the last."""
     if bed.fabric is not None:
         for arm in arms:
@@ -45,5 +47,5 @@ def _links(bed: Bed, arms: Sequence[ArmSpec], say: Callable[[str], None]) -> Ite
             yield from calibrate_links(bed.fabric, arm.name, bed.link_rate(arm))
 
 
-def _calibrated(bed: Bed, name: str) -> list[Calibration]:
+def _calibrated(bed: Bed, name: str) -> list[VolumeCalibration]:
     return calibrate(bed.volume(name), bed.place(name), bed.device(name), bed.mark)

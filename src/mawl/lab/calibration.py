@@ -21,7 +21,7 @@ from mawl.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.command import command
-from mawl.lab.experiment.records import Calibration, CalibrationUnit
+from mawl.lab.experiment.records import CalibrationUnit, VolumeCalibration
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio
 
 TOLERANCE_RATIO = 0.05
@@ -58,7 +58,7 @@ LONGEST_PATH_RATIO = 0.3
 _LEAST_FILE_BYTES = 16 * 2**20
 
 
-def calibrate(volume: VolumeSpec, place: Path, device: str, mark: str) -> list[Calibration]:
+def calibrate(volume: VolumeSpec, place: Path, device: str, mark: str) -> list[VolumeCalibration]:
     """Measure a slow volume; empty for one that its bed does not limit.
 
     ``place`` is where it is mounted; its files are gone again after this.  Takes about
@@ -80,7 +80,7 @@ def calibrate(volume: VolumeSpec, place: Path, device: str, mark: str) -> list[C
         folder.rmdir()
 
 
-def _measurements(volume: VolumeSpec, folder: Path, device: Path, mark: str) -> Iterator[Calibration]:
+def _measurements(volume: VolumeSpec, folder: Path, device: Path, mark: str) -> Iterator[VolumeCalibration]:
     rate = expected_rate(volume)
     size = _whole(max(int(rate * FILE_SECONDS), _LEAST_FILE_BYTES))
     # What may wait to be written would hold a smaller file whole.
@@ -151,11 +151,11 @@ def expected_requests(volume: VolumeSpec) -> float | None:
 
 def _checked(
     volume: VolumeSpec, what: str, unit: CalibrationUnit, expected: float, measure: Callable[[], float]
-) -> Calibration:
+) -> VolumeCalibration:
     values = [measure()]
     if abs(values[0] / expected - 1.0) > TOLERANCE_RATIO:
         values += [measure() for _ in range(TRIES - 1)]
-    found = Calibration(
+    found = VolumeCalibration(
         volume=volume.name,
         what=what,
         unit=unit,
@@ -261,7 +261,7 @@ class BufferedFile:
             return (got - ramp_got) / (time.monotonic() - ramp_ended)
 
 
-def sentence(found: Calibration) -> str:
+def sentence(found: VolumeCalibration) -> str:
     """A measurement for people: what, how fast, and how far off."""
     form = format_rate if found.unit == "bytes per second" else _requests
     path = ""

@@ -12,7 +12,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.lab import transfer
 from mawl.lab.calibration import NOT_AS_SAID, TOLERANCE_RATIO, TRIES, sentence
 from mawl.lab.command import environment
-from mawl.lab.experiment.records import Calibration
+from mawl.lab.experiment.records import VolumeCalibration
 from mawl.lab.fabric import SERVER, BedFabric
 
 PORT = 24901
@@ -21,7 +21,7 @@ PROTOCOL_RATIO = 0.99
 """Of a link's rate in frames of 9000 bytes, what is left beside the headers of Ethernet, IP and TCP."""
 
 
-def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Iterator[Calibration]:
+def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Iterator[VolumeCalibration]:
     """Measure all links at a rate, which they keep; the slowest link counts, by the median of tries.
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` where it is off by more than the tolerance.
@@ -32,7 +32,7 @@ def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Ite
         expected = PROTOCOL_RATIO * bytes_per_second
         if abs(values[0] / expected - 1.0) > TOLERANCE_RATIO:
             values += [_slowest(fabric, way) for _ in range(TRIES - 1)]
-        found = Calibration(
+        found = VolumeCalibration(
             volume=f"links of {arm}",
             what=f"{way} by a client, all at once",
             unit="bytes per second",

@@ -40,7 +40,7 @@ STEAL_RATIO = 0.02
 SLOW_CLOCK_SOURCES = frozenset({"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"})
 
 
-class Check(msgspec.Struct, frozen=True):
+class SuitabilityCheck(msgspec.Struct, frozen=True):
     """One thing looked at: ``text`` says what was found, ``cure`` what to do about it."""
 
     name: str
@@ -55,12 +55,16 @@ def libraries(distribution: str = "mawl", extra: str = "programs") -> list[str]:
     return [package for text in present for package in text.split(", ")]
 
 
-def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[Check]:
+def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[SuitabilityCheck]:
     """The packages that mawl and its programs need, by the metadata of the installed mawl."""
     try:
         requirements = metadata.requires(distribution) or []
     except metadata.PackageNotFoundError:
-        return [Check("libraries", "problem", f"{distribution} is not installed", "run pip install mawl")]
+        return [
+            SuitabilityCheck(
+                "libraries", "problem", f"{distribution} is not installed", "run pip install mawl"
+            )
+        ]
     present, absent = [], []
     for requirement in requirements:
         wanted = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
@@ -71,19 +75,21 @@ def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[
             present.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             absent.append(name)
-    found = [Check("libraries", "ok", ", ".join(present))] if present else []
+    found = [SuitabilityCheck("libraries", "ok", ", ".join(present))] if present else []
     return found + [
-        Check("libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[{extra}]'")
+        SuitabilityCheck(
+            "libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[{extra}]'"
+        )
         for name in absent
     ]
 
 
-def compiler_check(environment: Mapping[str, str]) -> Check:
+def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
     """Whether the role counters can be built; everything else works without."""
     found = find_compiler(environment)
     if found:
-        return Check("compiler", "ok", found)
-    return Check(
+        return SuitabilityCheck("compiler", "ok", found)
+    return SuitabilityCheck(
         "compiler",
         "notice",
         "no C compiler, so I/O is not split by role",
@@ -91,40 +97,42 @@ def compiler_check(environment: Mapping[str, str]) -> Check:
     )
 
 
-def memory_check(machine: Machine, needed_bytes: int | None, basis: str = "declared") -> Check:
+def memory_check(machine: Machine, needed_bytes: int | None, basis: str = "declared") -> SuitabilityCheck:
     """Memory that can be had, and what a plan's jobs side by side need; ``basis`` says where that is from.
 
     More than the machine or the control group has is a problem; more than is free now a notice.
     """
     free, whole = machine.memory_available_bytes, machine.memory_bytes
     if free is None or whole is None:
-        return Check(
+        return SuitabilityCheck(
             "memory", "notice", "how much memory there is cannot be read", "check that /proc is mounted"
         )
     text = f"{format_memory(free)} of {format_memory(whole)} can be had"
     if machine.memory_limit_bytes is not None:
         text += f", within a control group of {format_memory(machine.memory_limit_bytes)}"
     if needed_bytes is None:
-        return Check("memory", "ok", text)
+        return SuitabilityCheck("memory", "ok", text)
     text += f", and the jobs side by side need {format_memory(needed_bytes)} ({basis})"
     most = min(whole, machine.memory_limit_bytes or whole)
     if needed_bytes > most:
-        return Check("memory", "problem", text, "choose a smaller --scale or lower memsize")
+        return SuitabilityCheck("memory", "problem", text, "choose a smaller --scale or lower memsize")
     if needed_bytes > free:
-        return Check("memory", "notice", text, "stop what holds the memory, or the run may swap")
-    return Check("memory", "ok", text)
+        return SuitabilityCheck("memory", "notice", text, "stop what holds the memory, or the run may swap")
+    return SuitabilityCheck("memory", "ok", text)
 
 
-def memory_limit_check(limit_bytes: int, needed_bytes: int, basis: str, cure: str) -> Check:
+def memory_limit_check(limit_bytes: int, needed_bytes: int, basis: str, cure: str) -> SuitabilityCheck:
     """``--memory-limit`` and what a plan's jobs side by side need, by the rule of ``run``."""
     need = format_memory(needed_bytes)
     text = f"{format_memory(limit_bytes)}, and the jobs side by side need {need} ({basis})"
     if needed_bytes > limit_bytes:
-        return Check("memory limit", "problem", text, cure)
-    return Check("memory limit", "ok", f"{text}; a run also needs the permission to make control groups")
+        return SuitabilityCheck("memory limit", "problem", text, cure)
+    return SuitabilityCheck(
+        "memory limit", "ok", f"{text}; a run also needs the permission to make control groups"
+    )
 
 
-def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> list[Check]:
+def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> list[SuitabilityCheck]:
     """Resource limits of the user, and the place for memory that processes share."""
     limits, found = machine.limits, []
     for name, value, least, flag in (
@@ -133,46 +141,50 @@ def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> li
     ):
         if isinstance(value, int) and value < least:
             cure = f"raise {flag} in /etc/security/limits.conf to {least} or more and log in again"
-            found.append(Check("limits", "notice", f"at most {value} {name} are allowed", cure))
+            found.append(SuitabilityCheck("limits", "notice", f"at most {value} {name} are allowed", cure))
     if not os.access(shared_memory, os.W_OK | os.X_OK):
         cure = f"mount a tmpfs there (mount -t tmpfs tmpfs {shared_memory}) or set MAWL_PROCESSES=1"
         text = f"{shared_memory} cannot be written, so several processes cannot make tables together"
-        found.append(Check("limits", "notice", text, cure))
+        found.append(SuitabilityCheck("limits", "notice", text, cure))
     if found:
         return found
-    return [Check("limits", "ok", f"{limits.open_files_most} open files, {limits.processes} processes")]
+    return [
+        SuitabilityCheck("limits", "ok", f"{limits.open_files_most} open files, {limits.processes} processes")
+    ]
 
 
-def container_check(machine: Machine) -> Check:
+def container_check(machine: Machine) -> SuitabilityCheck:
     """Container and CPU limits: a quota makes jobs wait in a way that no CPU figure shows."""
     where = f"in a {machine.container} container" if machine.container else "no container"
     usable = len(machine.usable_cpus or [])
     text = f"{where}, {usable} of {machine.logical_cpus} CPUs may be used"
     if machine.cpu_quota_cores is not None and machine.cpu_quota_cores < usable:
-        return Check(
+        return SuitabilityCheck(
             "container",
             "notice",
             f"{text}, with a quota of {machine.cpu_quota_cores:g} CPUs",
             "give the container whole CPUs instead (--cpuset-cpus), so that jobs are not throttled",
         )
-    return Check("container", "ok", text)
+    return SuitabilityCheck("container", "ok", text)
 
 
-def clock_checks(machine: Machine, clock: ClockLook) -> list[Check]:
+def clock_checks(machine: Machine, clock: ClockLook) -> list[SuitabilityCheck]:
     """Clock source, steadiness and synchronisation."""
     found = []
     drift = f"{clock.drift_ratio * 1e6:+.0f} ppm against the hardware clock over {clock.seconds:.1f} s"
     if abs(clock.drift_ratio) > LARGEST_DRIFT_RATIO:
         cure = "let the time service settle, then look again"
-        found.append(Check("clock", "notice", f"the wall clock jumped or drifts: {drift}", cure))
+        found.append(SuitabilityCheck("clock", "notice", f"the wall clock jumped or drifts: {drift}", cure))
     if machine.clock_source in SLOW_CLOCK_SOURCES:
         cure = "see the kernel's log for why tsc was refused"
         found.append(
-            Check("clock", "notice", f"clock source {machine.clock_source} makes every reading slow", cure)
+            SuitabilityCheck(
+                "clock", "notice", f"clock source {machine.clock_source} makes every reading slow", cure
+            )
         )
     if clock.synchronised == "no":
         found.append(
-            Check(
+            SuitabilityCheck(
                 "clock",
                 "notice",
                 "the wall clock is not synchronised, so runs of several machines cannot be lined up",
@@ -185,25 +197,27 @@ def clock_checks(machine: Machine, clock: ClockLook) -> list[Check]:
         None: f"synchronisation unknown ({clock.reason})",
     }
     text = f"{machine.clock_source}, {drift}, {state[clock.synchronised]}"
-    return found or [Check("clock", "ok", text)]
+    return found or [SuitabilityCheck("clock", "ok", text)]
 
 
-def noise_checks(machine: Machine, noise: Noise) -> list[Check]:
+def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     """Other load, which a run would measure as if it were its own machine's slowness."""
     found = []
     if noise.busy_ratio is not None and noise.busy_ratio > BUSY_RATIO:
         heavy = ", ".join(f"{p.name} ({p.pid}) {p.cores:.1f} CPU" for p in noise.heavy[:5])
         text = f"the CPUs are {noise.busy_ratio:.0%} busy with other work{': ' + heavy if heavy else ''}"
-        found.append(Check("noise", "notice", text, "stop it, or wait until it is done"))
+        found.append(SuitabilityCheck("noise", "notice", text, "stop it, or wait until it is done"))
     if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
         text = f"the hypervisor gives {noise.steal_ratio:.0%} of the CPU time to other guests"
-        found.append(Check("noise", "notice", text, "run on a dedicated host, or repeat and compare"))
+        found.append(
+            SuitabilityCheck("noise", "notice", text, "run on a dedicated host, or repeat and compare")
+        )
     load = f"load average {machine.load_average[0]:g}" if machine.load_average else "load average unknown"
     busy = "unknown" if noise.busy_ratio is None else f"{noise.busy_ratio:.0%}"
-    return found or [Check("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]
+    return found or [SuitabilityCheck("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]
 
 
-def worst(checks: Sequence[Check]) -> Status:
+def worst(checks: Sequence[SuitabilityCheck]) -> Status:
     """``problem`` if one is there, else ``notice``, else ``ok``."""
     found = {check.status for check in checks}
     return "problem" if "problem" in found else "notice" if "notice" in found else "ok"

@@ -91,7 +91,7 @@ class SamplingCost(msgspec.Struct, frozen=True, kw_only=True):
     draws: int
 
 
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+class FilesLeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """What is not in the estimates: never data (links, special files, other file systems), or lost
     (unreadable, vanished or cut short while it was looked at).  What lies below ``lost_folders`` nobody
     knows; it is in no other figure.  ``remarks`` name the first of the lost."""
@@ -128,7 +128,7 @@ class VolumeSaving(msgspec.Struct, frozen=True, kw_only=True):
     estimates: list[Estimate]
     real: RealSaving | None
     real_reason: str | None
-    left_out: LeftOut
+    left_out: FilesLeftOut
     cost: SamplingCost
     reason: str | None = None
     """Why there are no estimates at all."""

@@ -17,7 +17,7 @@ CpuAccounting = Literal["purr", "raw"]
 """``purr``: the factor of AIX's scaled accounting was applied; ``raw``: CPU times as the jobs logged them."""
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A figure that a paper gives as a range."""
 
     low: float
@@ -61,7 +61,7 @@ class PaperDevice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     read_bytes: float | None = None
     written_bytes: float | None = None
     read_ratio: float | None = None
-    work_util_ratio: Span | None = None
+    work_util_ratio: PaperRange | None = None
     peak: PaperRates = PaperRates()
     initial: PaperRates = PaperRates()
     sustained: PaperRates = PaperRates()
@@ -69,7 +69,7 @@ class PaperDevice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sustained_bytes_per_second_per_core: float | None = None
 
 
-class Latency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PaperLatency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Time of a request at one place."""
 
     mean_seconds: float
@@ -79,10 +79,10 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Latencies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Times of requests at the storage (whole, or by role where roles lie apart) and at the host's disks."""
 
-    storage: Latency | None = None
-    storage_data: Latency | None = None
-    storage_work_util: Latency | None = None
-    host: Latency | None = None
+    storage: PaperLatency | None = None
+    storage_data: PaperLatency | None = None
+    storage_work_util: PaperLatency | None = None
+    host: PaperLatency | None = None
 
 
 class PaperTimes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -162,7 +162,7 @@ class Compression(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Saving of one role's volumes: 1 - stored/original, real and estimated; sizes are of one volume."""
 
     saving_ratio: float
-    estimated_saving_ratio: Span
+    estimated_saving_ratio: PaperRange
     volumes: int
     volume_size_bytes: float
     volume_used_bytes: float
@@ -181,7 +181,7 @@ class PaperChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     elapsed_ratio: float | None = None
     real_time_ratio: float | None = None
     programs_faster: int | None = None
-    programs_faster_ratio: Span | None = None
+    programs_faster_ratio: PaperRange | None = None
     programs_alike_ratio: float | None = None
 
 
@@ -239,7 +239,7 @@ class ThreadShare(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The share of a core that one hardware thread can use at most, by threads of a core (SMT mode)."""
 
     processor: str
-    smt: dict[str, Span]
+    smt: dict[str, PaperRange]
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

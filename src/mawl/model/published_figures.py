@@ -15,9 +15,9 @@ from mawl.model.published import (
     PaperChange,
     PaperDevice,
     PaperPrograms,
+    PaperRange,
     PaperSystem,
     PaperTimes,
-    Span,
 )
 from mawl.spec.options import Role
 
@@ -47,7 +47,7 @@ class PublishedJobs(msgspec.Struct, frozen=True, kw_only=True):
 class PublishedTimes(PaperTimes, frozen=True, kw_only=True):
     """The printed times; ``adjusted_cpu_seconds`` have AIX's scaled accounting undone."""
 
-    adjusted_cpu_seconds: Span | None
+    adjusted_cpu_seconds: PaperRange | None
 
 
 class PublishedRatios(JobRatios, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class PublishedShape(msgspec.Struct, frozen=True, kw_only=True):
     """Ratios that do not depend on how large or old a machine is."""
 
     read_ratio: float | None
-    work_util_ratio: Span | None
+    work_util_ratio: PaperRange | None
     cpu_real_ratio: float | None
     system_cpu_ratio: float | None
     peak_per_sustained: float | None

@@ -145,7 +145,7 @@ class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_high: float | None = None
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The three figures below the sentence, with their bounds.
 
     ``device_basis`` says what the rate per core is of: what a probe found, or a run that the storage
@@ -210,7 +210,7 @@ class AnswerRule(msgspec.Struct, frozen=True, kw_only=True):
     met: bool | None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, from the sentence for everybody to what to do next.
 
     ``missing`` has the reason of every figure that is null, by its path.
@@ -222,7 +222,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     storage: AnswerPart
     preliminary: bool
     sessions: int
-    figures: Figures
+    figures: QualificationFigures
     limit: AnswerLimit | None = None
     fits: Fits
     changes: list[QualificationChange] = []
@@ -248,7 +248,7 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     runs: list[QualifyRun] = []
     search_forecast: Fits | None = None
     """The number of sessions that fits by the forecast from the measured runs, before any run proved it."""
-    answer: Answer | None = None
+    answer: QualificationAnswer | None = None
     reason: str | None = None
     """Why it did not finish."""
     format_version: str = QUALIFICATION_FORMAT_VERSION

@@ -16,8 +16,8 @@ from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.placement.capability import flash_like, nearest
-from mawl.placement.demand import Demand, demands
-from mawl.placement.forecast import Course, Forecast, ForecastChange, Placement
+from mawl.placement.demand import PlacementDemand, demands
+from mawl.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast
 from mawl.placement.metrics import (
     BestPlacement,
     Move,
@@ -65,7 +65,7 @@ def advise(
             cure="probe the run's directories and the candidates with mawl probe DIR..., and name its file",
         )
     verdict = summary.limit.verdict if summary.limit else None
-    forecast = Forecast(asked, targets, _course(summary, facts, verdict))
+    forecast = PlacementForecast(asked, targets, _course(summary, facts, verdict))
     best = _best(forecast, asked)
     real = summary.time.real_time_seconds
     return PlacementAdvice(
@@ -96,10 +96,10 @@ def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     ]
 
 
-def _course(summary: Summary, facts: RunFacts, verdict: str | None) -> Course:
+def _course(summary: Summary, facts: RunFacts, verdict: str | None) -> ForecastTimes:
     time, wait = summary.time, summary.wait
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
-    return Course(
+    return ForecastTimes(
         other_seconds=(wait.blocked_seconds.other if wait else None) or 0.0,
         own_seconds=((wait.on_cpu_seconds or 0.0) + (wait.run_queue_seconds or 0.0)) if wait else 0.0,
         jobs=real / elapsed if real and elapsed else 1.0,
@@ -123,7 +123,7 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     return float(real * max(1.0 - share, 0.0))
 
 
-def _options(forecast: Forecast, role: Role) -> list[tuple[int, ...]]:
+def _options(forecast: PlacementForecast, role: Role) -> list[tuple[int, ...]]:
     """Where a role could lie: where it is, and on each target by itself, as far as that was probed."""
     assert forecast.now is not None
     here = tuple(forecast.now[role])
@@ -131,7 +131,7 @@ def _options(forecast: Forecast, role: Role) -> list[tuple[int, ...]]:
     return [here, *(other for other in others if other != here)]
 
 
-def _best(forecast: Forecast, asked: Mapping[Role, Demand]) -> Placement | None:
+def _best(forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand]) -> Placement | None:
     """The placement with the least expected real time of those that fit, with the fewest moves."""
     now = forecast.now
     if now is None:
@@ -152,7 +152,7 @@ def _best(forecast: Forecast, asked: Mapping[Role, Demand]) -> Placement | None:
 
 
 def fits(
-    placement: Placement, now: Placement, forecast: Forecast, asked: Mapping[Role, Demand]
+    placement: Placement, now: Placement, forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand]
 ) -> bool | None:
     """Whether roles that move fit into the free space of their targets; None where a size is not known."""
     needed: dict[object, int] = {}
@@ -170,7 +170,9 @@ def fits(
     return all(size <= free[group] for group, size in needed.items())
 
 
-def _moves(forecast: Forecast, asked: Mapping[Role, Demand], real: float | None) -> list[Move]:
+def _moves(
+    forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand], real: float | None
+) -> list[Move]:
     """Each role moved by itself to each target, the most gain first; what cannot be told comes last."""
     rows = []
     for role in ROLES:
@@ -199,7 +201,7 @@ def _moves(forecast: Forecast, asked: Mapping[Role, Demand], real: float | None)
     )
 
 
-def _fits_alone(demand: Demand, target: ProbeTarget) -> bool | None:
+def _fits_alone(demand: PlacementDemand, target: ProbeTarget) -> bool | None:
     peak = demand.peak_used_bytes
     return None if peak is None or target.free_bytes is None else peak <= target.free_bytes
 
@@ -214,7 +216,10 @@ def _change(change: ForecastChange, real: float | None) -> RealTimeChange:
 
 
 def _placed(
-    best: Placement | None, forecast: Forecast, asked: Mapping[Role, Demand], real: float | None
+    best: Placement | None,
+    forecast: PlacementForecast,
+    asked: Mapping[Role, PlacementDemand],
+    real: float | None,
 ) -> BestPlacement | None:
     """The best placement, in the order in which its moves gain most; None where nothing can be told."""
     if best is None or forecast.now is None:
@@ -235,7 +240,7 @@ def _placed(
     )
 
 
-def _in_order(moved: Sequence[Role], best: Placement, forecast: Forecast) -> list[Role]:
+def _in_order(moved: Sequence[Role], best: Placement, forecast: PlacementForecast) -> list[Role]:
     """The moves of a placement one after the other, at each time the one after which least is blocked."""
     left, order = list(moved), []
     current: dict[Role, Sequence[int]] = dict(forecast.now or {})
@@ -252,7 +257,7 @@ def _in_order(moved: Sequence[Role], best: Placement, forecast: Forecast) -> lis
     return order
 
 
-def _role(demand: Demand, forecast: Forecast) -> RolePlaced:
+def _role(demand: PlacementDemand, forecast: PlacementForecast) -> RolePlaced:
     places = forecast.places[demand.role]
     return RolePlaced(
         **{name: getattr(demand, name) for name in RoleAsked.__struct_fields__},
@@ -260,7 +265,7 @@ def _role(demand: Demand, forecast: Forecast) -> RolePlaced:
     )
 
 
-def _target(place: int, forecast: Forecast) -> PlacementTarget:
+def _target(place: int, forecast: PlacementForecast) -> PlacementTarget:
     """A target with the papers' request size: 256 KiB, sequential, direct where that was probed."""
     target = forecast.targets[place]
     tests = {
@@ -289,7 +294,7 @@ def _target(place: int, forecast: Forecast) -> PlacementTarget:
 
 
 def _unknown(
-    forecast: Forecast, asked: Mapping[Role, Demand], summary: Summary, verdict: str | None
+    forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand], summary: Summary, verdict: str | None
 ) -> Iterator[str]:
     """What the advice does not know, in sentences."""
     for role, places in forecast.places.items():
@@ -336,7 +341,7 @@ def _unknown(
                 yield f"{target.name}: the probe has no figures for a direction that {role} uses"
 
 
-def _unmeasured(asked: Mapping[Role, Demand], summary: Summary) -> Iterator[str]:
+def _unmeasured(asked: Mapping[Role, PlacementDemand], summary: Summary) -> Iterator[str]:
     """What the run itself does not tell."""
     elapsed = summary.time.elapsed_seconds
     if elapsed is not None and elapsed < SHORT_SECONDS:

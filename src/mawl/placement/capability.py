@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.model.probe import Direction, Pattern, ProbeFigures, ProbeTarget, ProbeTest
 from mawl.model.thresholds import value_of
-from mawl.placement.demand import Demand
+from mawl.placement.demand import PlacementDemand
 
 MOST_OVERLAP = value_of("placement.most_overlap")
 """Reads and writes beside each other take half of the time of one after the other, at best."""
@@ -34,7 +34,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     assumed: list[str]
 
 
-def service(target: ProbeTarget, demand: Demand, *, ordered: bool = True) -> Service | None:
+def service(target: ProbeTarget, demand: PlacementDemand, *, ordered: bool = True) -> Service | None:
     """How long the target needs for the bytes of a role (docs/design/volumes.md, The model).
 
     Each direction at the rate of the tests nearest to the role's request size and streams, the random
@@ -63,7 +63,7 @@ def service(target: ProbeTarget, demand: Demand, *, ordered: bool = True) -> Ser
 
 def _direction(
     target: ProbeTarget,
-    demand: Demand,
+    demand: PlacementDemand,
     direction: Direction,
     moved: float,
     assumed: list[str],
@@ -118,7 +118,7 @@ def nearest(
     return min(usable, key=distance, default=None)
 
 
-def overlap(target: ProbeTarget, demand: Demand) -> float:
+def overlap(target: ProbeTarget, demand: PlacementDemand) -> float:
     """How far reads and writes run beside each other: 1 (they share one budget) to 2 (each has its own).
 
     The mixed test's rate over what its shares would give one after the other; 1 without a mixed test.

@@ -15,7 +15,7 @@ from mawl.placement.metrics import RoleAsked
 from mawl.spec.options import ROLES, Role
 
 
-class Demand(RoleAsked, frozen=True, kw_only=True):
+class PlacementDemand(RoleAsked, frozen=True, kw_only=True):
     """One role in a run; bytes are the application's, of the jobs that count.
 
     ``device_*_bytes`` are those at the role's devices, where each role has its own, else the
@@ -35,7 +35,7 @@ class Demand(RoleAsked, frozen=True, kw_only=True):
         return self.device_read_bytes, self.device_written_bytes
 
 
-def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: Summary) -> dict[Role, Demand]:
+def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: Summary) -> dict[Role, PlacementDemand]:
     """The demand of every role.
 
     Raises :class:`~mawl.errors.MawlError` for a run that did not measure I/O and waits by role.
@@ -55,14 +55,14 @@ def demands(facts: RunFacts, jobs: Sequence[JobRecord], summary: Summary) -> dic
     return {role: _demand(role, facts, sums[role], by_role[role], summary) for role in ROLES}
 
 
-def _demand(role: Role, facts: RunFacts, io: RoleIo, calls: RoleFigures, summary: Summary) -> Demand:
+def _demand(role: Role, facts: RunFacts, io: RoleIo, calls: RoleFigures, summary: Summary) -> PlacementDemand:
     time, wait = summary.time, summary.wait
     blocked = (getattr(wait.blocked_seconds, role) if wait else None) or 0.0
     inside = io.read_seconds + io.write_seconds + io.sync_seconds + io.open_seconds
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
     measured = _at_devices(role, summary)
     read, written = measured or _by_reach(io, summary)
-    return Demand(
+    return PlacementDemand(
         role=role,
         read_bytes=io.read_bytes,
         written_bytes=io.written_bytes,

@@ -9,7 +9,7 @@ import msgspec
 from mawl.model.probe import ProbeTarget
 from mawl.model.run import VolumeFacts
 from mawl.placement.capability import Service, service
-from mawl.placement.demand import Demand
+from mawl.placement.demand import PlacementDemand
 from mawl.spec.options import ROLES, Role
 
 Placement = Mapping[Role, Sequence[int]]
@@ -24,7 +24,7 @@ class ForecastChange(msgspec.Struct, frozen=True, kw_only=True):
     high: float
 
 
-class Course(msgspec.Struct, frozen=True, kw_only=True):
+class ForecastTimes(msgspec.Struct, frozen=True, kw_only=True):
     """What else of a run a forecast needs; all in seconds summed over jobs.
 
     ``other_seconds`` were blocked outside calls on files of a role (removing files, directories, mapped
@@ -40,7 +40,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     most_saved_seconds: float | None = None
 
 
-class Forecast:
+class PlacementForecast:
     """Works placements out for one run and its targets.
 
     ``now`` is None where the run's own places were not probed: then ratios are not known.
@@ -48,9 +48,9 @@ class Forecast:
 
     def __init__(
         self,
-        demands: Mapping[Role, Demand],
+        demands: Mapping[Role, PlacementDemand],
         targets: Sequence[ProbeTarget],
-        course: Course,
+        course: ForecastTimes,
         *,
         ordered: bool = True,
     ) -> None:
@@ -63,7 +63,7 @@ class Forecast:
         self.places = {role: [place_of(v, targets) for v in demands[role].volumes] for role in ROLES}
         """The target of each volume of each role; None for one that was not probed."""
         self.now = self._now()
-        self._as_asked = Forecast(demands, targets, course, ordered=False) if ordered else None
+        self._as_asked = PlacementForecast(demands, targets, course, ordered=False) if ordered else None
         self.blocked_seconds = sum(demand.blocked_seconds for demand in demands.values())
 
     def _now(self) -> Placement | None:

@@ -20,7 +20,7 @@ LAST_SECONDS = 10.0
 MOST_SENTENCE = 300
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class FioEnded(msgspec.Struct, frozen=True, kw_only=True):
     """``status`` is the exit status, negative for a signal; None where fio was ended for want of time.
 
     ``stuck``: it could not be killed, since it waits in the kernel for the device.
@@ -57,7 +57,7 @@ def fio_version() -> str:
 
 def run_fio(
     command: Sequence[str], directory: Path, timeout_seconds: float, environment: Mapping[str, str]
-) -> Ended:
+) -> FioEnded:
     """Run fio in a directory, in a session of its own (Ctrl-C is ours to handle); it dies with this process.
 
     ``environment`` comes on top of this process's.  An interrupt kills fio and goes on up.
@@ -78,11 +78,11 @@ def run_fio(
     try:
         output, errors = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
-        return Ended(status=None, output="", errors="", stuck=not _killed(process))
+        return FioEnded(status=None, output="", errors="", stuck=not _killed(process))
     except BaseException:
         _killed(process)
         raise
-    return Ended(status=process.returncode, output=output, errors=errors)
+    return FioEnded(status=process.returncode, output=output, errors=errors)
 
 
 def _killed(process: subprocess.Popen[str]) -> bool:
@@ -96,7 +96,7 @@ def _killed(process: subprocess.Popen[str]) -> bool:
     return True
 
 
-def failure(ended: Ended, timeout_seconds: float, error: int | None = None) -> str:
+def failure(ended: FioEnded, timeout_seconds: float, error: int | None = None) -> str:
     """Why a run gave no figures, in a sentence; ``error`` is the errno that fio's results name."""
     if ended.status is None:
         went = "; it hangs in the kernel and could not be killed" if ended.stuck else ""

@@ -15,7 +15,7 @@ from mawl.model.probe import ProbeTarget, ProbeTest
 from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
 from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, takes_direct
-from mawl.probe.process import Ended, failure, run_fio
+from mawl.probe.process import FioEnded, failure, run_fio
 
 LEAST_BYTES_PER_SECOND = 10e6
 """A target that takes bytes slower than this is given up: layout and syncs are bounded by it."""
@@ -188,7 +188,7 @@ class TargetProbe:
         )
 
 
-def _jobs(ended: Ended) -> list[FioJob] | str:
+def _jobs(ended: FioEnded) -> list[FioJob] | str:
     """The jobs of fio's results, or why there are none."""
     try:
         jobs = parse_fio(ended.output)[-1].jobs

@@ -99,7 +99,7 @@ class ClusterTruth:
         )
 
 
-class Agreement:
+class ClusterAgreement:
     """Found clusters against the hidden ones, pooled over markets; each market's are paired off by itself."""
 
     def __init__(self, truth: ClusterTruth) -> None:
@@ -135,7 +135,7 @@ class Agreement:
         return self._distance / max(self.markets, 1)
 
 
-def check_agreement(what: str, found: Agreement) -> None:
+def check_agreement(what: str, found: ClusterAgreement) -> None:
     """Clusters pair off with the hidden ones, and hold nearly the rows and means that they can."""
     unpaired = found.markets - found.paired
     check(

@@ -21,7 +21,7 @@ def chances(predictor: Numbers) -> Numbers:
     return found
 
 
-class Fitted(NamedTuple):
+class FittedLogistic(NamedTuple):
     """What a fit of some rows found: coefficients and their covariance."""
 
     rows: int
@@ -71,7 +71,7 @@ class Recombined:
         self.rows = 0
         self.blocks = 0
 
-    def add(self, block: Fitted) -> None:
+    def add(self, block: FittedLogistic) -> None:
         """Add what :func:`fit` found of a block."""
         information = np.linalg.inv(block.covariance)
         self.information += information
@@ -85,11 +85,11 @@ class Recombined:
         return np.linalg.solve(self.information, self._weighted).astype(np.float64, copy=False)
 
 
-def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> Fitted:
+def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> FittedLogistic:
     """Iteratively reweighted least squares over (rows, terms), outcomes, and weights of mean one, (rows,)."""
     fitted = GLM(outcome, design, family=Binomial(), var_weights=weights).fit()
     check(bool(fitted.converged), "the fit of a logistic model", found="no convergence", expected="it")
-    found = Fitted(len(outcome), fitted.params, fitted.normalized_cov_params)
+    found = FittedLogistic(len(outcome), fitted.params, fitted.normalized_cov_params)
     del fitted
     # A result and its model hold each other, with several copies of the rows: let go of both now.
     gc.collect(1)

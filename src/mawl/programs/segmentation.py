@@ -15,7 +15,7 @@ from mawl.datagen.values import true_cluster
 from mawl.model.records import Answer
 from mawl.plan.catalogue.segmentation import MARKET_ROWS, NUMERICS
 from mawl.plan.inputs.customers import CLUSTER_SHARES, FEATURES, TABLE
-from mawl.programs.cluster_truth import Agreement, ClusterTruth, check_agreement
+from mawl.programs.cluster_truth import ClusterAgreement, ClusterTruth, check_agreement
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.market_segments import (
     COMPONENTS,
@@ -55,7 +55,7 @@ class _Segmentation:
         self.sizes = sizes_of(self.rows, MARKET_ROWS)
         self.truth = ClusterTruth(TABLE, self.prepared.input.manifest.seed)
         self.segments = Segments(_CLUSTERS, len(FEATURES))
-        self.markets, self.common = Agreement(self.truth), Agreement(self.truth)
+        self.markets, self.common = ClusterAgreement(self.truth), ClusterAgreement(self.truth)
         self.explained = self.within = 0.0
         self.answer: Answer = {"customers": self.rows, "markets": len(self.sizes)}
 

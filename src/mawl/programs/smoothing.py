@@ -20,7 +20,7 @@ SEASON = 12
 
 
 @dataclass(frozen=True)
-class Model:
+class SmoothingModel:
     """A model: its options in statsmodels, what it estimates, and the weights that a screen tries."""
 
     name: str
@@ -45,10 +45,12 @@ class Model:
 _LEVELS = (0.1, 0.3, 0.5)
 _SLOPES = (0.005, 0.02, 0.08)
 MODELS = (
-    Model("simple", {}, 3),
-    Model("trend", {"trend": "add"}, 5, slopes=_SLOPES),
-    Model("damped", {"trend": "add", "damped_trend": True}, 6, slopes=_SLOPES, dampings=(0.8, 0.9, 0.97)),
-    Model("seasonal", {"seasonal": "add", "seasonal_periods": SEASON}, 15, seasons=(0.0, 0.1, 0.3)),
+    SmoothingModel("simple", {}, 3),
+    SmoothingModel("trend", {"trend": "add"}, 5, slopes=_SLOPES),
+    SmoothingModel(
+        "damped", {"trend": "add", "damped_trend": True}, 6, slopes=_SLOPES, dampings=(0.8, 0.9, 0.97)
+    ),
+    SmoothingModel("seasonal", {"seasonal": "add", "seasonal_periods": SEASON}, 15, seasons=(0.0, 0.1, 0.3)),
 )
 
 
@@ -91,7 +93,7 @@ def seasonal_naive(history: Numbers, ahead: int) -> Numbers:
     return history[:, history.shape[1] - SEASON :][:, :ahead]
 
 
-def _smooth(months: Numbers, model: Model, ahead: int) -> tuple[Numbers, Numbers]:
+def _smooth(months: Numbers, model: SmoothingModel, ahead: int) -> tuple[Numbers, Numbers]:
     """AICc and forecasts of each series at its best weights; ``months`` is (months, series)."""
     weights = _weights(model)
     level_weight, slope_weight, damping, season_weight = weights.T[:, :, None]
@@ -123,12 +125,12 @@ def _smooth(months: Numbers, model: Model, ahead: int) -> tuple[Numbers, Numbers
     return _criterion(squares[best, each], count, model.parameters), forecasts
 
 
-def _weights(model: Model) -> Numbers:
+def _weights(model: SmoothingModel) -> Numbers:
     """Weights that a screen tries: (choices, 4), of level and slope, damping, of the season."""
     return np.array(list(itertools.product(_LEVELS, model.slopes, model.dampings, model.seasons)))
 
 
-def _first_states(months: Numbers, model: Model, weights: int) -> tuple[Numbers, Numbers, Numbers]:
+def _first_states(months: Numbers, model: SmoothingModel, weights: int) -> tuple[Numbers, Numbers, Numbers]:
     """Level, slope and season before the first month, for each choice of weights."""
     series = months.shape[1]
     slope = np.zeros((weights, series))

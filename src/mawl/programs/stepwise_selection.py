@@ -17,7 +17,14 @@ from mawl.plan.columns import LOGIT_UNIT, Linear, Logistic
 from mawl.plan.inputs.measurements import CLASSES, DEFECT_NAMES, DEFECTS, MEASURES, TABLE, YIELD
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
-from mawl.programs.logistic import Fitted, NewtonProducts, Recombined, chances, check_coefficients, fit
+from mawl.programs.logistic import (
+    FittedLogistic,
+    NewtonProducts,
+    Recombined,
+    chances,
+    check_coefficients,
+    fit,
+)
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.regression import SIGMAS
@@ -154,7 +161,7 @@ class _StepwiseSelection:
         self.refitted = [Recombined(len(chosen)) for chosen in places]
         with self.context.steps.step("refit") as step:
 
-            def refit(columns: Numbers) -> tuple[float, list[Fitted]]:
+            def refit(columns: Numbers) -> tuple[float, list[FittedLogistic]]:
                 responses, terms = _split(columns)
                 found = self.linear.coefficients @ self.design.pick(linear, terms)
                 designs = (np.ascontiguousarray(self.design.pick(chosen, terms).T) for chosen in places)

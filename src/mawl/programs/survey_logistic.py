@@ -18,7 +18,7 @@ from mawl.plan.inputs.respondents import AREAS, CLASSES, CLUSTER_ROWS, PERSONS, 
 from mawl.programs.clusters import ClusterTotals
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.design import Design, indicator_names, prepare
-from mawl.programs.logistic import Fitted, Recombined, chances, check_coefficients, fit
+from mawl.programs.logistic import FittedLogistic, Recombined, chances, check_coefficients, fit
 from mawl.programs.panels import even_blocks
 from mawl.programs.prepared import PreparedTable
 from mawl.programs.side_by_side import side_by_side
@@ -86,7 +86,7 @@ class _SurveyLogistic:
                 self.fitted.add(fitted)
             step.rows_read = self.fitted.rows
 
-    def _fit_block(self, columns: Numbers) -> Fitted:
+    def _fit_block(self, columns: Numbers) -> FittedLogistic:
         matrix = np.ascontiguousarray(self.design.fill(columns[len(_IDS) :]).T)
         return fit(matrix, columns[4], columns[3] / self.mean_weight)
 

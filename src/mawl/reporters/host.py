@@ -10,7 +10,7 @@ import msgspec
 from mawl.formats.lines import one_line
 from mawl.model.summary.host import DeviceFigures, Host
 from mawl.model.summary.summary import Summary
-from mawl.model.summary.volumes import Inputs, VolumeFigures
+from mawl.model.summary.volumes import CachedInputs, VolumeFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures, format_count
 from mawl.units import format_bytes, format_latency, format_memory, format_percent, format_ratio
@@ -53,7 +53,7 @@ def _processors(block: Host) -> list[str]:
     return wrap(f"{text}; at least {least} of memory free", LINE_WIDTH, subsequent_indent=" " * 10)
 
 
-def _inputs(block: Inputs | None) -> list[str]:
+def _inputs(block: CachedInputs | None) -> list[str]:
     """How much of the inputs the page cache held before the start."""
     if block is None or block.resident_ratio is None:
         return []

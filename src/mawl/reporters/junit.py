@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from mawl.advice.conditions import Check, State
+from mawl.advice.conditions import ConditionCheck, State
 from mawl.printable import printable
 
 ELEMENTS: dict[State, str | None] = {
@@ -19,7 +19,7 @@ ELEMENTS: dict[State, str | None] = {
 }
 
 
-def render(suite: str, checks: Sequence[Check], seconds: float) -> str:
+def render(suite: str, checks: Sequence[ConditionCheck], seconds: float) -> str:
     """One well-formed document; ``seconds`` is how long the verb took."""
     elements = [ELEMENTS[check.state] for check in checks]
     counts = {

@@ -13,8 +13,8 @@ from mawl.model.published import (
     PaperDevice,
     PaperFabric,
     PaperFileSystem,
+    PaperRange,
     PaperRates,
-    Span,
 )
 from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
@@ -206,8 +206,8 @@ def _worked_out(block: PublishedFigures) -> Iterator[tuple[str, str]]:
     yield from _rows((core, ("sessions",), format_ratio, "per core: "))
     yield from _rows((core, ("memory_bytes",), format_memory, "per core: "))
     for name, (title, form) in SHAPE.items():
-        value: Span | float | None = getattr(shape, name)
-        yield title, _span(value, form) if isinstance(value, Span) else figure(value, form)
+        value: PaperRange | float | None = getattr(shape, name)
+        yield title, _span(value, form) if isinstance(value, PaperRange) else figure(value, form)
 
 
 def _compression(compression: Mapping[Role, Compression]) -> list[str]:
@@ -239,7 +239,7 @@ def _words(name: str) -> str:
     return name.replace("_bytes_", "_").replace("_", " ").replace("cpu", "CPU")
 
 
-def _span(span: Span | None, form: Form) -> str:
+def _span(span: PaperRange | None, form: Form) -> str:
     return ABSENT if span is None else f"{form(span.low)} to {form(span.high)}"
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.analysis.io import cached_directions
 from mawl.formats.lines import one_line
-from mawl.model.summary.io import Io, Own
+from mawl.model.summary.io import Io, OwnBytes
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
@@ -149,7 +149,7 @@ LEAST_FOREIGN_RATIO = 0.01
 """Less of what devices moved than this is not worth a line."""
 
 
-def _sizes(block: Own) -> list[tuple[float | None, Form]]:
+def _sizes(block: OwnBytes) -> list[tuple[float | None, Form]]:
     return [
         (block.read_bytes, format_bytes),
         (block.written_bytes, format_bytes),

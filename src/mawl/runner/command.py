@@ -30,7 +30,7 @@ JOB = "command"
 NODE = "localhost"
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredCommand(msgspec.Struct, frozen=True, kw_only=True):
     """The command's record, why I/O by role is missing from it where it is, and its storage."""
 
     record: JobRecord
@@ -45,7 +45,7 @@ def measure_command(
     *,
     sync: bool = False,
     uncached: bool = False,
-) -> Measured:
+) -> MeasuredCommand:
     """Run a command to its end with these three descriptors, and forward signals to it.
 
     With ``sync`` the file systems of the roles are written when it has ended, which is timed apart.  With
@@ -69,7 +69,7 @@ def measure_command(
         around = StorageAround(roles, NODE)
         launcher.send(Start(assignment=_assignment(run_id, folder, counters), command=list(command)))
         record = watch.record(command, counting)
-        return Measured(record=record, no_roles=counting.reason, storage=around.ended(sync=sync))
+        return MeasuredCommand(record=record, no_roles=counting.reason, storage=around.ended(sync=sync))
 
 
 class _CommandWatch:

@@ -35,7 +35,7 @@ LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
 
 
-class OwnIo(msgspec.Struct, frozen=True, kw_only=True):
+class JobIo(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of :class:`~mawl.model.records.JobRecord` that come from the counters."""
 
     io: IoByRole | None = None
@@ -68,7 +68,7 @@ def own_io(
     run_delay_seconds: float | None,
     started_delay_seconds: float | None,
     first: tuple[float, float] | None = None,
-) -> OwnIo:
+) -> JobIo:
     """What belongs to the job itself.
 
     ``usage`` is its own; ``run_delay_seconds`` is the tree's (:func:`run_delay_of`) and
@@ -89,14 +89,14 @@ def own_io(
         remark = None
         if count is not None:
             remark = DAMAGED_FILE if count.damaged else NOT_COUNTED
-        return OwnIo(waits=waits_without_io(first, usage.cpu_seconds, delay), io_remark=remark)
+        return JobIo(waits=waits_without_io(first, usage.cpu_seconds, delay), io_remark=remark)
     apart = [
         count.entries[number] for number in (START, *(s.number for s in verify)) if number in count.entries
     ]
     io = io_between(sum_by_role(entry.io for entry in apart), count.io)
     read = max(count.moved_bytes[0] - sum(entry.moved_read_bytes for entry in apart), 0)
     written = max(count.moved_bytes[1] - sum(entry.moved_written_bytes for entry in apart), 0)
-    return OwnIo(
+    return JobIo(
         io=io,
         waits=_waits(count, usage, delay, io, first, apart),
         counted_read_bytes=read,

@@ -28,7 +28,7 @@ State = tuple[tuple[str, int, int, int], ...]
 """Name, inode, size and time of change (nanoseconds) of each file: another state is another report."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LibraryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
 
     ``elapsed_seconds`` is that of its report: the first start of a job to the last end; None while it grows,
@@ -54,9 +54,9 @@ class Folders:
 
     def __init__(self, runs: Path) -> None:
         self.runs = runs
-        self._known: dict[str, tuple[tuple[int, int, int], Entry]] = {}
+        self._known: dict[str, tuple[tuple[int, int, int], LibraryEntry]] = {}
 
-    def listing(self) -> list[Entry]:
+    def listing(self) -> list[LibraryEntry]:
         """Every folder, in no order; an empty list where the directory is not there (yet)."""
         found = [self._entry(name) for name in self._names()]
         self._known = {entry.name: self._known[entry.name] for entry in found if entry.name in self._known}
@@ -91,7 +91,7 @@ class Folders:
     def _inside(self, path: str) -> bool:
         return Path(path).resolve().parent == self.runs.resolve()
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> LibraryEntry:
         folder = self.runs / name
         try:
             examined(folder)
@@ -103,7 +103,7 @@ class Folders:
                 self._known[name] = known
             entry = known[1]
         except (MawlError, OSError) as error:
-            return Entry(name=name, trouble=str(error))
+            return LibraryEntry(name=name, trouble=str(error))
         if entry.outcome == "running" and not runner_lives(folder):
             return msgspec.structs.replace(entry, outcome="interrupted")
         return entry
@@ -151,10 +151,10 @@ def grows(folder: Path) -> bool:
     return (folder / JOURNAL).is_dir() and runner_lives(folder)
 
 
-def _entry_of(folder: Path, facts: RunFacts) -> Entry:
+def _entry_of(folder: Path, facts: RunFacts) -> LibraryEntry:
     workload = facts.workload
     scale = None if workload.scale is None else f"{workload.scale:g}"
-    return Entry(
+    return LibraryEntry(
         name=folder.name,
         run_id=facts.run_id,
         workload=workload.name,

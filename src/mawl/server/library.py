@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from mawl.reporters.figure import ABSENT
-from mawl.server.folders import Entry
+from mawl.server.folders import LibraryEntry
 from mawl.units import format_instant, format_seconds
 
 ROWS_A_PAGE = 500
@@ -21,7 +21,7 @@ MOST_TICKED = 50
 
 SIDES = ("reference", "candidate")
 
-SORTS: dict[str, Callable[[Entry], Any]] = {
+SORTS: dict[str, Callable[[LibraryEntry], Any]] = {
     "run": lambda entry: entry.name,
     "workload": lambda entry: entry.workload,
     "scale": lambda entry: entry.scale,
@@ -61,7 +61,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return [(name,) for name in (*self.reference, *self.candidate)]
 
 
-class Column(msgspec.Struct, frozen=True):
+class SortColumn(msgspec.Struct, frozen=True):
     """A heading that sorts: ``mark`` is ``ascending`` or ``descending`` for the one in force."""
 
     name: str
@@ -103,7 +103,7 @@ def named(pairs: Iterable[tuple[str, str]], parameter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for name, value in pairs if name == parameter))[:MOST_TICKED]
 
 
-def chosen(entries: Iterable[Entry], query: Query) -> list[Entry]:
+def chosen(entries: Iterable[LibraryEntry], query: Query) -> list[LibraryEntry]:
     """The entries that hold every word of the search, and those that are ticked, in the order asked for.
 
     What has no figure to sort by comes last in both orders.
@@ -121,7 +121,7 @@ def chosen(entries: Iterable[Entry], query: Query) -> list[Entry]:
 
 
 def contents(
-    entries: list[Entry], query: Query, judgements: Mapping[str, Judgement], now: float
+    entries: list[LibraryEntry], query: Query, judgements: Mapping[str, Judgement], now: float
 ) -> dict[str, Any]:
     """What the template of the library shows."""
     found = chosen(entries, query)
@@ -154,7 +154,7 @@ def shown_name(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _text(entry: Entry) -> str:
+def _text(entry: LibraryEntry) -> str:
     parts = (
         entry.name,
         entry.run_id,
@@ -168,11 +168,11 @@ def _text(entry: Entry) -> str:
     return "\n".join(part for part in parts if part).casefold()
 
 
-def _column(name: str, query: Query) -> Column:
+def _column(name: str, query: Query) -> SortColumn:
     current = name == query.sort
     descending = not query.descending if current else name in DESCENDING_FIRST
     mark = ("descending" if query.descending else "ascending") if current else ""
-    return Column(name, _address(query, sort=name, descending=descending), mark)
+    return SortColumn(name, _address(query, sort=name, descending=descending), mark)
 
 
 def _address(query: Query, **changes: Any) -> str:
@@ -185,7 +185,7 @@ def _address(query: Query, **changes: Any) -> str:
     return "/?" + urlencode(pairs, errors="replace")
 
 
-def _row(entry: Entry, query: Query, judgement: Judgement | None, now: float) -> RunRow:
+def _row(entry: LibraryEntry, query: Query, judgement: Judgement | None, now: float) -> RunRow:
     elapsed = entry.elapsed_seconds
     if elapsed is None and entry.outcome == "running" and entry.started_at is not None:
         elapsed = max(0.0, now - entry.started_at)

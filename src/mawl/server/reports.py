@@ -11,10 +11,10 @@ from mawl.analysis.view import StoredView
 from mawl.errors import MawlError
 from mawl.model.summary.summary import Judged
 from mawl.reporters import json
-from mawl.server.folders import Entry, State, examined
+from mawl.server.folders import LibraryEntry, State, examined
 from mawl.server.library import Judgement
 from mawl.server.rendering import Renderers
-from mawl.server.work import Kept, Worker
+from mawl.server.work import KeptAnswers, Worker
 from mawl.store import open_run
 
 MOST_BYTES = 64 * 2**20
@@ -29,7 +29,7 @@ class Reports:
     """Makes and keeps pages, metrics and comparisons; nothing is written, a killed run stays uncompacted."""
 
     def __init__(self, worker: Worker, renderers: Renderers) -> None:
-        self._kept = Kept(worker, MOST_BYTES)
+        self._kept = KeptAnswers(worker, MOST_BYTES)
         self._renderers = renderers
         self._judgements: dict[str, tuple[State, Judgement]] = {}
 
@@ -55,7 +55,7 @@ class Reports:
 
         return await self._kept.get(("comparison", *sides), made)
 
-    def judgements(self, runs: Path, entries: Iterable[Entry]) -> Mapping[str, Judgement]:
+    def judgements(self, runs: Path, entries: Iterable[LibraryEntry]) -> Mapping[str, Judgement]:
         """What is known of the entries whose files are as they were when they were judged."""
         known: dict[str, Judgement] = {}
         for entry in entries:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.comparison.sides import compared_run, side_of
@@ -13,7 +13,7 @@ from mawl.model.summary.summary import Judged
 from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources
 from mawl.server.library import SIDES
@@ -21,7 +21,7 @@ from mawl.server.pages import script
 from mawl.server.rendering import Renderers
 
 
-def standard(bounds: Bounds) -> Renderers:
+def standard(bounds: CapacityBounds) -> Renderers:
     """Renderers whose summaries are judged by these bounds of the capacity."""
 
     def judge(view: StoredView) -> Judged:
@@ -44,7 +44,7 @@ def standard(bounds: Bounds) -> Renderers:
         following=lambda view, summary: report.render(
             view, summary, scripts=[script("following.js")], connect="'self'"
         ),
-        cards=lambda summary: str(verdict(Figures(summary))),
+        cards=lambda summary: str(verdict(ShownFigures(summary))),
         sources=sources,
         metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
         comparison=comparison,

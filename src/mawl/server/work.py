@@ -46,7 +46,7 @@ class Worker:
         return await done
 
 
-class Kept:
+class KeptAnswers:
     """Answers by what they were made of, the longest unused given up beyond ``most_bytes``.
 
     What is being made for one visitor is waited for by all others who ask for the same.

@@ -8,7 +8,7 @@ from typing import Any
 
 from mawl.analysis.comparison.sides import at
 from mawl.model.summary.summary import Summary
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, doubled, grown
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.validity import phases_of, validity_of
@@ -17,7 +17,7 @@ from mawl.simulation.validity import phases_of, validity_of
 def answer(
     base: Base,
     question: Question,
-    simulated: tuple[Scenario, Outcome],
+    simulated: tuple[Scenario, SimulationOutcome],
     summary: Summary,
     *,
     grow: Sequence[int] = (),

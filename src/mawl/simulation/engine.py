@@ -52,7 +52,7 @@ class StepRun:
 
 
 @dataclass
-class JobRun:
+class SimulatedJob:
     """A job that ran, on one node of the group."""
 
     plan: JobPlan
@@ -67,11 +67,11 @@ class JobRun:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationOutcome:
     """What the engine found: jobs of one node of each group, and the recording of the rates."""
 
     resources: Resources
-    jobs: list[JobRun]
+    jobs: list[SimulatedJob]
     recording: SimulationRecording
     elapsed_seconds: float
     events: int
@@ -83,7 +83,7 @@ class _Rows:
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
         self.width = len(resources.places)
-        self.jobs: list[JobRun | None] = []
+        self.jobs: list[SimulatedJob | None] = []
         self.left: list[list[Activity]] = []
         self.free: list[int] = []
         self.active = np.zeros(0, dtype=bool)
@@ -98,7 +98,7 @@ class _Rows:
         self.waiters = np.zeros((0, self.width, WAITERS))
         self.group = np.zeros(0, dtype=np.int64)
 
-    def take(self, job: JobRun, left: list[Activity]) -> int:
+    def take(self, job: SimulatedJob, left: list[Activity]) -> int:
         if not self.free:
             self._grow()
         row = self.free.pop()
@@ -154,7 +154,7 @@ class _Rows:
             return True
         return False
 
-    def end(self, row: int, now: float) -> JobRun:
+    def end(self, row: int, now: float) -> SimulatedJob:
         """The step of the row ended; its job."""
         job = self.jobs[row]
         assert job is not None
@@ -171,7 +171,7 @@ class _Rows:
         self.free.append(row)
 
 
-def simulate(resources: Resources, plans: Sequence[Plan], steps: Steps) -> Outcome:
+def simulate(resources: Resources, plans: Sequence[Plan], steps: Steps) -> SimulationOutcome:
     """Run a plan on each group of nodes (``plans`` in the order of the groups) until all have ended.
 
     The plan's own state machine (:class:`~mawl.plan.progress.Progress`) says what may start.  Raises
@@ -188,10 +188,10 @@ class _Engine:
         self.rows = _Rows(resources)
         self.progress = [Progress(plan) for plan in plans]
         self.recording = SimulationRecording(resources, len(plans))
-        self.jobs: list[JobRun] = []
+        self.jobs: list[SimulatedJob] = []
         self.now, self.events = 0.0, 0
 
-    def run(self) -> Outcome:
+    def run(self) -> SimulationOutcome:
         everybody = range(len(self.progress))
         touched: Iterable[int] = everybody
         while True:
@@ -212,7 +212,7 @@ class _Engine:
             if not state.finished:
                 name = next(job for job, what in state.state.items() if what == "waiting")
                 raise MawlError("the plan never ends", why=f"job {name} waits for ever")
-        return Outcome(self.resources, self.jobs, self.recording, self.now, self.events)
+        return SimulationOutcome(self.resources, self.jobs, self.recording, self.now, self.events)
 
     def _start(self, group: int) -> None:
         """Start what may start on a group's nodes."""
@@ -220,7 +220,7 @@ class _Engine:
         while startable := state.startable(self.now):
             for job in startable:
                 state.start(job.job)
-                run = JobRun(job, group, self.now)
+                run = SimulatedJob(job, group, self.now)
                 self.jobs.append(run)
                 row = self.rows.take(run, list(self.steps(group, job)))
                 if not self.rows.begin(row, self.now):

@@ -16,7 +16,7 @@ from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.plans import without_node
 from mawl.simulation.records import records_of
@@ -43,7 +43,7 @@ class Label:
     command: tuple[str, ...] = ()
 
 
-def write_folder(path: Path, scenario: Scenario, outcome: Outcome, label: Label) -> RunFacts:
+def write_folder(path: Path, scenario: Scenario, outcome: SimulationOutcome, label: Label) -> RunFacts:
     """Write the run folder; its facts.
 
     Alike nodes get alike rows under their own names.  Raises :class:`~mawl.errors.UsageError` where the
@@ -93,7 +93,7 @@ def _measured(source: RunFacts) -> list[str]:
     return sorted(run.node for run in source.node_runs)
 
 
-def _node_names(outcome: Outcome, source: RunFacts) -> list[list[str]]:
+def _node_names(outcome: SimulationOutcome, source: RunFacts) -> list[list[str]]:
     """The names of each group's nodes: the measured run's where there are as many, else node1, ..."""
     counts = [group.count for group in outcome.resources.groups]
     measured = _measured(source)
@@ -122,7 +122,7 @@ def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str
 
 
 def _records(
-    scenario: Scenario, outcome: Outcome, plans: Sequence[Plan], started: float
+    scenario: Scenario, outcome: SimulationOutcome, plans: Sequence[Plan], started: float
 ) -> list[tuple[list[JobRecord], list[StepRecord]]]:
     """Jobs and steps of a node of each group, called as in its plan of ``plans``."""
     found: list[tuple[list[JobRecord], list[StepRecord]]] = [([], []) for _ in outcome.resources.groups]
@@ -158,7 +158,7 @@ def _replaced(table: pa.Table, name: str, values: Sequence[str]) -> pa.Table:
 
 def _facts(
     scenario: Scenario,
-    outcome: Outcome,
+    outcome: SimulationOutcome,
     label: Label,
     names: Sequence[Sequence[str]],
     server: SimulatedServer | None,
@@ -249,7 +249,7 @@ def _memory_of(system: System, kind: NodeKind) -> int | None:
 
 
 def _volumes(
-    outcome: Outcome, names: Sequence[Sequence[str]], server: SimulatedServer | None
+    outcome: SimulationOutcome, names: Sequence[Sequence[str]], server: SimulatedServer | None
 ) -> list[VolumeFacts]:
     """The devices of each role on every node; those behind a watched server are the server's."""
     one_machine = outcome.resources.system.one_machine

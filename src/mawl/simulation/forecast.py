@@ -15,7 +15,7 @@ from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, demand_of
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.memory import other_cache
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
@@ -39,7 +39,7 @@ class Base:
     calibration: Calibration
     described: bool
     seen: System
-    outcome: Outcome
+    outcome: SimulationOutcome
 
     @property
     def own(self) -> System:
@@ -143,7 +143,7 @@ def _as_calibrated(system: System, base: Base) -> System:
     return replace(system, devices=tuple(own.get(device, device) for device in system.devices))
 
 
-def predict(base: Base, question: Question) -> tuple[Scenario, Outcome]:
+def predict(base: Base, question: Question) -> tuple[Scenario, SimulationOutcome]:
     """The scenario of a question and its simulation."""
     scenario = scenario_of(base, question)
     return scenario, run(scenario, base.calibration)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.storage_servers import device_rates
 from mawl.analysis.windows import Windows, rates
 from mawl.errors import UsageError
@@ -37,7 +37,7 @@ def is_assumed(system: System, path: str) -> bool:
     return system.sources.get(path, "").startswith("assumed")
 
 
-def own_system(facts: RunFacts, samples: Samples | None, windows: Windows | None) -> System:
+def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | None) -> System:
     """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
 
     It is of both directions together, and each is taken to reach it alone.  That is what a device can do
@@ -80,7 +80,7 @@ class _OfRun:
     """What a run shows of its nodes and devices, as they are asked for."""
 
     def __init__(
-        self, facts: RunFacts, samples: Samples | None, windows: Windows | None, one_machine: bool
+        self, facts: RunFacts, samples: RunSamples | None, windows: Windows | None, one_machine: bool
     ) -> None:
         self.facts, self.samples, self.windows = facts, samples, windows
         self.served = served_roles(facts)

@@ -21,7 +21,7 @@ from mawl.plan.programs import Program, Step
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
-from mawl.simulation.engine import JobRun, Outcome
+from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.published_system import (
     PublishedSystem,
     block_bytes,
@@ -43,7 +43,7 @@ NO_LIMIT_RATIO = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitted:
+class FittedNumbers:
     """The fitted numbers, all of them; none belongs to one figure.
 
     ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
@@ -63,7 +63,7 @@ class Fitted:
     waiting_cpu_ratio: float
 
 
-FITTED = Fitted(
+FITTED = FittedNumbers(
     cpu_ratio=0.789,
     bytes_ratio=0.7232,
     stream_bytes_per_second=1.088e17,
@@ -75,7 +75,7 @@ FITTED = Fitted(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forecast:
+class PublishedForecast:
     """What the model says of a system: figures by the names of the published results, and the limit."""
 
     system: PublishedSystem
@@ -83,14 +83,14 @@ class Forecast:
     limit: str
 
 
-def forecast(one: PublishedSystem, fitted: Fitted) -> Forecast:
+def forecast(one: PublishedSystem, fitted: FittedNumbers) -> PublishedForecast:
     """Simulate the system's workload on each of its nodes."""
     plan = plan_of(one)
     system = system_of(one)
     jobs = {job.job: _demand(CATALOGUE[job.program], job.job, one, fitted) for job in plan.jobs()}
     scenario = Scenario(system=system, plans=(plan,), jobs=jobs)
     outcome = run(scenario, Calibration(own=system, alone_ratio=1.0))
-    return Forecast(
+    return PublishedForecast(
         system=one, figures=_figures(one, plan, outcome, fitted), limit=_limit(outcome, sessions_of(one))
     )
 
@@ -106,7 +106,7 @@ def plan_of(one: PublishedSystem) -> Plan:
     return _plan(one.workload)
 
 
-def _demand(program: Program, job: str, one: PublishedSystem, fitted: Fitted) -> JobDemand:
+def _demand(program: Program, job: str, one: PublishedSystem, fitted: FittedNumbers) -> JobDemand:
     steps = [step for step in program.steps if step.kind != "verify"]
     moved = {step.name: 0.0 for step in steps}
     flows: dict[str, list[Flow]] = {step.name: [] for step in steps}
@@ -156,7 +156,7 @@ def _cpu_shares(program: Program, steps: list[Step], moved: Mapping[str, float])
     }
 
 
-def _blocked(flows: list[Flow], one: PublishedSystem, fitted: Fitted) -> dict[Role, float]:
+def _blocked(flows: list[Flow], one: PublishedSystem, fitted: FittedNumbers) -> dict[Role, float]:
     """Seconds that a job waits for each role's requests even alone."""
     stores = {role: store for store in one.devices for role in store.roles}
     found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
@@ -179,7 +179,9 @@ class _JobTimes:
         return self.user + self.system
 
 
-def _figures(one: PublishedSystem, plan: Plan, outcome: Outcome, fitted: Fitted) -> dict[str, float]:
+def _figures(
+    one: PublishedSystem, plan: Plan, outcome: SimulationOutcome, fitted: FittedNumbers
+) -> dict[str, float]:
     counts = [group.count for group in outcome.resources.groups]
     jobs = [_times(run_, outcome, one, fitted) for run_ in outcome.jobs]
     weights = [counts[run_.group] for run_ in outcome.jobs]
@@ -204,7 +206,9 @@ def _figures(one: PublishedSystem, plan: Plan, outcome: Outcome, fitted: Fitted)
     return {**found, **_throughput(one, outcome, counts, active)}
 
 
-def _times(job: JobRun, outcome: Outcome, one: PublishedSystem, fitted: Fitted) -> _JobTimes:
+def _times(
+    job: SimulatedJob, outcome: SimulationOutcome, one: PublishedSystem, fitted: FittedNumbers
+) -> _JobTimes:
     speed = outcome.resources.groups[job.group].kind.core_speed
     cpu = sum(step.activity.step.cpu_seconds for step in job.steps) / speed
     moved = sum(flow.device_bytes for step in job.steps for flow in step.activity.step.flows)
@@ -221,7 +225,7 @@ def _sum(values: list[float], weights: list[int]) -> float:
     return sum(value_ * weight for value_, weight in zip(values, weights, strict=True))
 
 
-def _active_seconds(outcome: Outcome, sessions: int) -> float:
+def _active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
     """Until the running jobs of the nodes fall for good below max(3, 10 % of the sessions)."""
     recording = outcome.recording
     counts = [group.count for group in outcome.resources.groups]
@@ -233,7 +237,7 @@ def _active_seconds(outcome: Outcome, sessions: int) -> float:
     return min(ends, max(others, default=ends))
 
 
-def _busy(outcome: Outcome, active: float) -> float:
+def _busy(outcome: SimulationOutcome, active: float) -> float:
     """Share of the cores' time in the active phase: mean over the nodes."""
     used = capacity = 0.0
     for group, one in enumerate(outcome.resources.groups):
@@ -245,7 +249,9 @@ def _busy(outcome: Outcome, active: float) -> float:
     return used / capacity
 
 
-def _throughput(one: PublishedSystem, outcome: Outcome, counts: list[int], active: float) -> dict[str, float]:
+def _throughput(
+    one: PublishedSystem, outcome: SimulationOutcome, counts: list[int], active: float
+) -> dict[str, float]:
     """Bytes at the devices and their rates in the windows of the active phase."""
     recording, seconds = outcome.recording, window_seconds(active)
     edges = np.append(np.arange(0.0, active - seconds / 2, seconds), active)
@@ -280,7 +286,7 @@ def _moved(recording: SimulationRecording, counts: list[int], name: str) -> Floa
     return np.asarray(sum(recording.cumulative(group, name) * count for group, count in enumerate(counts)))
 
 
-def _limit(outcome: Outcome, sessions: int) -> str:
+def _limit(outcome: SimulationOutcome, sessions: int) -> str:
     """What jobs waited for most in the active phase beyond what each has alone: a paper's word for it."""
     shares = outcome.recording.limits(0.0, _active_seconds(outcome, sessions))
     total = sum(shares.values())

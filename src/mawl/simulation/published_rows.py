@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.config.published import papers, published, published_result
 from mawl.model.published import PaperWorkload, PublishedResult
-from mawl.simulation.published_forecast import FITTED, Forecast, forecast
+from mawl.simulation.published_forecast import FITTED, PublishedForecast, forecast
 from mawl.simulation.published_system import published_systems
 
 FITTED_ON = ("s822-xiv-20", "dl980-spinning-30")
@@ -85,7 +85,7 @@ DOUBLED = ("e980-fs9150-4", "e980-fs9150-4/twice-the-ports", "device.peak.total_
 
 
 @cache
-def forecasts() -> dict[str, Forecast]:
+def forecasts() -> dict[str, PublishedForecast]:
     """Every described system simulated, by its id."""
     return {one.id: forecast(one, FITTED) for one in published_systems()}
 

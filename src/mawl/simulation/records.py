@@ -10,7 +10,7 @@ from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
 from mawl.model.usage import Usage, total
 from mawl.simulation.activity import USUAL_REQUEST_BYTES
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
-from mawl.simulation.engine import JobRun, StepRun
+from mawl.simulation.engine import SimulatedJob, StepRun
 from mawl.spec.options import ROLES, Role
 
 KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": "data"}
@@ -18,7 +18,7 @@ KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": 
 
 
 def records_of(
-    run: JobRun, name: str, demand: JobDemand, started_at: float
+    run: SimulatedJob, name: str, demand: JobDemand, started_at: float
 ) -> tuple[JobRecord, list[StepRecord]]:
     """The job, called ``name``, and its steps; its node is left out.
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.spec.options import ROLES
 from mawl.store.columns import INSTANT, SCHEMAS
 
@@ -31,7 +31,7 @@ class SimulatedServer:
 
 
 def samples_of(
-    outcome: Outcome, names: Sequence[Sequence[str]], started: float, server: SimulatedServer | None
+    outcome: SimulationOutcome, names: Sequence[Sequence[str]], started: float, server: SimulatedServer | None
 ) -> Iterator[pa.Table]:
     """The counters of every node at 1 Hz, or as far apart as :data:`MOST_SAMPLES` asks for.
 
@@ -72,7 +72,7 @@ def _table(node: str, at: pa.Array, columns: Mapping[str, Floats]) -> pa.Table:
     return pa.table([own, of_times, of_series, values], schema=SCHEMAS["samples"])
 
 
-def _host(outcome: Outcome, group: int) -> dict[str, Floats]:
+def _host(outcome: SimulationOutcome, group: int) -> dict[str, Floats]:
     """What the machine of a node of the group did: with all nodes' jobs, where they are one machine."""
     recording, resources = outcome.recording, outcome.resources
     kind, times = resources.groups[group].kind, recording.times
@@ -85,7 +85,7 @@ def _host(outcome: Outcome, group: int) -> dict[str, Floats]:
     return {"host.cpu_user_seconds": busy, "host.cpu_idle_seconds": kind.cores * times - busy}
 
 
-def _of_server(outcome: Outcome, server: SimulatedServer) -> dict[str, Floats]:
+def _of_server(outcome: SimulationOutcome, server: SimulatedServer) -> dict[str, Floats]:
     """Cumulative figures of the storage server: its devices, and its network as the nodes' other end."""
     recording, resources = outcome.recording, outcome.resources
     found: dict[str, Floats] = {}
@@ -107,7 +107,7 @@ def _of_server(outcome: Outcome, server: SimulatedServer) -> dict[str, Floats]:
     return found
 
 
-def _series(outcome: Outcome, group: int, server: SimulatedServer | None) -> dict[str, Floats]:
+def _series(outcome: SimulationOutcome, group: int, server: SimulatedServer | None) -> dict[str, Floats]:
     """Cumulative figures of one node of the group at the moments of the recording, by series."""
     recording, resources = outcome.recording, outcome.resources
     kind = resources.groups[group].kind

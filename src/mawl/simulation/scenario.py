@@ -10,7 +10,7 @@ from mawl.errors import UsageError
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import Activity, Calibration, activity
 from mawl.simulation.demand import JobDemand
-from mawl.simulation.engine import Outcome, simulate
+from mawl.simulation.engine import SimulationOutcome, simulate
 from mawl.simulation.resources import NodeGroup, Resources
 from mawl.simulation.system import System, faster
 
@@ -47,7 +47,7 @@ class Scenario:
         return groups, [self.plans[place] for _, place in counts]
 
 
-def run(scenario: Scenario, calibration: Calibration) -> Outcome:
+def run(scenario: Scenario, calibration: Calibration) -> SimulationOutcome:
     """Simulate; the same scenario gives the same outcome to the last bit."""
     groups, plans = scenario.groups()
     resources = Resources(scenario.system, groups, calibration.seek_ratio)
@@ -58,7 +58,7 @@ def run(scenario: Scenario, calibration: Calibration) -> Outcome:
     return simulate(resources, plans, steps)
 
 
-def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibration, Outcome]:
+def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibration, SimulationOutcome]:
     """The calibration with which the run's jobs wait as long as they did for their roles, and its simulation.
 
     ``scenario`` is the measured plan on the system it was measured on, ``blocked_seconds`` what all jobs
@@ -98,7 +98,7 @@ def _mean(low: float, high: float) -> float:
     return (low + high) / 2.0
 
 
-def blocked_in_roles(outcome: Outcome) -> float:
+def blocked_in_roles(outcome: SimulationOutcome) -> float:
     """Seconds that jobs of all nodes were blocked in I/O of roles, start-up and verifying left out."""
     counts = [group.count for group in outcome.resources.groups]
     return sum(
@@ -109,7 +109,7 @@ def blocked_in_roles(outcome: Outcome) -> float:
     )
 
 
-Tried = tuple[Calibration, Outcome]
+Tried = tuple[Calibration, SimulationOutcome]
 
 
 def _halved(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.storage_servers import device_rates, network_rates
 from mawl.analysis.throughput import fuse_roles
 from mawl.analysis.windows import Rates
@@ -46,7 +46,7 @@ class _Served:
 
 
 def as_served(
-    demand: Demand, facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None
+    demand: Demand, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None
 ) -> Demand:
     """The demand with bytes on links and at the server's devices, for the roles that it serves.
 
@@ -77,7 +77,7 @@ def as_served(
 
 
 def _measured(
-    facts: RunFacts, samples: Samples | None, edges: Sequence[float] | None
+    facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None
 ) -> dict[Direction, _Served] | None:
     if samples is None or edges is None:
         return None

@@ -44,7 +44,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     verb: Literal["run", "generate"] = "run"
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class TaskFailure(msgspec.Struct, frozen=True, kw_only=True):
     """An error as data: its class in :mod:`mawl.errors`, and the parts of its sentence."""
 
     kind: str
@@ -55,7 +55,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 1
 
     @classmethod
-    def of(cls, error: MawlError) -> Failure:
+    def of(cls, error: MawlError) -> TaskFailure:
         """The data of an error."""
         return cls(
             kind=type(error).__name__,
@@ -71,7 +71,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         return KINDS.get(self.kind, MawlError)(self.what, where=self.where, why=self.why, cure=self.cure)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class TaskAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """How a task ended; ``failure`` says why it has no run folder, or none that is whole."""
 
     status: int
@@ -80,4 +80,4 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     folder: str | None = None
     outcome: RunOutcome | None = None
     outcome_reason: str | None = None
-    failure: Failure | None = None
+    failure: TaskFailure | None = None

@@ -305,7 +305,7 @@ class Pairs(Form):
         return [f"{key}={one}" for key, one in value.items()]
 
 
-class Devices(Pairs):
+class DevicePairs(Pairs):
     """``NAME`` or ``NAME=DEVICE,...``, given once for each name."""
 
     def fits(self, key: str, separator: str, value: str) -> bool:

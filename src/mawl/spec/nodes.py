@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.spec.forms import MOST_NODES, Choice, Devices, Form, Listed, Number, Pairs, Rate, Several, Whole
+from mawl.spec.forms import MOST_NODES, Choice, DevicePairs, Form, Listed, Number, Pairs, Rate, Several, Whole
 from mawl.spec.option import Option
 from mawl.spec.options import ROLES, OnLostNode, Role
 
@@ -65,7 +65,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
     storage_node: Annotated[
         dict[str, tuple[str, ...]],
         Option(
-            form=Devices(
+            form=DevicePairs(
                 "NAME or NAME=DEVICE,..., such as server=sdb,sdc",
                 twice="a storage node is named once, and has no --on",
             ),

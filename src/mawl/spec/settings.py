@@ -17,7 +17,7 @@ from mawl.spec.sources import Layer, keys_of, layer_of, layer_of_environment
 FILE_NAME = "mawl.toml"
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingBounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of ``mawl.toml`` that decide no run, but what is said of it."""
 
     most_slowdown: float | None = None
@@ -29,7 +29,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 FileSettings = msgspec.defstruct(
     "FileSettings",
     keys_of("settings"),
-    bases=(Bounds,),
+    bases=(SettingBounds,),
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=True,

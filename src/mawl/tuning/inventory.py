@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
@@ -49,7 +49,7 @@ def _existing(path: Path) -> Path:
     return next(one for one in (whole, *whole.parents) if one.exists())
 
 
-def run_reading(name: str, runs: Path, bounds: Bounds) -> CurrentSettings:
+def run_reading(name: str, runs: Path, bounds: CapacityBounds) -> CurrentSettings:
     """A stored run's settings, and what limited it.
 
     :class:`~mawl.errors.UsageError` where it holds none: it was recorded before they were, or imported

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.carried import capacity_of
 from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
 from mawl.analysis.view import RunView
@@ -55,10 +55,10 @@ def four(compute: float, storage: float) -> list[JobRecord]:
 
 
 def block(
-    reading: RunView, bounds: Bounds | None = None, **more: Any
+    reading: RunView, bounds: CapacityBounds | None = None, **more: Any
 ) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
-    return plain(capacity_of(reading, bounds or Bounds(), missing, **more)), missing
+    return plain(capacity_of(reading, bounds or CapacityBounds(), missing, **more)), missing
 
 
 def run_of(
@@ -121,7 +121,7 @@ def test_parts_that_are_too_much_together_are_not_carried() -> None:
     capacity, _ = block(longer((50.0, 50.0)))
     assert [capacity[part]["answer"] for part in ("compute", "storage")] == ["carried", "carried"]
     assert capacity["answer"] == "not carried"
-    assert block(longer((50.0, 50.0)), Bounds(most_slowdown=3.0))[0]["answer"] == "carried"
+    assert block(longer((50.0, 50.0)), CapacityBounds(most_slowdown=3.0))[0]["answer"] == "carried"
 
 
 def test_perfect_storage_carries_for_the_rate_that_the_processors_could_ask() -> None:
@@ -275,7 +275,9 @@ def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> Non
     assert "limit" not in whole["missing"] and whole["missing"]["limit.second"]
     decided = {one["name"]: one["bound"] for one in whole["thresholds"]}
     assert decided["capacity.most_slowdown"] == 2.0 and decided["validity.repeats.fewest_runs"] == 5
-    strict = judge(of, reading.jobs, plain(reading.summary), samples(60, IDLE), Bounds(most_slowdown=1.5))
+    strict = judge(
+        of, reading.jobs, plain(reading.summary), samples(60, IDLE), CapacityBounds(most_slowdown=1.5)
+    )
     (own,) = [one for one in strict["thresholds"] if one["name"] == "capacity.most_slowdown"]
     assert (own["bound"], own["source"]) == (1.5, "set by the user (mawl.toml)")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.qualification.gather import answer_of, evidence_of
 from mawl.errors import MawlError
 from mawl.model.qualification import Fits, Qualification, QualifyRun
@@ -57,7 +57,7 @@ def record(count: int, forecast: Fits | None = None) -> Qualification:
 def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_changes(tmp_path: Path) -> None:
     for number, seconds in enumerate((1.5, 1.52, 1.48), 1):
         write(tmp_path / "runs" / str(number), seconds, 1.6)
-    answer = answer_of(record(3, Fits(sessions=9, low=8, high=10)), tmp_path, Bounds())
+    answer = answer_of(record(3, Fits(sessions=9, low=8, high=10)), tmp_path, CapacityBounds())
     assert answer.carried.answer == "not carried" and answer.sentence.startswith("NO")
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
     assert answer.fits.sessions is not None and answer.fits.sessions < SESSIONS
@@ -68,12 +68,12 @@ def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_change
 def test_one_run_is_preliminary_and_its_interval_is_wider(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         write(tmp_path / "runs" / str(number), 1.5, 1.6)
-    three, one = (evidence_of(record(count), tmp_path, Bounds()).whole for count in (3, 1))
+    three, one = (evidence_of(record(count), tmp_path, CapacityBounds()).whole for count in (3, 1))
     assert three is not None and one is not None
     assert one.high - one.low > three.high - three.low
-    assert answer_of(record(1), tmp_path, Bounds()).preliminary
+    assert answer_of(record(1), tmp_path, CapacityBounds()).preliminary
 
 
 def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(MawlError, match="no run was measured"):
-        answer_of(record(0), tmp_path, Bounds())
+        answer_of(record(0), tmp_path, CapacityBounds())

@@ -8,7 +8,7 @@ from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.comparison.sides import Side, published_side
 from mawl.analysis.published import published_block
 from mawl.config.published import paper_of, published_result
-from mawl.model.published import Span
+from mawl.model.published import PaperRange
 from tests.fakes.compared_runs import side
 
 
@@ -23,8 +23,8 @@ def test_a_run_and_a_paper_are_held_against_each_other_in_shape_only() -> None:
     assert found.basis == "per core and in shape"
     assert (found.statement, found.figures, found.programs, found.places) == (None, [], None, [])
     rows = {row.name: row for row in found.shape}
-    assert rows["shape.jobs_per_session"].reference == Span(low=71 / 20, high=71 / 20)
-    assert rows["shape.jobs_per_session"].candidate == Span(low=1.5, high=1.5)
+    assert rows["shape.jobs_per_session"].reference == PaperRange(low=71 / 20, high=71 / 20)
+    assert rows["shape.jobs_per_session"].candidate == PaperRange(low=1.5, high=1.5)
     assert rows["shape.cpu_real_ratio"].change_ratio is None, "purr against what the kernel counted"
     per_core = rows["per_core.sustained_bytes_per_second"]
     assert (per_core.change_ratio, per_core.reason) == (None, "the sides count cores differently")
@@ -41,7 +41,7 @@ def test_x86_times_of_a_paper_are_counted_as_ours() -> None:
 def test_a_range_is_a_range() -> None:
     found = compare(paper("s822-hybrid-20"), side("mine", [1.0])).shape
     row = next(row for row in found if row.name == "shape.work_util_ratio")
-    assert row.reference == Span(low=0.85, high=0.95)
+    assert row.reference == PaperRange(low=0.85, high=0.95)
     assert row.change_ratio is None
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from mawl.campaigns.qualify.machine import alone_workload, check_places, notices, targets, usable_cores
 from mawl.campaigns.qualify.places import own_directories
-from mawl.campaigns.qualify.work import FreeSpace
+from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.suitability import Check
+from mawl.measure.suitability import SuitabilityCheck
 from mawl.plan.mix import COPIES
 
-DISK = FreeSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
+DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
 
 
 @pytest.mark.parametrize(
@@ -32,15 +32,15 @@ def test_a_place_that_no_answer_can_be_of_is_refused_with_what_to_do(
     plain = {"roles": ["work"], "directories": ["/mnt/b"], "free_bytes": 10**12}
     check_places([DISK])
     with pytest.raises(UnsuitableMachineError, match=said):
-        check_places([DISK, FreeSpace(**{**plain, **changes})])  # type: ignore[arg-type]
+        check_places([DISK, WritableSpace(**{**plain, **changes})])  # type: ignore[arg-type]
 
 
 def test_one_core_and_one_file_system_are_said_and_a_good_machine_is_quiet() -> None:
     said = notices([DISK], 1, [])
     assert any(line.startswith("one core: ") for line in said)
     assert any("share one file system" in line for line in said)
-    assert notices([DISK, DISK], 4, [Check("limits", "ok", "fine")]) == []
-    assert notices([DISK, DISK], 4, [Check("noise", "notice", "busy")]) == ["noise: busy"]
+    assert notices([DISK, DISK], 4, [SuitabilityCheck("limits", "ok", "fine")]) == []
+    assert notices([DISK, DISK], 4, [SuitabilityCheck("noise", "notice", "busy")]) == ["noise: busy"]
 
 
 @pytest.mark.parametrize(

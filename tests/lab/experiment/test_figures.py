@@ -11,7 +11,7 @@ from mawl.analysis.comparison.sides import Side, published_side
 from mawl.analysis.published import published_block
 from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.metrics import LAB_METRICS
-from mawl.lab.experiment.records import ArmRun, Calibration, ClaimSpec, LabRecord, VerdictSpec
+from mawl.lab.experiment.records import ArmRun, ClaimSpec, LabRecord, VerdictSpec, VolumeCalibration
 from mawl.lab.experiment.text import render
 from mawl.model.published import Citation, Paper, PaperTimes, PublishedResult
 from tests.fakes.lab_campaign import arm_side
@@ -53,7 +53,7 @@ def record(*verdicts: VerdictSpec) -> LabRecord:
         claims=[CLAIM],
         verdicts=list(verdicts),
         calibration=[
-            Calibration(
+            VolumeCalibration(
                 volume="disk",
                 what="direct read",
                 unit="bytes per second",

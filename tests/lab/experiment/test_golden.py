@@ -8,7 +8,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.lab.experiment.records import ArmRun, Calibration, ClaimFound, LabFound, PairFound, VerdictFound
+from mawl.lab.experiment.records import (
+    ArmRun,
+    ClaimFound,
+    LabFound,
+    PairFound,
+    VerdictFound,
+    VolumeCalibration,
+)
 from mawl.lab.experiment.saving_records import SavingFound, VolumeKept
 from mawl.lab.experiment.series_records import (
     ArmFigures,
@@ -59,11 +66,23 @@ def claim(title: str, figure: str, values: tuple[float | None, ...], agrees: boo
 
 
 CALIBRATION = [
-    Calibration(volume="disk", what="direct read", unit="bytes per second", expected=60e6, measured=59.1e6,
-                tries=1),
-    Calibration(volume="disk", what="direct random read", unit="requests per second", expected=160.0,
-                measured=165.0, tries=3),
-]  # fmt: skip
+    VolumeCalibration(
+        volume="disk",
+        what="direct read",
+        unit="bytes per second",
+        expected=60e6,
+        measured=59.1e6,
+        tries=1,
+    ),
+    VolumeCalibration(
+        volume="disk",
+        what="direct random read",
+        unit="requests per second",
+        expected=160.0,
+        measured=165.0,
+        tries=3,
+    ),
+]
 
 TWO_ARMS = LabFound(
     campaign_id="20260102-030405-hybrid-1a2b",

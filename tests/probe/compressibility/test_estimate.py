@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from mawl.probe.compressibility.codecs import CODECS, LZ4, ZSTD_1, Codec, CodecKey, load
-from mawl.probe.compressibility.estimate import Found, estimate, zero_page
+from mawl.probe.compressibility.estimate import EstimatesFound, estimate, zero_page
 from mawl.probe.compressibility.population import Population
 from mawl.probe.compressibility.storage import EstimateRequest, figures
 from tests.fakes.failing_reads import failing
@@ -24,7 +24,7 @@ def first_byte(key: CodecKey) -> Codec:
     return Codec(key, lambda block: len(block) * block[0] // 256)
 
 
-def look(path: Path, seed: int = 1, *, all_bytes: bool = False, **changes: object) -> Found:
+def look(path: Path, seed: int = 1, *, all_bytes: bool = False, **changes: object) -> EstimatesFound:
     population = Population()
     population.add(path)
     options = {"figures": FIGURES, "loader": first_byte, "confidence": 0.95, "half_width": 0.02} | changes

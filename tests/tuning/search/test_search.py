@@ -8,7 +8,7 @@ import pytest
 
 from mawl.errors import RunFailedError
 from mawl.tuning.search.records import Point
-from mawl.tuning.search.search import Found, Search, SearchStep, Taken
+from mawl.tuning.search.search import Search, SearchResult, SearchStep, Taken
 from mawl.tuning.search.sequential import LOOKS, look
 from mawl.tuning.search.space import space_of
 from tests.fakes.search_machine import CONFIDENCE, DRIFTS, SPACE, SearchMachine, rules
@@ -136,7 +136,7 @@ def test_a_search_told_its_own_record_decides_alike() -> None:
         assert step == machine.steps[step.number]
         return taken[step.number]
 
-    again: Found = Search(SPACE, rules(5, sampler="tpe"), replayed).carry_out()
+    again: SearchResult = Search(SPACE, rules(5, sampler="tpe"), replayed).carry_out()
     assert again == whole
 
 

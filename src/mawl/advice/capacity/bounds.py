@@ -11,7 +11,7 @@ WARN = "capacity.guideline_bytes_per_second_per_core"
 GOOD = "capacity.guideline_good_bytes_per_second_per_core"
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+class CapacityBounds(msgspec.Struct, frozen=True, kw_only=True):
     """``most_slowdown`` bounds the median slowdown by compute and by storage; the others are the guideline.
 
     The defaults are those of the table of thresholds (docs/reference/thresholds.md).

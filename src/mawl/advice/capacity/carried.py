@@ -12,7 +12,7 @@ from mawl.advice.capacity.answers import (
     whole_part,
     words_of,
 )
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.guideline import NOT_ASKED, guideline_of
 from mawl.advice.capacity.next_step import next_step
 from mawl.advice.capacity.slowdown import slowdown_of, slowdowns
@@ -29,7 +29,7 @@ NONE_ALONE = "the imported files do not say what the jobs took alone"
 
 def capacity_of(
     reading: RunView,
-    bounds: Bounds,
+    bounds: CapacityBounds,
     missing: Missing,
     limit: Limit | None = None,
     probe: Probe | None = None,

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign
 from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import by_streams, figures_of, words_of
@@ -22,7 +22,7 @@ NOT_ASKED = (
 
 
 def guideline_of(
-    reading: RunView, limit: Limit | None, probe: Probe | None, bounds: Bounds, missing: Missing
+    reading: RunView, limit: Limit | None, probe: Probe | None, bounds: CapacityBounds, missing: Missing
 ) -> Guideline:
     """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
 
@@ -65,7 +65,7 @@ def guideline_of(
     )
 
 
-def standing_of(bytes_per_second_per_core: float, bounds: Bounds) -> Standing:
+def standing_of(bytes_per_second_per_core: float, bounds: CapacityBounds) -> Standing:
     """Where a throughput per core stands between the two bounds."""
     if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
         return "good"
@@ -93,7 +93,7 @@ class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
         return None if read is None or write is None else min(read, write)
 
 
-def probe_guidelines(probe: Probe, bounds: Bounds) -> dict[str, TargetGuideline]:
+def probe_guidelines(probe: Probe, bounds: CapacityBounds) -> dict[str, TargetGuideline]:
     """The guideline for each target of a probe, by its name; one that cannot be judged has a ``reason``.
 
     Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
@@ -102,7 +102,7 @@ def probe_guidelines(probe: Probe, bounds: Bounds) -> dict[str, TargetGuideline]
     return {target.name: _of_target(target, probe, bounds) for target in probe.targets}
 
 
-def _probed(probe: Probe | None, bounds: Bounds) -> list[float]:
+def _probed(probe: Probe | None, bounds: CapacityBounds) -> list[float]:
     """The lower rate per core of each target; empty where one cannot be judged."""
     if probe is None:
         return []
@@ -111,7 +111,7 @@ def _probed(probe: Probe | None, bounds: Bounds) -> list[float]:
     return known if len(known) == len(lowest) else []
 
 
-def _of_target(target: ProbeTarget, probe: Probe, bounds: Bounds) -> TargetGuideline:
+def _of_target(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> TargetGuideline:
     cores = probe.physical_cores
     (read, read_test), (write, write_test) = (_rate(target, way, cores) for way in ("read", "write"))
     reason = None if cores else "the cores of the node that probed are not known"

@@ -8,7 +8,7 @@ from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
-from mawl.model.qualification import Answer, AnswerPart, AnswerRule, Figures, Fits
+from mawl.model.qualification import AnswerPart, AnswerRule, Fits, QualificationAnswer, QualificationFigures
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
@@ -18,7 +18,7 @@ LEAST_SECONDS = value_of("capacity.least_active_seconds")
 PUBLISHABLE_SECONDS = value_of("capacity.publishable_active_seconds")
 
 
-def answer_from(evidence: Evidence) -> Answer:
+def answer_from(evidence: Evidence) -> QualificationAnswer:
     """The whole answer; what is null in it has its reason in ``missing``."""
     compute, storage = compute_part(evidence), storage_part(evidence)
     whole = whole_part(evidence, compute)
@@ -28,14 +28,14 @@ def answer_from(evidence: Evidence) -> Answer:
         or evidence.runs_alone < FEWEST_ALONE
         or evidence.active_seconds < PUBLISHABLE_SECONDS
     )
-    return Answer(
+    return QualificationAnswer(
         sentence=sentence_of(evidence, whole, preliminary=preliminary),
         carried=whole,
         compute=compute,
         storage=storage,
         preliminary=preliminary,
         sessions=evidence.sessions,
-        figures=Figures(
+        figures=QualificationFigures(
             slowdown=whole.slowdown,
             slowdown_low=whole.slowdown_low,
             slowdown_high=whole.slowdown_high,

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.capacity.answers import Lack, short, unasked
-from mawl.advice.capacity.bounds import Bounds
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdowns
 from mawl.advice.judge import judged
 from mawl.advice.qualification.answer import answer_from
@@ -26,7 +26,7 @@ from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
-from mawl.model.qualification import Answer, Qualification, QualificationChange, QualifyRun
+from mawl.model.qualification import Qualification, QualificationAnswer, QualificationChange, QualifyRun
 from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
@@ -37,19 +37,19 @@ from mawl.store import open_run
 from mawl.store.probe import probe_of
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run that was read, and its judged summary."""
 
     view: StoredView
     summary: Judged
 
 
-def answer_of(record: Qualification, folder: Path, bounds: Bounds) -> Answer:
+def answer_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> QualificationAnswer:
     """What the runs answer.  Raises MawlError where none was measured, or one is damaged."""
     return answer_from(evidence_of(record, folder, bounds))
 
 
-def evidence_of(record: Qualification, folder: Path, bounds: Bounds) -> Evidence:
+def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> Evidence:
     """The evidence of all measured runs, and of those of the search."""
     bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
     runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
@@ -107,14 +107,14 @@ def again(record: Qualification, times: float) -> str:
     return shlex.join([*words, "--minutes", f"{asked.minutes * times:g}"])
 
 
-def _read(folder: Path, run: QualifyRun, bounds: Bounds) -> Measured:
+def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:
     view = StoredView(open_run(folder / run.folder))
     if view.probe is None:  # one probe, before the runs, is that of all of them
         view.probe = probe_of(folder)
-    return Measured(view=view, summary=judged(view, bounds))
+    return MeasuredRun(view=view, summary=judged(view, bounds))
 
 
-def _others_alone(record: Qualification, folder: Path, runs: Sequence[Measured]) -> Others:
+def _others_alone(record: Qualification, folder: Path, runs: Sequence[MeasuredRun]) -> Others:
     """Of the runs that gave the measured runs their times alone."""
     used = {one.run_id for run in runs for alone in run.view.facts.alone for one in alone.runs}
     wanted = [run for run in record.runs if run.run_id in used and run.purpose in ("calibration", "alone")]
@@ -128,18 +128,18 @@ def _no_parts() -> str:
     return "where the time of the jobs went is not known in the mix and alone"
 
 
-def _active(runs: Sequence[Measured]) -> float:
+def _active(runs: Sequence[MeasuredRun]) -> float:
     """Seconds that count for the storage: in sum where no page cache defers writes, else the longest."""
     seconds = [run.summary.time.active_seconds or 0.0 for run in runs]
     return sum(seconds) if all(_uncached(run) for run in runs) else max(seconds)
 
 
-def _uncached(run: Measured) -> bool:
+def _uncached(run: MeasuredRun) -> bool:
     cache = run.view.facts.cache
     return cache is not None and cache.mode == "none"
 
 
-def _lack(runs: Sequence[Measured]) -> tuple[str, Lack] | None:
+def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
     """The first run that did not ask its storage, else that the runs are too short."""
     return next((why for run in runs if (why := unasked(run.summary)) is not None), None) or short(
         _active(runs)
@@ -172,7 +172,7 @@ def _hourly(summaries: Sequence[Judged]) -> float | None:
     return statistics.median(rates) if rates else None
 
 
-def _session_runs(record: Qualification, folder: Path, bounds: Bounds) -> list[SessionRun]:
+def _session_runs(record: Qualification, folder: Path, bounds: CapacityBounds) -> list[SessionRun]:
     """What each measured run and each run of the search says; a number that was refused is too many."""
     found = []
     for run in record.runs:
@@ -191,7 +191,7 @@ def _session_runs(record: Qualification, folder: Path, bounds: Bounds) -> list[S
 
 
 def _changes(
-    runs: Sequence[Measured], sessions: int, whole: MedianEstimate, bounds: Bounds
+    runs: Sequence[MeasuredRun], sessions: int, whole: MedianEstimate, bounds: CapacityBounds
 ) -> tuple[list[QualificationChange], str]:
     """Single changes, simulated from the run in the middle; else why there are none."""
     ordered = sorted(runs, key=lambda run: run.summary.capacity.slowdown.median or 0.0)

@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.advice.validity import drift, duration, frequency, jobs, repeats, sampling, steal, swap
 from mawl.analysis.recordings import NO_JOBS, interval_seconds
-from mawl.analysis.series import Samples
+from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Severity, Unmeasured
 from mawl.model.thresholds import value_of
@@ -124,7 +124,7 @@ def _spans(reading: RunView) -> list[tuple[float, float]]:
     return list(line.periods) or [(line.started_at, line.ended_at)]
 
 
-def _apart(samples: Samples, start: float, end: float) -> str:
+def _apart(samples: RunSamples, start: float, end: float) -> str:
     """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
     spans = [
         (float(series.times[0]), float(series.times[-1]))

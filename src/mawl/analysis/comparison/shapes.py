@@ -16,7 +16,7 @@ from mawl.analysis.comparison.sides import ComparedRun, Side, at, centre, change
 from mawl.analysis.published import over, plus
 from mawl.analysis.throughput import cores_of
 from mawl.definitions.metric import Unit
-from mawl.model.published import Span
+from mawl.model.published import PaperRange
 from mawl.model.published_figures import PublishedFigures
 
 Value = Callable[[ComparedRun], float | None]
@@ -28,8 +28,8 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     name: str
     unit: Unit
-    reference: Span | None
-    candidate: Span | None
+    reference: PaperRange | None
+    candidate: PaperRange | None
     change_ratio: float | None
     reason: str | None = None
 
@@ -145,15 +145,15 @@ def _row(shape: ComparableFigure, reference: Side, candidate: Side) -> ShapeRow:
     )
 
 
-def _span(shape: ComparableFigure, side: Side) -> Span | None:
+def _span(shape: ComparableFigure, side: Side) -> PaperRange | None:
     if side.published is not None:
         value = at(side.published, shape.path)
-        if isinstance(value, Span):
+        if isinstance(value, PaperRange):
             return value
-        return None if value is None else Span(low=value, high=value)
+        return None if value is None else PaperRange(low=value, high=value)
     values = [shape.value(run) for run in side.runs]
     middle = None if None in values else centre([value for value in values if value is not None])
-    return None if middle is None else Span(low=middle, high=middle)
+    return None if middle is None else PaperRange(low=middle, high=middle)
 
 
 def _server(block: PublishedFigures) -> tuple[object, ...]:

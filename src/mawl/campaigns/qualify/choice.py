@@ -10,7 +10,7 @@ from statistics import NormalDist
 import msgspec
 
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
-from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Mix, Model
+from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import Asked, CacheMode, Decision, Expected, PhaseName, QualificationChoice
 from mawl.model.thresholds import value_of
@@ -281,12 +281,12 @@ def expected(slowdown: float, most: float, others_cpu_ratio: float | None = None
     )
 
 
-def needed_on(system: FreeSpace, needed: Needs) -> int:
+def needed_on(system: WritableSpace, needed: Needs) -> int:
     """Bytes that a run needs on a file system, for all roles that lie there."""
     return sum(needed.space_bytes[role] for role in system.roles)
 
 
-def lacking(systems: Sequence[FreeSpace], needed: Needs, ratio: float = 1.0) -> FreeSpace | None:
+def lacking(systems: Sequence[WritableSpace], needed: Needs, ratio: float = 1.0) -> WritableSpace | None:
     """The first file system whose free space (a part of it) is less than the run needs there."""
     return next((system for system in systems if needed_on(system, needed) > ratio * system.free_bytes), None)
 

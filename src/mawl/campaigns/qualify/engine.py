@@ -22,12 +22,12 @@ from mawl.campaigns.qualify.search import next_number
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
 from mawl.errors import InterruptedRunError
 from mawl.model.qualification import (
-    Answer,
     Asked,
     Fits,
     Phase,
     PhaseName,
     Qualification,
+    QualificationAnswer,
     QualificationChoice,
     QualificationOutcome,
     QualifyRun,
@@ -85,7 +85,7 @@ class Engine:
             self._phase("search", self._search)
             return self.record
 
-    def finish(self, outcome: QualificationOutcome, answer: Answer | None = None) -> None:
+    def finish(self, outcome: QualificationOutcome, answer: QualificationAnswer | None = None) -> None:
         """The end: planned, or finished with an answer."""
         self.runs.note(outcome=outcome, answer=answer)
 

@@ -17,7 +17,7 @@ from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
-from mawl.campaigns.qualify.work import FreeSpace, MachineSeen, Model, RunSeen, RunWish
+from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
@@ -25,7 +25,7 @@ from mawl.measure.noise import NoiseWatch
 from mawl.measure.page_cache import keeps
 from mawl.measure.preload.build import find_compiler
 from mawl.measure.space import file_systems, nearest
-from mawl.measure.suitability import Check, container_check, limit_checks, noise_checks
+from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
 from mawl.model.probe import Probe
 from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
@@ -60,7 +60,7 @@ FILE_RATIO = 0.1
 """The probe's files take at most this part of the free space."""
 
 
-class Machine:
+class QualifyMachine:
     """See :class:`~mawl.campaigns.qualify.work.Work`."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Machine:
         noise, began = NoiseWatch(), time.monotonic()
         machine = read_machine()
         systems = [
-            FreeSpace(
+            WritableSpace(
                 roles=system.roles,
                 directories=system.directories,
                 free_bytes=system.free_bytes,
@@ -222,7 +222,7 @@ def alone_workload() -> WorkloadSpec:
     )
 
 
-def check_places(systems: Sequence[FreeSpace]) -> None:
+def check_places(systems: Sequence[WritableSpace]) -> None:
     """Raise :class:`~mawl.errors.UnsuitableMachineError` for a place that no answer can be of."""
     for system in systems:
         named = ", ".join(f"--{role}" for role in system.roles)
@@ -240,7 +240,7 @@ def check_places(systems: Sequence[FreeSpace]) -> None:
             )
 
 
-def notices(systems: Sequence[FreeSpace], cores: int, checks: Sequence[Check]) -> list[str]:
+def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:
     """What the answer will lack, in sentences."""
     found = [f"{check.name}: {check.text}" for check in checks if check.status != "ok"]
     if cores == 1:

@@ -26,7 +26,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import JobDemand
-from mawl.simulation.engine import Outcome
+from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.own_system import cores_of
@@ -92,7 +92,7 @@ class CalibratedModel:
         """What any plan of programs of the mix takes, from its first job to its last, its inputs made."""
         return self._simulated(plan).elapsed_seconds
 
-    def _simulated(self, plan: Plan) -> Outcome:
+    def _simulated(self, plan: Plan) -> SimulationOutcome:
         jobs = {job.job: self._job(job.program, job.scale) for job in self._known(plan).jobs()}
         scenario = Scenario(system=self._left_for(len(plan.sessions)), plans=(plan,), jobs=jobs)
         return run(scenario, self._base.calibration)
@@ -211,7 +211,7 @@ def _core_speed(calibration: Run) -> float:
     return declared / measured if measured else 1.0
 
 
-def _active_seconds(outcome: Outcome) -> float:
+def _active_seconds(outcome: SimulationOutcome) -> float:
     """Until the last job that does not trail out ends."""
     ends = [job.ended for job in outcome.jobs if not job.plan.trail_out]
     return max(ends, default=outcome.elapsed_seconds)

@@ -13,7 +13,7 @@ from mawl.model.records import RunOutcome
 from mawl.spec.options import Role
 
 
-class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):
+class WritableSpace(msgspec.Struct, frozen=True, kw_only=True):
     """A file system under the roles: its kind, and what may still be written there."""
 
     roles: list[Role]
@@ -31,7 +31,7 @@ class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     cores: int
     memory_bytes: int
-    systems: list[FreeSpace]
+    systems: list[WritableSpace]
     uncached: bool = True
     uncached_reason: str | None = None
     has_fio: bool = True

@@ -22,7 +22,7 @@ KEPT, _NEXT = ".mawl-lab-kept", ".mawl-lab-next"
 _FICLONE = 0x4004_9409
 
 
-class Keeper:
+class CloneKeeper:
     """Looks at folders of temporary files while it is entered; ``folders`` are of each volume, by role.
 
     What it kept of ``VOLUME/ROLE`` lies in ``VOLUME/.mawl-lab-kept/ROLE``.

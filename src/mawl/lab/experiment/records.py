@@ -38,7 +38,7 @@ class VerdictSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     source: str
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+class VolumeCalibration(msgspec.Struct, frozen=True, kw_only=True):
     """A volume against what its bed says; ``measured`` is the median of ``tries`` measurements."""
 
     volume: str
@@ -89,7 +89,7 @@ class LabRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The bed file's content."""
     claims: list[ClaimSpec]
     verdicts: list[VerdictSpec]
-    calibration: list[Calibration] = []
+    calibration: list[VolumeCalibration] = []
     """Before the first arm, at the speed of the arms that count."""
     arms: list[ArmRun] = []
     savings: list[RoleKept] = []
@@ -166,7 +166,7 @@ class LabFound(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     outcome: str
     arms: list[ArmRun]
-    calibration: list[Calibration]
+    calibration: list[VolumeCalibration]
     claims: list[ClaimFound]
     verdicts: list[VerdictFound]
     pairs: list[PairFound]

@@ -15,7 +15,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.command import command
-from mawl.lab.experiment.clones import KEPT, Keeper, take_away_kept
+from mawl.lab.experiment.clones import KEPT, CloneKeeper, take_away_kept
 from mawl.lab.experiment.saving_records import RoleKept, SavingSpec, VolumeKept
 from mawl.model.compressibility import RealSaving, RoleSaving
 from mawl.probe.compressibility.codecs import CODECS
@@ -44,11 +44,11 @@ class SavingsReader:
             for name, before in self._fresh[arm.name].items():
                 self._data[arm.name, name] = _less(name, self._device(name), before)
 
-    def keeper(self, arm: ArmSpec) -> Keeper:
+    def keeper(self, arm: ArmSpec) -> CloneKeeper:
         """To be entered around a run of an arm."""
-        return Keeper(list(self._places(arm, TEMPORARY).values()), TEMPORARY)
+        return CloneKeeper(list(self._places(arm, TEMPORARY).values()), TEMPORARY)
 
-    def read(self, arm: ArmSpec, keeper: Keeper) -> list[RoleKept]:
+    def read(self, arm: ArmSpec, keeper: CloneKeeper) -> list[RoleKept]:
         """After a run: what its volumes saved; then what was kept is gone.
 
         The volumes are fast while this reads.
@@ -71,7 +71,7 @@ class SavingsReader:
                 self._bed.slow(name)
 
     def _role(
-        self, arm: ArmSpec, spec: SavingSpec, role: Role, estimate: RoleSaving | None, keeper: Keeper
+        self, arm: ArmSpec, spec: SavingSpec, role: Role, estimate: RoleSaving | None, keeper: CloneKeeper
     ) -> RoleKept:
         """One role; of zram the kept files of work and util go with this, the later role first."""
         found: list[VolumeKept | None] = []

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from mawl.analysis.missing import generalised
 from mawl.lab.experiment.evidence_text import evidence
-from mawl.lab.experiment.records import ArmRun, Calibration, ClaimFound, LabFound, PairFound, VerdictFound
+from mawl.lab.experiment.records import (
+    ArmRun,
+    ClaimFound,
+    LabFound,
+    PairFound,
+    VerdictFound,
+    VolumeCalibration,
+)
 from mawl.model.metrics import METRICS
 from mawl.units import format_bytes, format_change, format_latency, format_rate, format_ratio, format_seconds
 
@@ -101,7 +108,7 @@ def _pair(pair: PairFound) -> list[str]:
     return lines
 
 
-def _calibration(made: list[Calibration]) -> list[str]:
+def _calibration(made: list[VolumeCalibration]) -> list[str]:
     worst = max(made, key=lambda one: abs(one.off_ratio))
     lines = [
         f"Calibration: {len(made)} measurements, "

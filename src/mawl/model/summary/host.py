@@ -166,7 +166,7 @@ class FabricPort(msgspec.Struct, kw_only=True):
     sent_bytes_per_second: Annotated[MeanAndPeakRate, words(way="sent")]
 
 
-class Mount(msgspec.Struct, kw_only=True):
+class NetworkMount(msgspec.Struct, kw_only=True):
     """A network mount."""
 
     application_read_bytes: Annotated[
@@ -315,6 +315,7 @@ class Host(msgspec.Struct, kw_only=True):
         dict[str, FabricPort] | None, block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK)
     ]
     mount: Annotated[
-        dict[str, Mount] | None, block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK)
+        dict[str, NetworkMount] | None,
+        block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK),
     ]
     role_devices: RoleDevices

@@ -149,7 +149,7 @@ class Dirtied(msgspec.Struct, kw_only=True):
     ]
 
 
-class Own(msgspec.Struct, kw_only=True):
+class OwnBytes(msgspec.Struct, kw_only=True):
     """The run's part of what devices moved."""
 
     read_bytes: Annotated[
@@ -353,7 +353,7 @@ class Io(msgspec.Struct, kw_only=True):
     application: Application
     dirtied: Dirtied
     device: AtDevice
-    own: Own
+    own: OwnBytes
     foreign: Annotated[
         Foreign | None, block("What the devices of the roles moved beyond the run's own bytes.", BYTES)
     ]

@@ -33,7 +33,7 @@ class Recorded(msgspec.Struct, kw_only=True):
     ]
 
 
-class LeftOut(msgspec.Struct, kw_only=True):
+class JobsLeftOut(msgspec.Struct, kw_only=True):
     """Jobs that do not count, each under one reason."""
 
     wrong_answer: Annotated[int, count("Jobs not counted because their answer was wrong.", COUNTED)]
@@ -58,7 +58,7 @@ class Jobs(msgspec.Struct, kw_only=True):
     counted: Annotated[
         int, count("Jobs whose figures are summed: finished, no answer known to be wrong.", COUNTED)
     ]
-    left_out: LeftOut
+    left_out: JobsLeftOut
     planned_peak_concurrent: Annotated[int | None, count("Most jobs that the plan runs side by side.", PLAN)]
     peak_concurrent: Annotated[
         int | None, count("Most jobs that ran at once, those without an end included.", AT_ONCE)
@@ -76,7 +76,7 @@ class Jobs(msgspec.Struct, kw_only=True):
     ]
 
 
-class Failure(msgspec.Struct, kw_only=True):
+class JobFailure(msgspec.Struct, kw_only=True):
     """A job that did not finish."""
 
     job: Annotated[str, text("A job that did not finish.", FACTS)]

@@ -13,13 +13,13 @@ from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
 from mawl.model.summary.host import Host
 from mawl.model.summary.io import Io
-from mawl.model.summary.jobs import Failure, Jobs, Recorded
+from mawl.model.summary.jobs import JobFailure, Jobs, Recorded
 from mawl.model.summary.judgement import Capacity, Limit, Smt, ThresholdUsed, Validity
 from mawl.model.summary.programs import ProgramFigures
 from mawl.model.summary.signature import SignatureFigure
 from mawl.model.summary.storage import Storage
 from mawl.model.summary.time import CpuAccount, CpuReal, Time
-from mawl.model.summary.volumes import Inputs, Roles, VolumeFigures
+from mawl.model.summary.volumes import CachedInputs, Roles, VolumeFigures
 from mawl.model.summary.waits import Wait
 from mawl.model.summary.windows import WindowFigures
 
@@ -94,7 +94,7 @@ class Summary(msgspec.Struct, kw_only=True):
     windows: Annotated[
         list[WindowFigures], block(within="no sample covers that window, or this run did not measure it")
     ]
-    failures: list[Failure]
+    failures: list[JobFailure]
     remarks: list[Annotated[str, sentence("What a reader found wrong with the folder and left out.", FACTS)]]
     host: Annotated[
         Host | None,
@@ -119,7 +119,7 @@ class Summary(msgspec.Struct, kw_only=True):
     ]
     volumes: Annotated[list[VolumeFigures], block(within="no mount above the directory is known")]
     roles: Annotated[Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE)]
-    inputs: Inputs | None
+    inputs: CachedInputs | None
     compressibility: Annotated[
         CompressibilityFigures | None,
         block(

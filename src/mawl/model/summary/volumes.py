@@ -46,7 +46,7 @@ class VolumeFigures(VolumeFacts, frozen=True, kw_only=True):
     ]
 
 
-class Inputs(CacheFacts, frozen=True, kw_only=True):
+class CachedInputs(CacheFacts, frozen=True, kw_only=True):
     """The input tables in the page cache when the run began."""
 
     resident_ratio: Annotated[

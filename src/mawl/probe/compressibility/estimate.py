@@ -37,7 +37,7 @@ NOTHING_THERE = "there is no data to look at"
 NOTHING_READ = "nothing of it could be read"
 
 
-class Found(NamedTuple):
+class EstimatesFound(NamedTuple):
     """Estimates in the order of their figures, the share of zero pages, and what it took."""
 
     estimates: list[Estimate]
@@ -68,7 +68,7 @@ def estimate(
     random: Random,
     loader: Callable[[CodecKey], Codec] = load,
     read_all_bytes: int = READ_ALL_BYTES,
-) -> Found:
+) -> EstimatesFound:
     """Estimates of all figures, each within ``half_width`` at ``confidence``; a codec that is absent has
     None and its reason.  Up to ``read_all_bytes`` are read in full, with a half-width of 0; more only where
     draws are likely to read as much, and never where that is 0."""
@@ -111,7 +111,7 @@ def estimate(
         elapsed_seconds=time.monotonic() - began,
         draws=look.draws,
     )
-    return Found(estimates, look.results[-1][0], cost, reason)
+    return EstimatesFound(estimates, look.results[-1][0], cost, reason)
 
 
 def blocks_of(window: bytes, start: int, size: int) -> Iterator[bytes]:

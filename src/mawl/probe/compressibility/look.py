@@ -15,7 +15,7 @@ from mawl.measure.space import space_of
 from mawl.model.compressibility import (
     Compressibility,
     Estimate,
-    LeftOut,
+    FilesLeftOut,
     RoleEstimate,
     RoleSaving,
     SampledShare,
@@ -143,7 +143,7 @@ def _unread(path: Path, role: Role | None, error: MawlError, request: LookReques
         ],
         real=None,
         real_reason=reason,
-        left_out=LeftOut(remarks=[reason]),
+        left_out=FilesLeftOut(remarks=[reason]),
         cost=SamplingCost(read_bytes=0, read_ratio=None, cpu_seconds=0.0, elapsed_seconds=0.0, draws=0),
         reason=reason,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mawl.errors import MawlError, UsageError
-from mawl.model.compressibility import LeftOut, StorageModel
+from mawl.model.compressibility import FilesLeftOut, StorageModel
 from mawl.probe.compressibility.storage import original_bytes
 
 MOST_REMARKS = 5
@@ -240,9 +240,9 @@ class Population:
             return None
         return offset, found
 
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> FilesLeftOut:
         """What is not in the estimates, so far."""
-        return LeftOut(
+        return FilesLeftOut(
             links=self._links,
             special_files=self._special,
             other_file_systems=self._other,

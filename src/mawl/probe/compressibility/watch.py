@@ -20,7 +20,7 @@ from random import Random
 import msgspec
 
 from mawl.errors import MawlError
-from mawl.model.compressibility import Estimate, LeftOut, SampledShare, SamplingCost, VolumeSaving
+from mawl.model.compressibility import Estimate, FilesLeftOut, SampledShare, SamplingCost, VolumeSaving
 from mawl.probe.compressibility.bounds import interval_of_looks
 from mawl.probe.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
 from mawl.probe.compressibility.engine import engine_compressed
@@ -322,7 +322,7 @@ class Watch:
             estimates=estimates,
             real=None,
             real_reason="not asked while the run went on",
-            left_out=LeftOut(
+            left_out=FilesLeftOut(
                 lost_files=volume.lost_files, lost_bytes=volume.lost_bytes, remarks=volume.remarks
             ),
             cost=SamplingCost(

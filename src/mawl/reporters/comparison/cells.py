@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.definitions.metric import Unit
-from mawl.model.published import Span
+from mawl.model.published import PaperRange
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.units import format_change, format_latency, format_memory, format_rate, format_ratio, format_seconds
 
@@ -35,7 +35,7 @@ def interval(low: float | None, high: float | None) -> str:
     return ABSENT if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
 
 
-def span(some: Span | None, unit: Unit) -> str:
+def span(some: PaperRange | None, unit: Unit) -> str:
     """A figure, or the two ends of a range."""
     if some is None:
         return ABSENT

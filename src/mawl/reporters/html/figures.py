@@ -49,7 +49,7 @@ class Terms:
         return [self._used[name] for name in sorted(self._used)]
 
 
-class Figures(Terms):
+class ShownFigures(Terms):
     """Shows figures of one summary."""
 
     def __init__(self, summary: Judged) -> None:

@@ -11,7 +11,7 @@ from mawl.model.summary.summary import Judged
 from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.material import material
 from mawl.reporters.html.page import page
 from mawl.reporters.html.sections.cluster import cluster
@@ -62,7 +62,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
     apart = {name: chart_of(by_name.pop(name), drawn.places) for name in ("latency_distribution", "cpu_real")}
-    figures = Figures(summary)
+    figures = ShownFigures(summary)
     parts = [
         verdict(figures),
         course(figures, list(by_name.values()), drawn.places),

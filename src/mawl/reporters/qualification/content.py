@@ -8,7 +8,13 @@ import msgspec
 
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.formats.lines import one_line
-from mawl.model.qualification import Answer, Figures, Qualification, QualificationChange, QualificationChoice
+from mawl.model.qualification import (
+    Qualification,
+    QualificationAnswer,
+    QualificationChange,
+    QualificationChoice,
+    QualificationFigures,
+)
 from mawl.printable import printable
 from mawl.units import (
     counted_noun,
@@ -63,7 +69,7 @@ def _clean(value: Any) -> Any:
     return printable(one_line(value))
 
 
-def _with(record: Qualification, answer: Answer) -> Content:
+def _with(record: Qualification, answer: QualificationAnswer) -> Content:
     """Of a record with an answer."""
     return Content(
         sentence=answer.sentence,
@@ -118,7 +124,7 @@ def _without(record: Qualification) -> Content:
     )
 
 
-def _figures(figures: Figures) -> list[QualificationFigure]:
+def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
     bound = f"bound {format_ratio(figures.most_slowdown)}"
     known = figures.slowdown is not None and figures.slowdown_low is not None
     range_ = (
@@ -154,7 +160,7 @@ def _figures(figures: Figures) -> list[QualificationFigure]:
     ]
 
 
-def _other_work(answer: Answer) -> str:
+def _other_work(answer: QualificationAnswer) -> str:
     """The shares of the processors that other work used."""
     figures = answer.figures
     shares = [
@@ -169,7 +175,7 @@ def _other_work(answer: Answer) -> str:
     return _capital(", ".join(said))
 
 
-def _limit(answer: Answer) -> str:
+def _limit(answer: QualificationAnswer) -> str:
     limit = answer.limit
     if limit is None:
         return f"Not known: {answer.missing.get('limit', 'no run has one')}"
@@ -177,7 +183,7 @@ def _limit(answer: Answer) -> str:
     return f"{_capital(limit_words(limit))}{share}"
 
 
-def _fits(answer: Answer) -> str:
+def _fits(answer: QualificationAnswer) -> str:
     fits = answer.fits
     if fits.sessions is None:
         return f"Not known: {fits.reason or 'no forecast was made'}"
@@ -225,7 +231,7 @@ def _minute(at: float) -> str:
     return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
 
 
-def rules_rows(answer: Answer) -> list[tuple[str, str, str, str]]:
+def rules_rows(answer: QualificationAnswer) -> list[tuple[str, str, str, str]]:
     """Rule, what was found, what is required, and whether that is met."""
     met = {True: "yes", False: "no", None: "not known"}
     return [(rule.name, rule.value, rule.bound, met[rule.met]) for rule in answer.rules]

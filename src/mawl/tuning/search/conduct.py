@@ -17,7 +17,7 @@ from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.tuning.search.objective import cost, least_difference
 from mawl.tuning.search.records import OBJECTIVES, Point, SearchRecord, point_words
-from mawl.tuning.search.search import Found, Rules, Search, SearchStep, Taken
+from mawl.tuning.search.search import Rules, Search, SearchResult, SearchStep, Taken
 from mawl.tuning.search.space import SearchSpace, setup_of, with_setup
 
 BASELINE, REFERENCE, CANDIDATE = "baseline", "reference", "candidate"
@@ -42,7 +42,7 @@ class SearchCampaign:
         self._objective = OBJECTIVES[record.objective]
         self._summary_of, self._say = summary_of, say
 
-    def carry_out(self) -> Found:
+    def carry_out(self) -> SearchResult:
         """Make every run that the search asks for; its record is on disk whatever happens.
 
         Raises :class:`~mawl.errors.RunFailedError` where a run of the baseline fails, and what runs raise.

@@ -28,8 +28,8 @@ from mawl.tuning.search.records import (
     SearchRecord,
     SearchTrial,
 )
-from mawl.tuning.search.search import Found
-from mawl.tuning.search.sequential import Look
+from mawl.tuning.search.search import SearchResult
+from mawl.tuning.search.sequential import SequentialLook
 from mawl.tuning.search.space import setup_of
 from mawl.units import format_instant
 
@@ -43,7 +43,7 @@ class Proposals(msgspec.Struct, frozen=True, kw_only=True):
 
 def as_found(
     campaign: SearchCampaign,
-    found: Found,
+    found: SearchResult,
     sides: tuple[Side, Side] | None,
     proposals: Proposals,
 ) -> SearchFound:
@@ -93,7 +93,7 @@ def as_found(
     )
 
 
-def _look(objective: Objective, one: Look) -> SearchLook:
+def _look(objective: Objective, one: SequentialLook) -> SearchLook:
     """A look by the figure; where more of it is better, the ends of the interval change places."""
     ends = sorted(change_ratio(objective, end) for end in (one.low, one.high))
     return SearchLook(
@@ -105,7 +105,9 @@ def _look(objective: Objective, one: Look) -> SearchLook:
     )
 
 
-def _programs(found: Found, sides: tuple[Side, Side] | None) -> tuple[ProgramCounts | None, str | None]:
+def _programs(
+    found: SearchResult, sides: tuple[Side, Side] | None
+) -> tuple[ProgramCounts | None, str | None]:
     """How many programs the candidate makes faster and slower; without a gain it is not asked."""
     if found.outcome != "gain" or sides is None:
         return None, "no gain was established"

@@ -16,7 +16,7 @@ import msgspec
 from mawl.errors import RunFailedError
 from mawl.tuning.search.records import Point, SearchOutcome
 from mawl.tuning.search.sampler import Kind, Sampler
-from mawl.tuning.search.sequential import LOOKS, RUNS_IN_BLOCK, Look, look, next_look
+from mawl.tuning.search.sequential import LOOKS, RUNS_IN_BLOCK, SequentialLook, look, next_look
 from mawl.tuning.search.space import SearchSpace
 
 EXPLORING_SHARE = 0.4
@@ -70,7 +70,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     pruned: bool
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found; the last look says how large the gain is."""
 
     outcome: SearchOutcome
@@ -78,7 +78,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     trials: list[Trial]
     differences: list[float]
     """Of each block that confirmed."""
-    looks: list[Look]
+    looks: list[SequentialLook]
     explored_all: bool
     spent_seconds: float
 
@@ -102,7 +102,7 @@ class Search:
         self._lengths: list[float] = []
         self._trials: list[Trial] = []
 
-    def carry_out(self) -> Found:
+    def carry_out(self) -> SearchResult:
         """Explore and confirm; RunFailedError where a run of the baseline fails or lacks the figure."""
         self._run("warming", 0, "baseline", {})
         self._explore()
@@ -141,11 +141,11 @@ class Search:
         self._sampler.tell(point, both)
         return Trial(point=point, difference=both, repeats=2, pruned=False)
 
-    def _confirm(self, point: Point) -> Found:
+    def _confirm(self, point: Point) -> SearchResult:
         """Blocks of fresh runs until a look decides, or the budget does not reach the next look."""
         orders = random.Random(f"confirming {self._rules.seed}")
         differences: list[float] = []
-        looks: list[Look] = []
+        looks: list[SequentialLook] = []
         while (goal := next_look(len(differences))) is not None:
             if not self._lasts(RUNS_IN_BLOCK * (goal - len(differences)), self._rules.budget_seconds):
                 break
@@ -189,9 +189,13 @@ class Search:
         return self._spent + runs * mean <= seconds
 
     def _found(
-        self, outcome: SearchOutcome, point: Point | None, differences: list[float], looks: list[Look]
-    ) -> Found:
-        return Found(
+        self,
+        outcome: SearchOutcome,
+        point: Point | None,
+        differences: list[float],
+        looks: list[SequentialLook],
+    ) -> SearchResult:
+        return SearchResult(
             outcome=outcome,
             point=point,
             trials=self._trials,

@@ -26,7 +26,7 @@ LOOKS = (3, 5, 8, 12, 20)
 RUNS_IN_BLOCK = 4
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class SequentialLook(msgspec.Struct, frozen=True, kw_only=True):
     """Differences of costs (logarithms, candidate less baseline) after so many blocks.
 
     ``low`` is below the true one at all looks with the confidence, and so is ``high`` above it; both
@@ -40,7 +40,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
 
 
-def look(differences: Sequence[float], confidence: float, least: float) -> Look | None:
+def look(differences: Sequence[float], confidence: float, least: float) -> SequentialLook | None:
     """What the blocks so far say; None where this is no time to look.
 
     ``least`` is the smallest gain worth having, as a difference of costs above 0.
@@ -49,7 +49,9 @@ def look(differences: Sequence[float], confidence: float, least: float) -> Look 
         return None
     low, high = bounds(differences, confidence)
     decision: Decision = "gain" if high < 0.0 else "excluded" if low > -least else "open"
-    return Look(blocks=len(differences), difference=fmean(differences), low=low, high=high, decision=decision)
+    return SequentialLook(
+        blocks=len(differences), difference=fmean(differences), low=low, high=high, decision=decision
+    )
 
 
 def bounds(differences: Sequence[float], confidence: float) -> tuple[float, float]:

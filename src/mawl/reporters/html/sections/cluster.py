@@ -6,10 +6,10 @@ from markupsafe import Markup
 
 from mawl.model.summary.cluster import Cluster
 from mawl.reporters.cluster import COLUMNS, STORAGE, notes
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 
 
-def cluster(figures: Figures) -> Markup:
+def cluster(figures: ShownFigures) -> Markup:
     """A row per node and one of their mean; nothing for a run on one node."""
     block = figures.summary.cluster
     if block is None:
@@ -32,7 +32,7 @@ def cluster(figures: Figures) -> Markup:
     return section("nodes", "Nodes", nodes, *_storage(figures, block), *beside)
 
 
-def _storage(figures: Figures, block: Cluster) -> list[Markup]:
+def _storage(figures: ShownFigures, block: Cluster) -> list[Markup]:
     """A row for each storage server that was watched."""
     if not block.storage:
         return []

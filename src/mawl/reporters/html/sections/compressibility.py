@@ -5,12 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 
 TITLE = "What compression would save"
 
 
-def compressibility(figures: Figures) -> Markup:
+def compressibility(figures: ShownFigures) -> Markup:
     """A row per role; the reason where the run did not look."""
     if figures.value("compressibility") is None:
         why = paragraph(f"Not known: {figures.reason(('compressibility',))}.", "why")

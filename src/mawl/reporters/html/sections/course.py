@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import Figures, folded, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, folded, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.units import format_latency, format_rate, format_ratio, format_seconds
 
@@ -17,7 +17,7 @@ def chart_of(chart: Chart, places: dict[str, Markup]) -> Markup:
     return fill("chart.html", chart=chart, place=places.get(chart.name))
 
 
-def course(figures: Figures, charts: Sequence[Chart], places: dict[str, Markup]) -> Markup:
+def course(figures: ShownFigures, charts: Sequence[Chart], places: dict[str, Markup]) -> Markup:
     """All charts over time, with buttons that zoom them together; of an import those that can be drawn."""
     shown = [chart for chart in charts if chart.name in places or not figures.imported]
     drawn = [chart_of(chart, places) for chart in shown]
@@ -28,7 +28,7 @@ def course(figures: Figures, charts: Sequence[Chart], places: dict[str, Markup])
     return section("course", "Timeline", *zoom, *drawn, _windows(figures))
 
 
-def _windows(figures: Figures) -> Markup:
+def _windows(figures: ShownFigures) -> Markup:
     """Every window of the run."""
     sides = ("application_read", "application_write", "device_read", "device_write")
     calls = [(role, way) for role in ("data", "work", "util") for way in ("read", "write")]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.reporters.html.figures import Figures, Terms, folded, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, Terms, folded, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.text import NO_FIGURES
 
 
-def missing(figures: Figures) -> Markup:
+def missing(figures: ShownFigures) -> Markup:
     """Every figure of the summary that is null, with its reason."""
     found = figures.summary.missing
     rows = [(path, why) for path, why in found.items() if not {path, path.split(".")[0]} & {*NO_FIGURES}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.model.summary.summary import Judged
-from mawl.reporters.html.figures import Cell, Figures, paragraph, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
 
@@ -13,7 +13,7 @@ MOST_FAILURES = 200
 TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
 
 
-def findings(figures: Figures) -> Markup:
+def findings(figures: ShownFigures) -> Markup:
     """What speaks for the verdict, and what against the run."""
     summary = figures.summary
     parts = []

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from mawl.model.summary.host import Host
 from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.host import active_devices
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 from mawl.reporters.threads import adjusted_cpu, busy_cores, findings
 from mawl.units import (
     format_bytes,
@@ -61,7 +61,7 @@ DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
 }
 
 
-def host(figures: Figures) -> Markup:
+def host(figures: ShownFigures) -> Markup:
     """Figures over the run; the reason where the run holds no samples of the host."""
     block = figures.summary.host
     if block is None:
@@ -76,7 +76,7 @@ def host(figures: Figures) -> Markup:
     return section("host", "Host", *tables, unknown, *_threads(figures), *_devices(figures, block))
 
 
-def _threads(figures: Figures) -> list[Markup]:
+def _threads(figures: ShownFigures) -> list[Markup]:
     """The mode of each node, what its busy cores are, times without AIX's scaling, and the next mode."""
     nodes = figures.value("smt", "nodes") or {}
     rows = [
@@ -96,7 +96,7 @@ def _threads(figures: Figures) -> list[Markup]:
     return [*tables, *map(paragraph, told)]
 
 
-def _devices(figures: Figures, block: Host) -> list[Markup]:
+def _devices(figures: ShownFigures, block: Host) -> list[Markup]:
     """Devices that hold roles, then those that moved most."""
     devices = block.device or {}
     names = active_devices(devices)

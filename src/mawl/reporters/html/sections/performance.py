@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from mawl.reporters.figure import Form, format_count
 from mawl.reporters.host import active_devices
-from mawl.reporters.html.figures import Figures, beside, section, table
+from mawl.reporters.html.figures import ShownFigures, beside, section, table
 from mawl.reporters.periods import period_rows
 from mawl.units import (
     format_bytes,
@@ -73,7 +73,7 @@ HOST = _named(
 )
 
 
-def performance(figures: Figures) -> Markup:
+def performance(figures: ShownFigures) -> Markup:
     """Sessions, jobs, times, throughput and latency as the published tables have them."""
     rows = {row[0]: row for row in (*FLOWS, *_awaits(figures), *HOST)}
     return section(
@@ -88,7 +88,7 @@ def performance(figures: Figures) -> Markup:
     )
 
 
-def _periods(figures: Figures) -> Markup:
+def _periods(figures: ShownFigures) -> Markup:
     """The periods of an import that is not one run."""
     rows = period_rows(figures.summary)
     return (
@@ -96,7 +96,7 @@ def _periods(figures: Figures) -> Markup:
     )
 
 
-def _table(figures: Figures, caption: str, rows: dict[str, Row]) -> Markup:
+def _table(figures: ShownFigures, caption: str, rows: dict[str, Row]) -> Markup:
     """A row per figure; of an import those that its files tell, the others named below."""
     known, unknown = figures.told(rows, lambda row: [figures.value(*figures.known(*row[2]))])
     cells = [
@@ -105,7 +105,7 @@ def _table(figures: Figures, caption: str, rows: dict[str, Row]) -> Markup:
     return (table(caption, ("figure", "value"), cells, narrow=True) if cells else Markup()) + unknown
 
 
-def _awaits(figures: Figures) -> list[Row]:
+def _awaits(figures: ShownFigures) -> list[Row]:
     """Await of the devices that hold roles, as the published tables give disk service times.
 
     Of an import without roles, of those that moved most; and the awaits that its files tell.
@@ -129,7 +129,7 @@ def _awaits(figures: Figures) -> list[Row]:
     ]
 
 
-def _throughput(figures: Figures) -> Markup:
+def _throughput(figures: ShownFigures) -> Markup:
     """Both sides by direction, over windows; a name leads to the definition of that side's total."""
     head = ("side", *(name.replace("_", " ") for name in WINDOW_FIGURES))
     ways = {

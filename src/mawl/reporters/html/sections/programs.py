@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.reporters.figure import Form, format_count
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 from mawl.units import format_bytes, format_memory, format_ratio, format_seconds
 
 COLUMNS: dict[str, tuple[tuple[str, ...], Form]] = {
@@ -32,7 +32,7 @@ WAITS = {
 }
 
 
-def programs(figures: Figures, distribution: Markup) -> Markup:
+def programs(figures: ShownFigures, distribution: Markup) -> Markup:
     """Two tables, then how CPU over real time spreads over the jobs."""
     names = list(figures.summary.programs)
     if not names:
@@ -64,7 +64,7 @@ def programs(figures: Figures, distribution: Markup) -> Markup:
     )
 
 
-def _waits(figures: Figures, names: list[str]) -> Markup:
+def _waits(figures: ShownFigures, names: list[str]) -> Markup:
     """Where the time went; nothing where no file tells."""
     columns, unknown = figures.told(
         WAITS, lambda field: [figures.value("programs", name, "wait", field) for name in names]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.reporters.figure import Form, format_count
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 from mawl.reporters.volumes import shown_volumes, spread_text
 from mawl.units import format_bytes, format_latency, format_memory, format_percent
 
 LATENCIES = ("mean", "p50", "p99", "max", "peak")
 
 
-def roles(figures: Figures, distribution: Markup) -> Markup:
+def roles(figures: ShownFigures, distribution: Markup) -> Markup:
     """A row per role, then the distribution; the reason where I/O by role was not measured."""
     by_role = figures.value("io", "by_role")
     if by_role is None:
@@ -43,7 +43,7 @@ VOLUME_COLUMNS: dict[str, tuple[str, Form]] = {
 }
 
 
-def volumes(figures: Figures) -> Markup:
+def volumes(figures: ShownFigures) -> Markup:
     """A row per volume of the roles that have several, and how evenly their bytes lay."""
     shown = {volume.directory for volume in shown_volumes(figures.summary)}
     if not shown:
@@ -70,7 +70,7 @@ def volumes(figures: Figures) -> Markup:
     return table("Volumes of the roles that have several", head, rows, texts=(1,)) + unknown + note
 
 
-def _bytes(figures: Figures, names: list[str]) -> Markup:
+def _bytes(figures: ShownFigures, names: list[str]) -> Markup:
     columns = {
         "reads": ("reads", format_count),
         "writes": ("writes", format_count),
@@ -91,7 +91,7 @@ def _bytes(figures: Figures, names: list[str]) -> Markup:
     return table("Bytes and calls by role", head, rows) + paragraph(note, "quiet")
 
 
-def _latency(figures: Figures, names: list[str]) -> Markup:
+def _latency(figures: ShownFigures, names: list[str]) -> Markup:
     head = (
         "role, calls",
         *(figures.term(name, f"io.by_role.*.read_latency_seconds.{name}") for name in LATENCIES),

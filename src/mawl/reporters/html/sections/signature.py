@@ -7,7 +7,7 @@ from markupsafe import Markup
 from mawl.analysis.signature import is_the_mix
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.signature import SignatureFigure
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.signature import FORMS, range_of, standing
 
@@ -17,7 +17,7 @@ BEYOND = 1.25
 """A bullet ends this far beyond the larger of value and range."""
 
 
-def signature(figures: Figures) -> Markup:
+def signature(figures: ShownFigures) -> Markup:
     """A row per figure: value, published range, a bullet of both, and what to make of it."""
     if not is_the_mix(figures.summary.programs):
         return section("signature", "Signature", paragraph(NOT_THE_MIX, "why"))

@@ -10,7 +10,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES
 from mawl.reporters.figure import Form, figure, format_count
-from mawl.reporters.html.figures import Cell, Figures, absent, folded, paragraph, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, paragraph, section, table
 from mawl.store import Run
 from mawl.units import format_bytes, format_memory, format_seconds
 
@@ -36,7 +36,7 @@ COLUMNS: dict[str, tuple[str, Form]] = {
 }
 
 
-def slowest(figures: Figures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
+def slowest(figures: ShownFigures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
     """A folded table of steps per job, the longest real time first."""
     known = [job for job in jobs if job.usage.real_time_seconds is not None]
     longest = sorted(known, key=lambda job: -(job.usage.real_time_seconds or 0.0))[:MOST_JOBS]

@@ -7,10 +7,10 @@ from markupsafe import Markup
 from mawl.model.probe import Probe
 from mawl.reporters import probe
 from mawl.reporters.demand import COLUMNS, notes, shown
-from mawl.reporters.html.figures import Figures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 
 
-def storage(figures: Figures, probed: Probe | None) -> Markup:
+def storage(figures: ShownFigures, probed: Probe | None) -> Markup:
     """A row per role and direction, and the tests of the probe; the reason where the run holds none."""
     title = "Demand on storage, and what it can do"
     if figures.value("storage") is None:

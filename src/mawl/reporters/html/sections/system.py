@@ -10,7 +10,7 @@ from markupsafe import Markup
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
-from mawl.reporters.html.figures import Cell, Figures, absent, folded, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
 from mawl.spec.options import AUTO, ROLES, Options
 from mawl.units import format_memory, format_seconds
@@ -30,7 +30,7 @@ OWN: dict[str, tuple[str, Form]] = {
 MODES = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 
 
-def system(figures: Figures, facts: RunFacts) -> Markup:
+def system(figures: ShownFigures, facts: RunFacts) -> Markup:
     """Facts a reader needs to judge or repeat the run."""
     return section(
         "system",
@@ -44,7 +44,7 @@ def system(figures: Figures, facts: RunFacts) -> Markup:
     )
 
 
-def _run(figures: Figures, facts: RunFacts) -> Markup:
+def _run(figures: ShownFigures, facts: RunFacts) -> Markup:
     summary = figures.summary
     workload = summary.workload
     mode = summary.start_mode
@@ -68,17 +68,17 @@ def _scale(workload: WorkloadFacts) -> str:
     return f"{workload.scale_name or ''} ({figure(workload.scale, format_plain)} of full)".strip()
 
 
-def _not_ended(figures: Figures) -> str:
+def _not_ended(figures: ShownFigures) -> str:
     return f"not known ({figures.reason(('ended_at',))})" if figures.imported else "not yet"
 
 
-def _absent(figures: Figures, path: str) -> Cell:
+def _absent(figures: ShownFigures, path: str) -> Cell:
     """In words where that is the rule of such runs, else a dash; with the reason."""
     reason = figures.reason(path.split("."))
     return f"not known ({reason})" if figures.imported else absent(reason)
 
 
-def _nodes(figures: Figures) -> Markup:
+def _nodes(figures: ShownFigures) -> Markup:
     head = ("node", "processor", "cores", "counted as", "memory", "kernel", "held to")
     rows = [
         (
@@ -146,7 +146,7 @@ def _named(caption: str, values: Mapping[str, object]) -> Markup:
     return table(caption, ("name", "value"), rows, words=(1,), narrow=True) if rows else Markup()
 
 
-def _cost(figures: Figures) -> Markup:
+def _cost(figures: ShownFigures) -> Markup:
     """The CPU account and mawl's own share of it."""
     head = (
         "CPU account, all jobs",

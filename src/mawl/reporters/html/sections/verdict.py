@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
-from mawl.reporters.html.figures import Figures
+from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.templating import fill
 from mawl.reporters.judgement import ROOM, idle_mark, place_of
 from mawl.units import format_memory, format_rate, format_ratio, format_seconds
@@ -39,7 +39,7 @@ class Card(NamedTuple):
     lines: list[str | Markup]
 
 
-def verdict(figures: Figures) -> Markup:
+def verdict(figures: ShownFigures) -> Markup:
     """Three cards and a row of figures."""
     summary = figures.summary
     cards = [] if summary.validity is None else [_carried(summary), _limit(summary), _validity(summary)]
@@ -103,7 +103,7 @@ def _validity(summary: Judged) -> Card:
     return Card("Can this run be trusted?", answer, standing, lines)
 
 
-def _keys(figures: Figures) -> list[tuple[Markup, Markup]]:
+def _keys(figures: ShownFigures) -> list[tuple[Markup, Markup]]:
     """The figures asked for first, each with its definition."""
     show, term = figures.show, figures.term
     sustained = ("io", "device", "sustained", "total_bytes_per_second")
