@@ -52,7 +52,7 @@ def commands_page() -> list[str]:
         "",
         "`mawl VERB ...`; `mawl --version` and `mawl --help` stand alone.",
         "",
-        f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}.",
+        f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}; some verbs have more, named below.",
         "",
     ]
     lines.append("With `--debug` an error shows its traceback.")
@@ -62,6 +62,8 @@ def commands_page() -> list[str]:
             for verb, sub in action.choices.items():
                 groups = [one for one in sub._actions if isinstance(one, argparse._SubParsersAction)]
                 lines += [f"## mawl {verb}", "", plain(sub.description), ""]
+                if sub.epilog and sub.epilog != EXIT_CODES:
+                    lines += [f"{sub.epilog[0].upper()}{sub.epilog[1:]}.", ""]
                 lines += [] if groups else _arguments(sub)
                 for name, second in groups[0].choices.items() if groups else ():
                     lines += [f"### mawl {verb} {name}", "", *_arguments(second)]

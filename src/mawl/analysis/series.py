@@ -76,12 +76,15 @@ class RunSamples:
         names, own = _encoded(table["series"])
         keys *= len(names)
         keys += own
+        del own
         if len(nodes) * len(names) <= SMALL_KEYS:
             keys = keys.astype(np.uint16)  # which numpy sorts by radix
         order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
         keys = keys[order]
-        times = _numbers(table["sampled_at"].cast(pa.int64()))[order] / 1e6
+        times = _numbers(table["sampled_at"].cast(pa.int64()))[order]
+        times /= 1e6
         values = _numbers(table["value"])[order]
+        del order
         starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
         found: dict[str, dict[str, NodeSeries]] = {}
         for start, end in pairwise([*starts.tolist(), len(keys)]):

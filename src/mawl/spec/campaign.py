@@ -13,8 +13,9 @@ from mawl.spec.option import Option, options_of
 from mawl.spec.record import MOST_SESSIONS
 
 AskedKind = Literal["repeat", "ab", "find-sessions", "scaling"]
-RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 3, "find-sessions": 3, "scaling": 1}
-"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee."""
+RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1}
+"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee, for ``ab``: as many as a statement
+needs (``comparison.fewest_runs``)."""
 
 MOST_REPEATS = 1000
 
