@@ -36,7 +36,7 @@ from mawl.programs.context import JobContext
 from mawl.programs.lanes import Lanes
 from mawl.programs.pages import PageFile
 from mawl.programs.random_access import _Table
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.tables import arrow
 from mawl.tables.direct import DirectIo
 

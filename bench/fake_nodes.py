@@ -32,7 +32,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener, Status
-from mawl.spec.options import ROLES, StartMode
+from mawl.spec.program_options import ROLES, StartMode
 from mawl.store.folder import RunWriter
 from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, PLAN
 

@@ -16,7 +16,7 @@ from mawl.launch.client import Launcher
 from mawl.launch.setup import THREAD_VARIABLES
 from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Reaped, Release, Start, Started
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 NAME = "launch"
 

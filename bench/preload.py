@@ -17,7 +17,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import find_compiler, library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
 from mawl.runner.counting import SHARED_MEMORY
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 NAME = "preload"
 

@@ -36,7 +36,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.programs.checks import RowSample, StrictOrder, TableSum
 from mawl.programs.execute import execute
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.tables import arrow, source
 
 NAME = "programs"

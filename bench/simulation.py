@@ -21,7 +21,7 @@ from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.options import ROLES, Options
+from mawl.spec.program_options import ROLES, Options
 
 NAME = "simulation"
 

@@ -26,7 +26,7 @@ from mawl.model.messages import Assignment
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import scaled_options
 from mawl.programs.execute import execute
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 NAME = "threads"
 SCALE = 0.002

@@ -24,7 +24,7 @@ from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.store import open_run
 from mawl.units import format_rate, format_seconds, parse_size
 

@@ -23,7 +23,7 @@ from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Direction
 from mawl.plan.scale import parse_scale, scale_name
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_bytes, format_instant, format_memory
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured.json"

@@ -29,7 +29,7 @@ from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.reporters.qualification import schema as qualification_schema
 from mawl.spec.files import RunKeys, RunOfPlan
-from mawl.spec.options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
+from mawl.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.spec.record import MOST_SESSIONS
 from mawl.spec.settings import FileSettings
 from mawl.store.layout import FORMAT_VERSION

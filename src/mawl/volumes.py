@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 
 from mawl.errors import UnsuitableMachineError
 from mawl.foreign import read_regular
-from mawl.spec.options import ROLES, Role, VolumeOrder
+from mawl.spec.program_options import ROLES, Role, VolumeOrder
 
 MARK = ".mawl"
 INPUTS = "mawl-inputs"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.store import open_run
 from tests.cli.test_run import ONE_JOB
 

@@ -29,7 +29,7 @@ from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.counting import leftover_counters
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.restrict import CGROUPS, GROUP_PREFIX
-from mawl.spec.options import OnLostNode
+from mawl.spec.program_options import OnLostNode
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover

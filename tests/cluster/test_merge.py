@@ -7,7 +7,7 @@ import pytest
 
 from mawl.cluster.merge import NodePart, merged
 from mawl.model.run import Overhead, RunFacts
-from mawl.spec.options import AUTO, Options
+from mawl.spec.program_options import AUTO, Options
 from tests.fakes.clustered_run import node_run
 from tests.fakes.stored_run import facts
 

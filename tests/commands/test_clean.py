@@ -12,7 +12,7 @@ import pytest
 
 from mawl.commands import clean
 from mawl.commands.main import main
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store.facts import write_facts
 from mawl.volumes import MARK, Volumes, claim_directory
 from tests.fakes.stored_run import facts

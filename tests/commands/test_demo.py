@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mawl.commands.demo import first_screen, qualify_command
 from mawl.model.summary.summary import Judged
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from tests.fakes.qualifications import choice
 from tests.fakes.views import partly
 

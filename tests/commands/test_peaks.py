@@ -15,7 +15,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.solo import kind_of
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 
 def planned(program: str = "wide_sort") -> Plan:

@@ -12,7 +12,7 @@ from mawl.commands import solo
 from mawl.commands.solo import surroundings
 from mawl.measure.machine import read_machine
 from mawl.measure.mounts import Mount
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
 from mawl.volumes import Volumes
 

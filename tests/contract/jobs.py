@@ -28,7 +28,7 @@ from mawl.model.messages import (
 from mawl.model.records import Answer, StepRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 

@@ -21,7 +21,7 @@ from mawl.programs.partitions import partition_count, rows_in
 from mawl.programs.row_file import RowFile
 from mawl.programs.rows import memory
 from mawl.programs.text_records import read_records
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.tables.arrow import batch_rows, parts, read_batches
 from mawl.tables.direct import DirectIo
 

@@ -15,7 +15,7 @@ import pytest
 
 from mawl.model.records import StepRecord
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_fresh, run_here
 
 MEMORY_MARGIN = 48 * MIB

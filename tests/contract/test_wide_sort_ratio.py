@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.tables.manifest import read_manifest
 from tests.contract.jobs import assign, run_fresh
 from tests.contract.test_programs import MEMORY_MARGIN

@@ -13,7 +13,7 @@ from mawl.model.compressibility import (
     SamplingCost,
     VolumeSaving,
 )
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from tests.fakes.stored_run import START
 
 

@@ -12,7 +12,7 @@ from mawl.analysis.series import RunSamples
 from mawl.model.cluster import StorageRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store.columns import to_table
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, Rate, sample_rows

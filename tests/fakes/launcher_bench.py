@@ -11,7 +11,7 @@ from typing import TypeVar
 from mawl.launch.client import Launcher
 from mawl.model.messages import Assignment, FromLauncher, Reaped, Start, Started
 from mawl.model.usage import Usage
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 PATIENCE_SECONDS = 30.0
 

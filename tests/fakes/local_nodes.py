@@ -10,7 +10,7 @@ from mawl.cluster import agent
 from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.model.records import JobRecord
 from mawl.runner.request import Listener, Status
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 
 
 class LocalLink(Link):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from mawl.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from tests.fakes.script import INTERPRETER
 from tests.fakes.stored_run import START
 

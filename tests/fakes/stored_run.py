@@ -21,7 +21,7 @@ from mawl.model.run import (
     WorkloadFacts,
 )
 from mawl.model.usage import Usage
-from mawl.spec.options import ROLES, Options
+from mawl.spec.program_options import ROLES, Options
 from mawl.store.folder import RunWriter
 
 START = 1_767_254_400.0  # 2026-01-01T08:00:00Z

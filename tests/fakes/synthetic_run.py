@@ -13,7 +13,7 @@ import pyarrow as pa
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store.columns import SCHEMAS, to_table
 from mawl.store.facts import write_facts
 from mawl.store.parquet import write_parquet

@@ -14,7 +14,7 @@ from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.cluster import StorageRun
 from mawl.plan.workload import SHIPPED
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.store.campaign import write_campaign
 from mawl.store.facts import read_facts, write_facts
 from mawl.store.layout import NODES

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.launch.client import Launcher
 from mawl.model.messages import Hello, LaunchMode, Ready, Release
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 from tests import needs
 from tests.fakes.launcher_bench import Bench, known
 

@@ -28,7 +28,7 @@ from mawl.model.messages import (
     Stop,
     decode_from_launcher,
 )
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 from tests.fakes.launcher_bench import Bench, assignment
 
 Benches = Callable[..., Bench]

@@ -10,7 +10,7 @@ import pytest
 
 from mawl.launch.launchers import Launchers
 from mawl.model.messages import FromLauncher, Hello, Release, Start, Started, Stop
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tests.contract.jobs import assign
 from tests.fakes.launcher import FakeLauncher
 

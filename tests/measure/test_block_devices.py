@@ -9,7 +9,7 @@ import pytest
 
 from mawl.measure.block_devices import volume_facts
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from tests.fakes.tree import plant
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mawl.measure.space import file_systems, nearest
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 def test_roles_on_one_file_system_share_its_space(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.model.run import VolumeFacts
 from mawl.placement.demand import PlacementDemand
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from tests.fakes.probed import MB
 
 

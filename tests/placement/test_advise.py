@@ -17,7 +17,7 @@ from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.placement.advise import advise, probed
 from mawl.placement.metrics import PLACEMENT_METRICS, PlacementAdvice
 from mawl.placement.text import render
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
 from tests.fakes.stored_run import facts, jobs

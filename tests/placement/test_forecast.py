@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from mawl.placement.forecast import ForecastTimes, PlacementForecast
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from tests.fakes.probed import MB, target
 from tests.placement.asked import demand, three
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from tests import needs
 from tests.advice.limit.beds import Volume, command, lacking
 from tests.advice.limit.draws import sessions

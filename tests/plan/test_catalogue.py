@@ -15,7 +15,7 @@ from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import make_plan
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 
 GB = 10**9
 

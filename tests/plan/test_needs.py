@@ -9,7 +9,7 @@ from mawl.plan.needs import JOB_PAGES_BYTES, MEASURED_MARGIN, SPACE_MARGIN, ZYGO
 from mawl.plan.solo import JobKind, kinds
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 from mawl.store.peaks import Peak
 
 

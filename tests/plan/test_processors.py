@@ -11,7 +11,7 @@ from mawl.errors import UsageError
 from mawl.plan.asked import plan_of
 from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.plan.write import plan_toml
-from mawl.spec.options import AUTO, Options, parse_options
+from mawl.spec.program_options import AUTO, Options, parse_options
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.spec.sources import as_command
 

@@ -14,7 +14,7 @@ from mawl.programs import customer_profile
 from mawl.programs.groups import group_means
 from mawl.programs.profile_table import household, make_rows, members
 from mawl.programs.regression import LeastSquares
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.tables import arrow
 from mawl.tables.arrow import TableWriter
 from tests.contract.jobs import Job, assign, run_here

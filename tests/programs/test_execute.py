@@ -16,7 +16,7 @@ from mawl.model.messages import Answered, Failed, FromLauncher, StepEnded
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.execute import execute
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tests.contract.jobs import assign
 
 Run = Callable[[JobContext], Answer]

@@ -12,7 +12,7 @@ import pytest
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.model.messages import Assignment, Failed, line
 from mawl.programs import failures
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
 

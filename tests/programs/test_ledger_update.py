@@ -14,7 +14,7 @@ from mawl.plan.inputs.ledger import TABLE
 from mawl.programs import ledger_update
 from mawl.programs.ledger_update import _is_open, _LedgerUpdate, _open_rows
 from mawl.programs.row_file import RowFile
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.tables.arrow import TableWriter
 from tests.contract.jobs import Job, assign, run_here
 from tests.contract.planted_run import without_first_row

@@ -8,7 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from mawl.errors import UnsuitableMachineError
 from mawl.programs import limits
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 
 def test_libraries_that_wait_by_looking_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:

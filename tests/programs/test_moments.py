@@ -12,7 +12,7 @@ from mawl.measure.step import StepRecorder
 from mawl.programs.context import JobContext
 from mawl.programs.duckdb_session import session
 from mawl.programs.moments import ClassProfile, class_rows, moments_by, total, total_rows
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
 OPTIONS = Options(memsize_bytes=64 * MIB)

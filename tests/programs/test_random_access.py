@@ -16,7 +16,7 @@ from mawl.programs import random_access
 from mawl.programs.lanes import Lanes
 from mawl.programs.pages import Lane, PageFile
 from mawl.programs.random_access import _Table
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import rejected

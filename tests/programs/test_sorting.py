@@ -14,7 +14,7 @@ from mawl.programs.context import JobContext
 from mawl.programs.partitions import Distributor, partition_count, read_chunks, read_rows, room_rows
 from mawl.programs.rows import Records, memory
 from mawl.programs.sorting import KeyRanges, KeySample, distribute, paired, sorted_batches
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.tables import arrow
 from tests.contract.jobs import assign
 

@@ -12,7 +12,7 @@ from mawl.model.metrics import METRICS
 from mawl.model.thresholds import THRESHOLDS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tools import markdown, reference
 
 

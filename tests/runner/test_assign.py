@@ -8,7 +8,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.runner.assign import assignment
 from mawl.runner.request import RunRequest
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 
 def test_each_job_reads_its_own_replica_of_its_inputs(tmp_path: Path) -> None:

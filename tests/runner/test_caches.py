@@ -14,7 +14,7 @@ from mawl.plan.workload import load_workload, make_plan
 from mawl.runner import caches
 from mawl.runner.caches import MOST_REMARKS, deny_cache, prepare_inputs, require_uncached
 from mawl.runner.request import RunRequest
-from mawl.spec.options import CacheMode
+from mawl.spec.program_options import CacheMode
 from mawl.spec.record import RunSpec
 from mawl.volumes import Volumes
 

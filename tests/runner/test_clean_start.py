@@ -12,7 +12,7 @@ from mawl.measure.dirty import Sync, dirty_of, machine_dirty_bytes
 from mawl.runner.clean_start import CleanStart
 from mawl.runner.request import AtOnce
 from mawl.runner.restrict import Restriction
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.volumes import Volumes
 from tests import needs
 

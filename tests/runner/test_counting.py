@@ -19,7 +19,7 @@ from mawl.model.usage import Usage
 from mawl.runner.counting import DAMAGED, Counting, leftover_counters
 from mawl.runner.job_io import DAMAGED_FILE, own_io
 from mawl.runner.role_sampling import RoleSampling
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 
 @pytest.fixture

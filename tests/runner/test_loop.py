@@ -19,7 +19,7 @@ from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
 from mawl.runner.request import Opening, RunRequest, Status
 from mawl.runner.sampling import Sampling
-from mawl.spec.options import ROLES, OnFailure, Role, StartMode
+from mawl.spec.program_options import ROLES, OnFailure, Role, StartMode
 from mawl.spec.record import RunSpec
 from mawl.store import open_run
 from mawl.store.folder import RunWriter

@@ -11,7 +11,7 @@ from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.options import Options, Role
+from mawl.spec.program_options import Options, Role
 
 MB = 1e6
 

@@ -21,7 +21,7 @@ from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts

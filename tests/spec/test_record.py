@@ -11,7 +11,7 @@ from mawl.commands.arguments import asked
 from mawl.commands.run import add_arguments
 from mawl.errors import MawlError, UsageError
 from mawl.spec.check import check
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.spec.sources import OPTIONS, as_command, layer_of_command, layer_of_environment, spec_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import InvalidFileError, UsageError
-from mawl.spec.options import Options, parse_options
+from mawl.spec.program_options import Options, parse_options
 from mawl.spec.settings import Settings
 from mawl.spec.sources import layer_of_command, spec_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
-from mawl.spec.options import parse_options
+from mawl.spec.program_options import parse_options
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
 from mawl.tuning.check import CurrentSettings, filled, of_the_machine

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.model.inventory import Inventory
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.tuning.check import CurrentSettings, check
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.roles import volumes_of_roles, with_roles

@@ -11,7 +11,7 @@ from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges, rates
 from mawl.model.summary.judgement import Headroom
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_memory
 
 PATH = "limit.headroom"

@@ -20,7 +20,7 @@ from mawl.analysis.states import states
 from mawl.analysis.throughput import device_counters
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 LONGEST_STEP_SECONDS = 10.0
 LONGEST_STEP_RATIO = 3.0

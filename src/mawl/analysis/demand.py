@@ -14,7 +14,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import RoleFigures
 from mawl.model.summary.storage import RoleDemand, RoleStorage, Storage
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_instant
 
 PATH = "storage.by_role.*"

@@ -16,7 +16,7 @@ from mawl.analysis.storage_servers import device_rates, network_rates, server_de
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of, value_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 FULL_RATIO = value_of("limit.links.full_ratio")
 """A link that carries so much of its rate one way over a window has room for moments only."""

@@ -29,7 +29,7 @@ from mawl.model.summary.windows import (
     WindowReach,
     WindowRoleLatency,
 )
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 PLACES = (*ROLES, "other")
 """Where jobs may be blocked: in I/O of a role, or elsewhere."""

@@ -9,7 +9,7 @@ from mawl.analysis.gains import amount
 from mawl.analysis.series import RunSamples
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import DevicesByRole, RoleDeviceBytes
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 PATH = "io.devices_by_role"
 

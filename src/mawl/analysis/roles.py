@@ -8,7 +8,7 @@ from mawl.analysis.blocks import Missing, ratio
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
 from mawl.model.summary.io import Direct, Latency, RequestBytes, RoleFigures, SyncLatency
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
 

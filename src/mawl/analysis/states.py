@@ -15,7 +15,7 @@ import msgspec
 from mawl.analysis.carried import carried_back
 from mawl.analysis.windows import Rates
 from mawl.model.followed import BOUNDED, STATES
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 FITS_RATIO = 1.01
 """Sums over threads above the jobs' time by more than this are those of several threads."""

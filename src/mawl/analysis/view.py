@@ -20,7 +20,7 @@ from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.summary import Summary
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run
 
 TABLES = ("steps", "samples", "events")

@@ -14,7 +14,7 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.volumes import Roles, RoleVolumes, VolumeFigures
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 NOT_COUNTED = "bytes by volume were not counted (format 1.1, no counters, or above 95 directories)"
 NOT_SEEN = "the run holds no samples of the space that its files took"

@@ -47,7 +47,7 @@ from mawl.runner.inputs import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.run import carry_out
 from mawl.spec.answer import TaskFailure
-from mawl.spec.options import ROLES, Role, StartMode
+from mawl.spec.program_options import ROLES, Role, StartMode
 from mawl.store.alone import arrow_alone
 from mawl.volumes import Volumes
 

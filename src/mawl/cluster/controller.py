@@ -28,7 +28,7 @@ from mawl.plan.write import nodes_toml
 from mawl.runner.facts import planned_jobs
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener, Status
-from mawl.spec.options import OnLostNode, Role
+from mawl.spec.program_options import OnLostNode, Role
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.store.layout import NODES, PLAN

@@ -19,7 +19,7 @@ from mawl.model.run import (
 )
 from mawl.model.usage import Usage
 from mawl.plan.workload import Plan
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 SEVERAL = "it differs from node to node: see each node's own run under nodes"
 

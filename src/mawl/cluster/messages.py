@@ -13,7 +13,7 @@ from mawl.plan.needs import TableNeed
 from mawl.plan.workload import Plan
 from mawl.runner.request import Status
 from mawl.spec.answer import TaskFailure
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.spec.record import RunSpec
 
 

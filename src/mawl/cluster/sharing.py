@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mawl.cluster.messages import Looked, Seen
 from mawl.errors import UnsuitableMachineError
 from mawl.plan.needs import TableNeed
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import format_bytes
 
 Tokens = Mapping[str, str]

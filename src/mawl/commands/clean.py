@@ -24,7 +24,7 @@ from mawl.measure.page_cache import tries_under
 from mawl.model.run import RunFacts
 from mawl.runner.counting import SHARED_MEMORY, leftover_counters
 from mawl.runner.restrict import leftover_groups
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store.facts import read_facts
 from mawl.store.folder import unbegun_folders
 from mawl.store.layout import FACTS

@@ -24,7 +24,7 @@ from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest,
 from mawl.probe.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
 from mawl.reporters.compressibility import page
 from mawl.reporters.json import render
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_memory, parse_size
 
 NAME = "compressibility"

@@ -31,7 +31,7 @@ from mawl.model.qualification import Asked, QualificationChoice
 from mawl.model.summary.judgement import Limit
 from mawl.model.summary.summary import Judged
 from mawl.spec.answer import Task
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store import open_run
 from mawl.store.files import replace_link
 from mawl.store.layout import LATEST

@@ -39,7 +39,7 @@ from mawl.measure.suitability import (
 from mawl.plan.asked import plan_of
 from mawl.plan.needs import Needs
 from mawl.runner.before import larger_limit
-from mawl.spec.options import Role, VolumeOrder
+from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory
 from mawl.volumes import INPUTS

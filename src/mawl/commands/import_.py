@@ -20,7 +20,7 @@ from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.reporters.json import render
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store.files import lies_in
 from mawl.units import counted_noun
 

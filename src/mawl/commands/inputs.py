@@ -11,7 +11,7 @@ from mawl.datagen.generate import GenerationProgress
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
 from mawl.runner.inputs import Inputs, make_inputs
-from mawl.spec.options import VolumeOrder
+from mawl.spec.program_options import VolumeOrder
 from mawl.units import format_bytes
 from mawl.volumes import Volumes
 

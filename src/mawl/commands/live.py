@@ -8,7 +8,7 @@ from typing import TextIO
 
 from mawl.model.records import JobRecord
 from mawl.runner.request import Listener, Status
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 from mawl.units import format_rate, format_seconds
 
 PLAIN_SECONDS = 5.0

@@ -38,7 +38,7 @@ from mawl.reporters.tables import io_totals
 from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, MeasuredCommand, measure_command
 from mawl.runner.storage_around import StorageCounters
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import format_bytes, format_seconds
 
 NAME = "measure"

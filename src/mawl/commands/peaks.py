@@ -16,7 +16,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import Needs, needs
 from mawl.plan.solo import JobKind, is_of_catalogue, kind_of, kinds
 from mawl.plan.workload import Plan
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 from mawl.store import open_run
 from mawl.store.peaks import Peak, read_peak, write_peak
 from mawl.store.solo import Condition

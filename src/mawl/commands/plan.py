@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from mawl.campaigns.qualify.planned import duration_of
+from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
@@ -19,7 +19,7 @@ from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.plan.write import plan_toml
 from mawl.runner.before import larger_limit
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
 from mawl.store.files import replace_file
 from mawl.units import format_bytes, format_memory, format_seconds

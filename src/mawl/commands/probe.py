@@ -42,7 +42,7 @@ from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
 from mawl.reporters import json
 from mawl.reporters.probe import render
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.spec.settings import Settings
 from mawl.store import locate
 from mawl.store.layout import PROBE

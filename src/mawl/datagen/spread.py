@@ -8,7 +8,7 @@ from pathlib import Path
 from mawl.datagen.construction import TableRequest
 from mawl.plan.inputs import INPUTS
 from mawl.plan.tables import InputTable
-from mawl.spec.options import VolumeOrder
+from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.volumes import choose
 

@@ -18,7 +18,7 @@ from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
 from mawl.importers.sources import FileStream, find_files
 from mawl.model.run import Skipped, SourceFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.store.whole import WholeRunWriter
 from mawl.units import counted_noun
 

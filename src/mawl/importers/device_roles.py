@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from mawl.errors import UsageError
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 MOST_NAMED = 10
 

@@ -14,7 +14,7 @@ from mawl.importers.device_roles import volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
 
 MOST_TESTS = 20

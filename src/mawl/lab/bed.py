@@ -20,7 +20,7 @@ from mawl.plan.scale import parse_scale
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import load_workload
 from mawl.spec import toml
-from mawl.spec.options import ROLES, CacheMode, Role, parse_options
+from mawl.spec.program_options import ROLES, CacheMode, Role, parse_options
 from mawl.units import parse_size
 
 SHIPPED = Path(__file__).parent / "beds"

@@ -25,7 +25,7 @@ from mawl.lab.state import (
 )
 from mawl.lab.teardown import tear_down
 from mawl.measure.processes import started_ticks
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_memory
 
 SHARED_MEMORY = Path("/dev/shm")

@@ -14,7 +14,7 @@ import msgspec
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, NETWORK_FILE_SYSTEMS, Mount, mount_of, read_mounts
 from mawl.measure.ports import transport_of
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 DEEPEST = 16
 """Layers below a file system; more would be a loop of loops."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 StorageModel = Literal["plain", "btrfs", "zram"]
 STORAGE_MODELS: tuple[StorageModel, ...] = ("plain", "btrfs", "zram")

@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.model.records import Answer, StepRecord
 from mawl.model.usage import Usage
-from mawl.spec.options import Options, Role, VolumeOrder
+from mawl.spec.program_options import Options, Role, VolumeOrder
 
 LaunchMode = Literal["zygote", "spawn", "bare"]
 """How a launcher makes jobs: the two start modes of programs, and commands."""

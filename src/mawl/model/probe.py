@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 PROBE_FORMAT_VERSION = "1.1"
 

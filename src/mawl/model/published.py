@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 CpuAccounting = Literal["purr", "raw"]
 """``purr``: the factor of AIX's scaled accounting was applied; ``raw``: CPU times as the jobs logged them."""

@@ -19,7 +19,7 @@ from mawl.model.published import (
     PaperSystem,
     PaperTimes,
 )
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 class Cited(Citation, frozen=True, kw_only=True):

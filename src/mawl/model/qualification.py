@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.model.campaign import CampaignMachine
 from mawl.model.records import RunOutcome
-from mawl.spec.options import Role, VolumeOrder
+from mawl.spec.program_options import Role, VolumeOrder
 
 QUALIFICATION_FORMAT_VERSION = "1.0"
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 FileRole = Literal["data", "work", "util", "other"]
 FILE_ROLES: tuple[FileRole, ...] = (*ROLES, "other")

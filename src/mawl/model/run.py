@@ -21,7 +21,7 @@ from mawl.model.ports import Port, Transport
 from mawl.model.records import ProgramClass, RunOutcome
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
-from mawl.spec.options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
+from mawl.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.spec.record import RunSpec
 
 RunKind = Literal["measured", "imported", "simulated"]

@@ -29,7 +29,7 @@ from mawl.placement.metrics import (
     RolePlaces,
 )
 from mawl.placement.proof import proof
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 PAPERS_REQUEST_BYTES = count_of("placement.papers_request_bytes")
 SHORT_SECONDS = value_of("placement.short_seconds")

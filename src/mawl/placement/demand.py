@@ -12,7 +12,7 @@ from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import RoleFigures
 from mawl.model.summary.summary import Summary
 from mawl.placement.metrics import RoleAsked
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 
 class PlacementDemand(RoleAsked, frozen=True, kw_only=True):

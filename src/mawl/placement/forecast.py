@@ -10,7 +10,7 @@ from mawl.model.probe import ProbeTarget
 from mawl.model.run import VolumeFacts
 from mawl.placement.capability import Service, service
 from mawl.placement.demand import PlacementDemand
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 Placement = Mapping[Role, Sequence[int]]
 """The targets that hold a role, by their place in the list; its bytes lie evenly on them."""

@@ -9,7 +9,7 @@ import msgspec
 from mawl.definitions.figure import block, flag, listing, rate, seconds, share, size, text, words
 from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 PAGE = "docs/design/volumes.md"
 ASKED = f"{PAGE}, What a role asks"

@@ -10,7 +10,7 @@ from mawl.model.probe import Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from mawl.placement.forecast import Placement
 from mawl.placement.metrics import Proof
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 ROLE_OPTIONS = tuple(f"--{role}" for role in ROLES)
 OWN_OPTIONS = ("--output", "--probe")

@@ -9,7 +9,7 @@ from mawl.formats.lines import one_line
 from mawl.placement.metrics import Move, PlacementAdvice, PlacementTarget, RolePlaced
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, figure, figures
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import (
     format_bytes,
     format_latency,

@@ -13,7 +13,7 @@ from mawl.plan.entry import program_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.solo import JobKind, is_of_catalogue, kind_of
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store.peaks import Peak
 
 ZYGOTE_BYTES = 256 * 2**20

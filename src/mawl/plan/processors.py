@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.options import AUTO, Options
+from mawl.spec.program_options import AUTO, Options
 
 
 def parse_cores(text: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.model.records import ProgramClass, StepKind
 from mawl.plan.tables import InputTable
-from mawl.spec.options import Options, Role
+from mawl.spec.program_options import Options, Role
 
 Direction = Literal["read", "written"]
 

@@ -10,7 +10,7 @@ import math
 from typing import Literal
 
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
-from mawl.spec.options import OnFailure
+from mawl.spec.program_options import OnFailure
 
 State = Literal["waiting", "running", "ended_well", "ended_badly", "skipped"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.options import ROLES, Role, VolumeOrder
+from mawl.spec.program_options import ROLES, Role, VolumeOrder
 
 SPREAD_PARTS = " parts"
 """Partition files (``wide parts``): many of about the same size, which take turns by themselves."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 
 SCALES: dict[str, float] = {"smoke": 0.0005, "quick": 0.005, "standard": 0.05, "full": 1.0}
 

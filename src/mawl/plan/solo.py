@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.plan.command import Command
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 
 class JobKind(NamedTuple):

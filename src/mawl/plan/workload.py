@@ -20,7 +20,7 @@ from mawl.plan.scale import scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.width import widest
 from mawl.spec import toml
-from mawl.spec.options import Options, parse_options
+from mawl.spec.program_options import Options, parse_options
 from mawl.spec.record import DEFAULT_SAVING, DEFAULT_SEED
 
 Number = TypeVar("Number", int, float)

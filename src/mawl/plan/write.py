@@ -10,7 +10,7 @@ import tomli_w
 from mawl.plan.command import Command
 from mawl.plan.workload import JobPlan, Plan
 from mawl.spec.files import keys_of_plan
-from mawl.spec.options import AUTO, Options
+from mawl.spec.program_options import AUTO, Options
 from mawl.spec.record import RunSpec
 
 HEADER = (

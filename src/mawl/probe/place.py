@@ -16,7 +16,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.space import space_of
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import format_memory
 from mawl.volumes import claim_directory, remove_leftover
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Assignment
-from mawl.spec.options import Options, Role
+from mawl.spec.program_options import Options, Role
 from mawl.tables.arrow import TableWriter, read_batches
 from mawl.tables.direct import DirectIo
 from mawl.tables.manifest import Manifest, check_sizes, read_manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from mawl.spec.options import MIB, Options
+from mawl.spec.program_options import MIB, Options
 
 THREAD_BYTES = 64 * MIB
 """For each thread: moments and frequencies by class over 25 to 45 numerics fill 64 MiB at two threads."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from mawl.errors import MawlError, WrongAnswerError, cure_of, out_of_inodes
 from mawl.measure.account import address_space_limit
 from mawl.model.messages import Assignment
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_memory
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -7,7 +7,7 @@ from threadpoolctl import ThreadpoolController
 
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.account import address_space_bytes, address_space_limit
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.units import format_memory
 
 _BLAS_BYTES = 2 * 32 * 2**20

@@ -8,7 +8,7 @@ from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, figures
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_memory, format_percent, format_rate
 
 COLUMNS: tuple[tuple[str, str, Form], ...] = (

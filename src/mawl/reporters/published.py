@@ -19,7 +19,7 @@ from mawl.model.published import (
 from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, Form, figure, figures, format_count
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import (
     format_bits,
     format_bytes,

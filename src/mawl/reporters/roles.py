@@ -13,7 +13,7 @@ from mawl.model.summary.summary import Summary
 from mawl.model.summary.waits import KnownWait, Wait
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure, figures
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_bytes, format_latency, format_percent, format_ratio, format_seconds
 
 _HEAD = ("role", "read", "written", "share", "sequential", "reads: mean", "p50", "p99", "max",

@@ -13,7 +13,7 @@ from mawl.model.records import JobRecord
 from mawl.plan.workload import JobPlan
 from mawl.programs.failures import not_made_sentence
 from mawl.runner.request import RunRequest
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.volumes import Volumes, choose
 
 

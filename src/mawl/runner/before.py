@@ -10,7 +10,7 @@ from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems
 from mawl.model.run import FreeSpace, LoadBefore
 from mawl.plan.needs import Needs
-from mawl.spec.options import VolumeOrder
+from mawl.spec.program_options import VolumeOrder
 from mawl.units import format_memory, whole_mib
 from mawl.volumes import Volumes
 

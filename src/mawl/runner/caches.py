@@ -12,7 +12,7 @@ from mawl.measure.page_cache import Residency, drop, drop_machine_wide, keeps, l
 from mawl.measure.preload.build import library
 from mawl.model.run import CacheFacts
 from mawl.runner.request import RunRequest
-from mawl.spec.options import CacheMode, Role
+from mawl.spec.program_options import CacheMode, Role
 from mawl.units import format_bytes
 from mawl.volumes import Volumes
 

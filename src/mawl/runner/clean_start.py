@@ -10,7 +10,7 @@ import msgspec
 from mawl.measure.dirty import Sync, dirty_of, machine_dirty_bytes, removed_unwritten_bytes
 from mawl.model.dirty import DirtyPages
 from mawl.runner.request import Opening
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.volumes import Volumes
 
 

@@ -23,7 +23,7 @@ from mawl.model.usage import Usage, difference
 from mawl.runner.counting import MEASURE_PREFIX, Counting
 from mawl.runner.job_io import first_thread_of, own_io, run_delay_of
 from mawl.runner.storage_around import StorageAround, StorageCounters
-from mawl.spec.options import Options, Role
+from mawl.spec.program_options import Options, Role
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 JOB = "command"

@@ -25,7 +25,7 @@ from mawl.plan.workload import JobPlan
 from mawl.runner.counting import JobCount
 from mawl.runner.job import JobRun
 from mawl.runner.sampling import Sampling
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.store.layout import KEPT_LOG
 from mawl.volumes import choose
 

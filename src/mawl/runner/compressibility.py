@@ -11,7 +11,7 @@ from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, by_role, vol
 from mawl.probe.compressibility.population import Population
 from mawl.probe.compressibility.watch import RUN_FIGURES, Watch
 from mawl.runner.request import RunRequest
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.volumes import MARK, Volumes
 
 TEMPORARY: tuple[Role, ...] = ("work", "util")

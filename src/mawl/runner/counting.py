@@ -17,7 +17,7 @@ from mawl.measure.preload.layout import FILE_BYTES
 from mawl.measure.preload.ledger import Entry, Ledger, ledger_of
 from mawl.measure.space import space_of
 from mawl.model.role_io import FileRole, IoByRole, VolumeBytes
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.volumes import claim_directory, leftovers_under, remove_leftover, run_of
 
 SHARED_MEMORY = Path("/dev/shm")

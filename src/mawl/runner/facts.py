@@ -20,7 +20,7 @@ from mawl.plan.programs import Program
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.volumes import Volumes
 
 SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")

@@ -14,7 +14,7 @@ from mawl.measure.space import file_systems
 from mawl.plan.inputs import INPUTS
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed
 from mawl.plan.workload import Plan
-from mawl.spec.options import VolumeOrder
+from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.units import format_bytes
 from mawl.volumes import INPUTS as INPUTS_DIRECTORY

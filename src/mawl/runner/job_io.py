@@ -22,7 +22,7 @@ from mawl.model.role_io import (
 )
 from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_bytes
 
 UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17

@@ -12,7 +12,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import Alone, FreeSpace, LoadBefore
 from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
-from mawl.spec.options import StartMode
+from mawl.spec.program_options import StartMode
 from mawl.spec.record import RunSpec
 
 

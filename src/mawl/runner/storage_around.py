@@ -14,7 +14,7 @@ from mawl.measure.host.devices import Devices
 from mawl.measure.host.files import Figures
 from mawl.model.dirty import DirtyPages
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 COARSE_CLOCK_SECONDS = 0.05
 """Files carry the time of the kernel's last tick, which may be this much before the clock's."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mawl.simulation.demand import Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.options import ROLES, Options, Role
+from mawl.spec.program_options import ROLES, Options, Role
 
 USUAL_REQUEST_BYTES = Options().bufsize_bytes
 """Where request sizes were not measured."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from mawl.errors import UsageError
 from mawl.simulation.system import Device, System
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import parse_size
 
 OF_NODES = {

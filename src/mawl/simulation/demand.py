@@ -13,7 +13,7 @@ from mawl.model.records import JobRecord, StepRecord
 from mawl.model.role_io import RoleIo, typical
 from mawl.model.summary.summary import Summary
 from mawl.model.usage import Usage
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run
 
 Direction = Literal["read", "write"]

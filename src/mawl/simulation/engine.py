@@ -15,7 +15,7 @@ from mawl.simulation.activity import LEAST_SECONDS, Activity
 from mawl.simulation.recording import CHANNELS, WAITERS, SimulationRecording, channels_of, waiters_of
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 Floats = NDArray[np.float64]
 

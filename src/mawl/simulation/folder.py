@@ -23,7 +23,7 @@ from mawl.simulation.records import records_of
 from mawl.simulation.samples import SimulatedServer, samples_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store.columns import to_table
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, sync_directory

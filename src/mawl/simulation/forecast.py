@@ -22,7 +22,7 @@ from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import System, faster
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 
 @dataclass(frozen=True, kw_only=True)

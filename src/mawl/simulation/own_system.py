@@ -13,7 +13,7 @@ from mawl.errors import UsageError
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts
 from mawl.simulation.served import served_roles
 from mawl.simulation.system import RESERVED, Device, NodeKind, System
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 UNSEEN_BYTES_PER_SECOND = 1e9
 """For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""

@@ -19,7 +19,7 @@ from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
 from mawl.simulation.demand import Demand, JobDemand
 from mawl.simulation.scaling import scaled
 from mawl.spec import toml
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.store import Run
 from mawl.store.layout import PLAN
 

@@ -12,7 +12,7 @@ from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTar
 from mawl.model.run import RunFacts
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import RESERVED, Device, NodeKind, System, spinning_streams_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 ASSUMED_MEMORY_BYTES = 2**34
 """Of a node that does not say its memory."""

@@ -33,7 +33,7 @@ from mawl.simulation.published_system import (
 from mawl.simulation.recording import SimulationRecording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

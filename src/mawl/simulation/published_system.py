@@ -15,7 +15,7 @@ import msgspec
 
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec import toml
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 SHIPPED = Path(__file__).parent / "published"
 ASSUMED = "assumed"

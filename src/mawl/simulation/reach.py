@@ -18,7 +18,7 @@ from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.page_cache import PageCache, WriteBack, blocks_of
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""

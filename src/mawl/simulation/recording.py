@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mawl.simulation.activity import Activity
 from mawl.simulation.resources import Resources
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

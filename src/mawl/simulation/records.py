@@ -11,7 +11,7 @@ from mawl.model.usage import Usage, total
 from mawl.simulation.activity import USUAL_REQUEST_BYTES
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, StepRun
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 KINDS: dict[str, StepKind] = {"startup": "startup", "verify": "verify", "data": "data"}
 """Kinds of steps that the records keep; any other is a procedure."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.simulation.engine import SimulationOutcome
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.store.columns import INSTANT, SCHEMAS
 
 Floats = NDArray[np.float64]

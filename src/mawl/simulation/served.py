@@ -18,7 +18,7 @@ from mawl.analysis.throughput import fuse_roles
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts
 from mawl.simulation.demand import Demand, Direction, Flow, JobDemand, StepDemand
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

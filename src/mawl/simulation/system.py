@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mawl.errors import UsageError
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 RESERVED = frozenset(
     {"cores", "core_speed", "memory", "link", "fabric", "nodes", "sessions", "threads_per_core"}

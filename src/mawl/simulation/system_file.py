@@ -17,7 +17,7 @@ import tomli_w
 from mawl.errors import InvalidFileError, UsageError
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec import toml
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import parse_size
 
 Amount = float | str

@@ -9,7 +9,7 @@ from mawl.simulation.forecast import Base, Question
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_change
 
 LOW_RATIO = 0.85

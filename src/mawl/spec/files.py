@@ -15,7 +15,7 @@ import msgspec
 from mawl.errors import InvalidFileError
 from mawl.spec import toml
 from mawl.spec.option import Place
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
 from mawl.spec.sources import OPTIONS, Layer, keys_of, layer_of
 

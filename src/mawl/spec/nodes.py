@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.spec.forms import MOST_NODES, Choice, DevicePairs, Form, Listed, Number, Pairs, Rate, Several, Whole
 from mawl.spec.option import Option
-from mawl.spec.options import ROLES, OnLostNode, Role
+from mawl.spec.program_options import ROLES, OnLostNode, Role
 
 LEAST_NODE_TIMEOUT_SECONDS = 5.0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mawl.errors import UsageError, check_name
 from mawl.printable import printable
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 SYSTEM_DIRECTORIES = (
     *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin"),

@@ -29,7 +29,7 @@ from mawl.spec.forms import (
 )
 from mawl.spec.nodes import NodesSpec as NodesSpec
 from mawl.spec.option import EVERYWHERE, PREFERRED, Option
-from mawl.spec.options import (
+from mawl.spec.program_options import (
     VOLUME_ORDERS,
     CacheMode,
     OnFailure,

@@ -10,8 +10,8 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.spec import toml
-from mawl.spec.options import ROLES, Role
 from mawl.spec.places import refuse_overlaps, role_place
+from mawl.spec.program_options import ROLES, Role
 from mawl.spec.sources import Layer, keys_of, layer_of, layer_of_environment
 
 FILE_NAME = "mawl.toml"

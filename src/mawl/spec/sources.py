@@ -13,7 +13,7 @@ from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.spec.check import check
 from mawl.spec.forms import command_words
 from mawl.spec.option import Option, Place, options_of
-from mawl.spec.options import AUTO, OPTION_FIELDS, Options, parse_options
+from mawl.spec.program_options import AUTO, OPTION_FIELDS, Options, parse_options
 from mawl.spec.record import NodesSpec, RunSpec
 
 NODE_OPTIONS = options_of(NodesSpec)

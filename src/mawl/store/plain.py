@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mawl.model.run import RunFacts
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from mawl.store.layout import LARGEST_NUMBER
 from mawl.units import format_instant, parse_instant
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
-from mawl.spec.options import DirectMode
+from mawl.spec.program_options import DirectMode
 
 ALIGNMENT_BYTES = 4096
 """What offset, length and memory of direct requests are multiples of: no common device asks for more."""

@@ -20,7 +20,7 @@ from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
 from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Losses
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run

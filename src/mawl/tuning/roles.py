@@ -9,7 +9,7 @@ import msgspec
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import VolumeFacts
 from mawl.model.summary.judgement import Limit
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 FAMILY = "roles"
 

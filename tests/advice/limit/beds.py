@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 DIRECTIONS = ("read", "write")

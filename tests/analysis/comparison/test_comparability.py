@@ -13,7 +13,7 @@ from mawl.analysis.comparison.configuration import differences
 from mawl.analysis.comparison.sides import Side, side_of
 from mawl.errors import UsageError
 from mawl.model.run import CacheFacts
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tests.fakes.compared_runs import compared, pair, side, workload
 from tests.fakes.host_run import host_facts
 from tests.fakes.stored_run import facts, planned

@@ -12,7 +12,7 @@ from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of, read_inventory
 from mawl.model.inventory import Inventory
 from mawl.model.inventory_metrics import FIGURES
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tests.fakes.tree import plant
 
 NFS = "nfs4 srv:/x rw,rsize=1048576,wsize=524288,vers=4.2"

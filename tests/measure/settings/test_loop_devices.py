@@ -19,7 +19,7 @@ from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
 from mawl.model.inventory import Figures
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 from tests import needs
 
 TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "umount", "blockdev")

@@ -11,7 +11,7 @@ from mawl.probe.compressibility.codecs import LZ4, Codec, CodecKey
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.population import Kind, Population
 from mawl.probe.compressibility.storage import EstimateRequest
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 FIGURES = [EstimateRequest("plain", LZ4, 4096)]
 

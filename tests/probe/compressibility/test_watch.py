@@ -12,7 +12,7 @@ import pytest
 from mawl.probe.compressibility.codecs import Codec, CodecKey
 from mawl.probe.compressibility.engine import engine_compressed
 from mawl.probe.compressibility.watch import CPU_SHARE, Watch
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from tests.fakes.failing_reads import failing
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.tuning.search.baseline import checked_space, effect_of
 from mawl.tuning.search.space import NAMES, setup_of, with_setup
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UsageError
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.tuning.search.space import load_space, setup_of, space_of
 
 

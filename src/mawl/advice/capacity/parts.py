@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.model.role_io import Waits
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 
 class RealTimeParts(msgspec.Struct, frozen=True, kw_only=True):

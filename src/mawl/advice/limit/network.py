@@ -9,7 +9,7 @@ from mawl.advice.limit.ports import port_lines, port_part
 from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_percent, format_rate
 
 

@@ -9,7 +9,7 @@ from mawl.advice.limit.rule import RuleEvidence
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.thresholds import count_of, value_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_percent, format_rate, format_ratio
 
 NEAR_TOP_RATIO = value_of("limit.plateau.near_top_ratio")

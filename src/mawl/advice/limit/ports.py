@@ -7,7 +7,7 @@ from mawl.analysis.links import FULL_RATIO
 from mawl.analysis.moments import Moment
 from mawl.analysis.ports import kinds_of_role
 from mawl.analysis.view import RunView
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_percent
 
 WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}

@@ -13,7 +13,7 @@ from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
 from mawl.model.thresholds import value_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
 

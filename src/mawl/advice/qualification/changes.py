@@ -10,7 +10,7 @@ from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.system import System
 from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO, validity_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3

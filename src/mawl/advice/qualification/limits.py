@@ -11,7 +11,7 @@ from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 def limit_of(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:

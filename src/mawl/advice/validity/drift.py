@@ -6,7 +6,7 @@ from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_rate, format_ratio
 
 NAME = "drift"

@@ -10,7 +10,7 @@ import msgspec
 from mawl.analysis.comparison.sides import Side, centre
 from mawl.analysis.windows import added
 from mawl.model.thresholds import value_of
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_rate, format_ratio
 
 LEAST_WIDER_RATIO = value_of("comparison.links.least_wider_ratio")

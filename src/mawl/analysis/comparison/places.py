@@ -13,7 +13,7 @@ from mawl.analysis.comparison.statistics import Effect, effect_of, holm
 from mawl.definitions.metric import Unit
 from mawl.model.summary.judgement import Limit
 from mawl.model.thresholds import value_of
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_latency, format_rate, format_seconds
 
 Verdict = Literal["more", "less", "not told apart", "not judged"]

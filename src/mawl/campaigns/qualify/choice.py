@@ -19,7 +19,7 @@ from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import Needs, needs
 from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.spec.record import MOST_SESSIONS
 from mawl.units import format_bytes, format_memory, format_percent, format_seconds
 

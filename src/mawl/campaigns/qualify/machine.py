@@ -38,7 +38,7 @@ from mawl.probe.place import ProbePlace
 from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
 from mawl.spec.answer import Task
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.store.facts import read_facts, write_facts

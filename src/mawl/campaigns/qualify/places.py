@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 def own_directories(given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[str] | None]:

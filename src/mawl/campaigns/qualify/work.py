@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.model.qualification import CacheMode, Fits
 from mawl.model.records import RunOutcome
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 
 class WritableSpace(msgspec.Struct, frozen=True, kw_only=True):

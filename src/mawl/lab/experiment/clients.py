@@ -15,7 +15,7 @@ from mawl.lab.build import Bed
 from mawl.lab.command import own_environment
 from mawl.lab.fabric import SERVER, BedFabric
 from mawl.spec.nodes import NodesSpec
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 PORT = 8786
 PATIENCE_SECONDS = 60.0

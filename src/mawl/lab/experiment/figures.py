@@ -15,7 +15,7 @@ from mawl.lab.experiment.records import (
     VerdictFound,
     VerdictSpec,
 )
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 LEAST_CHANGE_RATIO = 0.02
 """A single run a side that differs by less is not said to differ."""

@@ -8,7 +8,7 @@ from mawl.analysis.comparison.places import named, place_changes, role_changes
 from mawl.analysis.comparison.sides import Side, centre, change
 from mawl.lab.experiment.series import moved_by_device
 from mawl.lab.experiment.series_records import ArmFigures, Direction, FindingFound, FindingSpec
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_bytes, format_seconds
 
 ALIKE_RATIO = 0.10

@@ -27,7 +27,7 @@ from mawl.lab.experiment.savings import SavingsReader
 from mawl.lab.fabric import SERVER
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.spec.answer import Task
-from mawl.spec.options import ROLES, Role, parse_options
+from mawl.spec.program_options import ROLES, Role, parse_options
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.units import parse_size

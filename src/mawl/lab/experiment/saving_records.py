@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from mawl.model.compressibility import CodecName
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 LEAST_PART_RATIO = 0.25
 """A volume with less than this share of the mean of its role's bytes is left out of the spread."""

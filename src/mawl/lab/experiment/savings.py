@@ -22,7 +22,7 @@ from mawl.probe.compressibility.codecs import CODECS
 from mawl.probe.compressibility.look import LookRequest, look_at
 from mawl.probe.compressibility.real import real_saving
 from mawl.probe.compressibility.storage import figures
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 SEED = 1
 NOT_ALONE = "a zram device cannot separate the role from what was there before, or the role had no file"

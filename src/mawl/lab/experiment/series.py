@@ -9,7 +9,7 @@ from mawl.analysis.comparison.sides import Side, change
 from mawl.lab.experiment.records import ArmRun
 from mawl.lab.experiment.series_records import SeriesFound, SeriesSpec, StepFound
 from mawl.model.summary.summary import Summary
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.units import format_change, format_rate, format_ratio
 
 KNEE_SHARE = 0.5

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 Direction = Literal["higher", "lower", "alike"]
 

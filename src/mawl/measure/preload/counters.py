@@ -34,7 +34,7 @@ from mawl.measure.preload.layout import (
     sum_word,
 )
 from mawl.model.role_io import FILE_ROLES, FileRole, Histogram, IoByRole, RoleIo, VolumeBytes
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 COUNTERS_VARIABLE = "MAWL_COUNTERS"
 """Names the file in the environment of a program that shall count into it."""

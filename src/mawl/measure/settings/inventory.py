@@ -13,7 +13,7 @@ from mawl.measure.settings import adapters, block, file_system, kernel, memory, 
 from mawl.measure.settings.reading import Subject
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.run import VolumeFacts
-from mawl.spec.options import Options
+from mawl.spec.program_options import Options
 
 
 def read_inventory(

@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
 from mawl.definitions.metric import BYTES, THROUGHPUT, WINDOWS
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 LATENCY_AND_SIZES = "docs/design/io-by-role.md, Latency and sizes"
 WHICH_CALLS_COUNT = "docs/design/io-by-role.md, Which calls count"

@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.definitions.figure import Number, count, flag, listing, rate, share, text, unitless, words
 from mawl.definitions.metric import Unit
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 THE_ANSWERS = "docs/design/capacity.md, The answers"
 SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"

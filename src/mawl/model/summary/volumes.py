@@ -9,7 +9,7 @@ import msgspec
 from mawl.definitions.figure import Number, count, share, size, words
 from mawl.definitions.metric import CACHE, FACTS, VOLUME_PAGE, VOLUME_SPACE
 from mawl.model.run import CacheFacts, VolumeFacts
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 SPREAD = "docs/design/volumes.md, Spread"
 

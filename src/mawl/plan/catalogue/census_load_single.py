@@ -6,7 +6,7 @@ from mawl.plan.catalogue import census_load
 from mawl.plan.inputs.census import HOUSEHOLD, PERSON
 from mawl.plan.inputs.census_single import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 JOINED_PERSON = ("serial", "person", "age", "wages", "person_weight")
 """Columns of the joined table that come from the person."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.plan.inputs.census import SIZES
 from mawl.plan.inputs.people import HOUSEHOLDS, PERSONS
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 KEY_COLUMNS = ("serial", "persons", "half_sample")
 """Columns of a household that go through util to the semi-join."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.customer_records import CUSTOMER, REPEATED_GROUP, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 TYPE_BYTES = 16
 """Width of the customer type that is looked up; the risk weight beside it takes eight bytes."""

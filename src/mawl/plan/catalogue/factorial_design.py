@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.experiment_runs import FACTORS, NUMERICS, RESPONSES, STUDY_ROWS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 DERIVED = (
     "cell",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.sales import HELD_OUT, MONTHS, NUMERICS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 DERIVED = ("revenue_cents", "kept_units", "units_a_day", "year", "season")
 """Columns of a prepared row beside the observation's number and the numerics of the input."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.ledger import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 APPENDED = 20
 """One entry is appended for so many that were copied."""

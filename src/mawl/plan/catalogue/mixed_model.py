@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.store_weeks import NUMERICS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 DERIVED = 15
 """Columns of a prepared row that are made of others."""

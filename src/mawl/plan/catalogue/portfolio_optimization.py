@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.candidates import NUMERICS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 DERIVED = ("mandate", "gain", "yield_rank", "variance", "mean_loading", "coupon")
 """Columns of a prepared row beside the candidate's number and the numerics of the input."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.customers import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 NUMERICS = 34
 """Numerics of a prepared row, beside the customer's number."""

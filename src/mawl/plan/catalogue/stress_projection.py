@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.policies import TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 SHOCKS = 21
 MONTHS = 240

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.respondents import AREAS, PERSONS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 INDICATORS = 14
 """Columns that the classes become: one for each value but the first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.notes import NUMERICS, TABLE, TEXT_BYTES
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 KEPT = ("channel", "name", "office")
 """Character columns of the input that a prepared row keeps beside the text."""

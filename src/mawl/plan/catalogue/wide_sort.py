@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.inputs.transactions import NARROW_COLUMNS, TABLE
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.options import MIB
+from mawl.spec.program_options import MIB
 
 NARROW_BYTES = sum(column.stored_bytes for column in TABLE.columns if column.name in NARROW_COLUMNS)
 

@@ -28,7 +28,7 @@ from mawl.probe.compressibility.estimate import READ_ALL_BYTES, estimate
 from mawl.probe.compressibility.population import Kind, Population
 from mawl.probe.compressibility.real import Real, real_saving
 from mawl.probe.compressibility.storage import EstimateRequest
-from mawl.spec.options import ROLES, Role
+from mawl.spec.program_options import ROLES, Role
 
 CONFIDENCE = 0.95
 HALF_WIDTH = 0.02

@@ -35,7 +35,7 @@ from mawl.probe.compressibility.storage import (
     saved_share,
 )
 from mawl.probe.compressibility.strata import Strata
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 
 CPU_SHARE = 0.01
 """Of one processor, over the run so far, for looks at intervals, less what other looks took; the volumes have

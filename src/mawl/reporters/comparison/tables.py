@@ -21,7 +21,7 @@ from mawl.reporters.comparison.cells import (
     verdict_cell_of_ratio,
 )
 from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 ROLE_FIGURES = {

@@ -22,7 +22,7 @@ from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
 from mawl.reporters.html.material import Material, material
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 from mawl.units import format_latency, format_rate, format_seconds
 
 SIDES = ("application", "device")

@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.plan.asked import plan_of
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.spec.record import RunSpec
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName
 from mawl.tuning.search.space import SearchSpace, load_space, setup_of, space_of, with_setup

@@ -12,7 +12,7 @@ from mawl.campaigns.series import Series, noted
 from mawl.errors import UnreadableRunError
 from mawl.model.campaign import Arm, Slot
 from mawl.model.summary.summary import Summary
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.tuning.search.objective import cost, least_difference

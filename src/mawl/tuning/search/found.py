@@ -14,7 +14,7 @@ from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
 from mawl.spec.files import FORMAT_VERSION, Origin
-from mawl.spec.options import Role
+from mawl.spec.program_options import Role
 from mawl.store.files import replace_file
 from mawl.tuning.records import SettingFound
 from mawl.tuning.search.conduct import SearchCampaign

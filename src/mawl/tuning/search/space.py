@@ -19,7 +19,7 @@ from mawl.errors import InvalidFileError, UsageError
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec import toml
 from mawl.spec.check import check
-from mawl.spec.options import ROLES, Role, parse_options
+from mawl.spec.program_options import ROLES, Role, parse_options
 from mawl.spec.record import MOST_SESSIONS, RunSpec
 from mawl.spec.sources import OPTIONS
 from mawl.tuning.search.records import Point, Value

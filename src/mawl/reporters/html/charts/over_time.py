@@ -24,7 +24,7 @@ from mawl.reporters.html.charts.frame import (
     latency_ticks,
     time_figure,
 )
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 CPU = {
     "cpu_user_ratio": Key("user", "#3f87cc"),

@@ -19,7 +19,7 @@ from mawl.reporters.html.charts.frame import (
     hover,
     time_figure,
 )
-from mawl.spec.options import ROLES
+from mawl.spec.program_options import ROLES
 
 ROW_PIXELS = 16
 LEAST_PIXELS, MOST_PIXELS = 180, 1400

@@ -12,7 +12,7 @@ from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, section, table
 from mawl.reporters.html.templating import fill
-from mawl.spec.options import AUTO, ROLES, Options
+from mawl.spec.program_options import AUTO, ROLES, Options
 from mawl.units import format_memory, format_seconds
 
 ACCOUNTS = {

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.campaigns.qualify import model, planned
-from mawl.campaigns.qualify.planned import NO_CALIBRATION, Duration, duration_of
+from mawl.campaigns.qualify import model, plan_duration
+from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
 from mawl.errors import MawlError
 from mawl.measure.machine import read_machine
 from mawl.model.qualification import QualifyRun
@@ -47,7 +47,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in of:
         (tmp_path / name).mkdir()
         (tmp_path / name / "qualify.json").write_text("{}")
-    monkeypatch.setattr(planned, "_calibration", lambda folder: of[folder.name])
+    monkeypatch.setattr(plan_duration, "_calibration", lambda folder: of[folder.name])
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     return tmp_path
 
@@ -91,6 +91,6 @@ def test_a_disturbed_calibration_is_no_basis(
     )
     (tmp_path / "one").mkdir()
     write_qualification(tmp_path / "one", msgspec.structs.replace(qualification(), runs=[calibration]))
-    monkeypatch.setattr(planned, "open_run", lambda folder: run_here())
+    monkeypatch.setattr(plan_duration, "open_run", lambda folder: run_here())
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     assert (duration_of(PLAN, tmp_path).seconds is not None) == known
