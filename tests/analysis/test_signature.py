@@ -11,16 +11,17 @@ from mawl.analysis.signature import SignatureParts, is_the_mix, signature_block
 from mawl.model.run import Alone, RunFacts, WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import COPIES
 from mawl.reporters.text import render
 from tests.fakes.stored_run import MOVED, facts, job, jobs
 from tests.fakes.views import as_summary, plain, summary_of
 
-INPUTS_BYTES = sum(table.bytes(1.0) for program in CATALOGUE.values() for table in program.inputs)
+INPUTS_BYTES = sum(table.bytes(1.0) for name in COPIES for table in CATALOGUE[name].inputs)
 
 
 def mix_facts(scale: float = 1.0, sessions: int = 20) -> RunFacts:
     """A mix of the whole catalogue, each program with a time alone: 300 s, and 6600 s for the last."""
-    alone = [Alone(program=name, jobs=[name], real_time_seconds=300.0, run_id="solo") for name in CATALOGUE]
+    alone = [Alone(program=name, jobs=[name], real_time_seconds=300.0, run_id="solo") for name in COPIES]
     alone[-1] = msgspec.structs.replace(alone[-1], real_time_seconds=6600.0)
     workload = WorkloadFacts(name="mix", title="", sessions=sessions, jobs=71, scale=scale)
     return facts(workload=workload, alone=alone)
@@ -28,7 +29,7 @@ def mix_facts(scale: float = 1.0, sessions: int = 20) -> RunFacts:
 
 def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
     """The summary of a mix that moved 20 times its inputs, 70 % of it reading, at ``reach``."""
-    summary = summary_of(of, [job("s1-1", 0.0, 100.5, program=name) for name in CATALOGUE])
+    summary = summary_of(of, [job("s1-1", 0.0, 100.5, program=name) for name in COPIES])
     read, written = 14 * INPUTS_BYTES, 6 * INPUTS_BYTES
     summary["io"]["device"] |= {"read_bytes": read, "written_bytes": written}
     summary["io"]["device"]["active_mean"]["total_bytes_per_second"] = 3.0e9
@@ -132,8 +133,8 @@ def test_a_mix_has_nineteen_programs_of_the_catalogue(programs: int, is_one: boo
 
 
 def test_programs_that_are_not_of_the_catalogue_make_no_mix() -> None:
-    assert is_the_mix([*CATALOGUE][:19])
-    assert not is_the_mix([*[*CATALOGUE][:18], "a command", "another"])
+    assert is_the_mix([*COPIES][:19])
+    assert not is_the_mix([*[*COPIES][:18], "a command", "another"])
 
 
 def test_the_report_shows_value_range_standing_and_the_reasons_once() -> None:

@@ -57,7 +57,7 @@ def test_shipped_mixes_have_the_published_counts(
 
 def test_twenty_sessions_have_exactly_the_copies_of_the_design() -> None:
     assert Counter(job.program for job in shipped("mixed20").jobs()) == COPIES
-    assert set(CATALOGUE) == set(COPIES)
+    assert set(COPIES) <= set(CATALOGUE)
 
 
 def test_what_the_mix_of_nineteen_leaves_out_is_an_io_program() -> None:
@@ -80,7 +80,7 @@ def test_the_rule_for_any_number_of_sessions(sessions: int) -> None:
     assert len(plan.sessions) == sessions
     assert len(jobs) == 3 * sessions + 11
     assert plan.gate_jobs == plan.peak_concurrent == 2 * sessions - 5
-    assert {job.program for job in jobs} == set(CATALOGUE)
+    assert {job.program for job in jobs} == set(COPIES)
     for session in plan.sessions:
         assert all(len(stage) <= len(session.stages[0]) for stage in session.stages)
     readers: dict[tuple[str, int], set[str]] = {}
@@ -113,7 +113,7 @@ def test_sessions_are_balanced_and_two_that_trail_out_are_the_longest(sessions: 
     assert all(CATALOGUE[job.program].program_class == "compute" for job in trailing)
     *others, first, second = lengths(plan)
     assert min(first, second) > max(others) * (1.05 if sessions >= 20 else 1.0)
-    longest_job = max(program.expected_seconds(1.0) for program in CATALOGUE.values())
+    longest_job = max(CATALOGUE[program].expected_seconds(1.0) for program in COPIES)
     assert max(others) <= max(1.25 * min(others), longest_job)
 
 
@@ -177,7 +177,7 @@ def test_bytes_by_role_of_mixed20_are_those_of_the_published_load() -> None:
     plan = shipped("mixed20")
     moved = needs(plan, CATALOGUE).moved
     total = sum(sum(directions.values()) for directions in moved.values())
-    inputs = sum(table.bytes(1.0) for program in CATALOGUE.values() for table in program.inputs)
+    inputs = sum(table.bytes(1.0) for program in COPIES for table in CATALOGUE[program].inputs)
     assert 0.65 <= sum(directions["read"] for directions in moved.values()) / total <= 0.80
     assert 0.85 <= sum(sum(moved[role].values()) for role in ("work", "util")) / total <= 0.95
     assert 17 <= total / inputs <= 28
@@ -188,7 +188,7 @@ def test_declared_cpu_seconds_of_mixed20_fit_the_published_ranges() -> None:
     jobs = list(shipped("mixed20").jobs())
     moved = sum(_needs(job.program)[1] for job in jobs)
     assert 150e6 <= moved / sum(_needs(job.program)[0] for job in jobs) <= 225e6
-    seconds = [program.cpu_seconds(1.0) for program in CATALOGUE.values()]
+    seconds = [CATALOGUE[program].cpu_seconds(1.0) for program in COPIES]
     assert 17.6 <= max(seconds) / min(seconds) <= 26.4
 
 
@@ -198,7 +198,7 @@ def test_bed_is_four_jobs_at_once_and_mostly_io() -> None:
     assert plan.gate_jobs == plan.peak_concurrent == 4
     programs = [CATALOGUE[job.program] for job in plan.jobs()]
     in_io = [program for program in programs if program.program_class == "io"]
-    assert {program.name for program in in_io} == {n for n, p in CATALOGUE.items() if p.program_class == "io"}
+    assert {program.name for program in in_io} == {n for n in COPIES if CATALOGUE[n].program_class == "io"}
     for seconds in (Program.cpu_seconds, Program.expected_seconds):
         assert sum(seconds(program, 1.0) for program in in_io) >= 0.7 * sum(seconds(p, 1.0) for p in programs)
 

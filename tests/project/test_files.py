@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def files() -> Iterator[Path]:
 def modules(*folders: str) -> Iterator[Path]:
     for folder in folders or PYTHON_FOLDERS:
         yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_each_class_name_stands_for_one_class() -> None:
+    names = Counter(
+        node.name
+        for path in modules("src")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, classes in names.items() if classes > 1] == []
 
 
 def test_no_file_names_a_package_registry_or_a_path_of_one_machine() -> None:

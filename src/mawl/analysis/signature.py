@@ -15,6 +15,7 @@ from mawl.model.summary.jobs import Jobs
 from mawl.model.summary.signature import SignatureFigure
 from mawl.model.summary.time import Time
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import COPIES
 from mawl.plan.scale import SCALES
 
 Value = tuple[float | None, str]
@@ -50,8 +51,8 @@ def signature_block(facts: RunFacts, parts: SignatureParts, missing: Missing) ->
 
 
 def is_the_mix(programs: Iterable[str]) -> bool:
-    """Whether a run has jobs of (nearly) all programs of the catalogue, as the published mixes have."""
-    return len(set(programs) & set(CATALOGUE)) >= MIX_PROGRAMS
+    """Whether a run has jobs of (nearly) all programs of mixed20, as the published mixes have."""
+    return len(set(programs) & set(COPIES)) >= MIX_PROGRAMS
 
 
 def _row(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> SignatureFigure:
