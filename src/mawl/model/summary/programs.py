@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import Number, count, seconds, share, size
-from mawl.definitions.metric import COUNTED, MEMORY, REAL, WAITS
+from mawl.definitions.metric import COUNTED, MEMORY, PROGRAM_WAITS, REAL
 
 SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
 
@@ -25,22 +25,22 @@ class ProgramWaits(msgspec.Struct, kw_only=True):
     """Where the time of the jobs of a program went, in sums."""
 
     on_cpu_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time on a processor.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time on a processor.", PROGRAM_WAITS)
     ]
     run_queue_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time waiting for one.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time waiting for one.", PROGRAM_WAITS)
     ]
     blocked_data_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of data.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of data.", PROGRAM_WAITS)
     ]
     blocked_work_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of work.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of work.", PROGRAM_WAITS)
     ]
     blocked_util_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of util.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time blocked in I/O of util.", PROGRAM_WAITS)
     ]
     blocked_other_seconds: Annotated[
-        Number | None, seconds("Sum over the jobs that count: time blocked elsewhere.", WAITS)
+        Number | None, seconds("Sum over the jobs that count: time blocked elsewhere.", PROGRAM_WAITS)
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import block, instant, sentence, text
-from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING
+from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING, WAITS
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
@@ -25,7 +25,6 @@ from mawl.model.summary.windows import WindowFigures
 
 RUN_FOLDER = "docs/design/run-folder.md"
 LAUNCH = "docs/design/launch.md"
-WAITS = "docs/design/waits.md"
 WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
 DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
 ORDER = "docs/design/volumes.md, Order"

@@ -7,8 +7,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import Number, block, count, seconds, words
-
-WAITS = "docs/design/waits.md"
+from mawl.definitions.metric import WAITS
 
 
 class Blocked(msgspec.Struct, kw_only=True):
