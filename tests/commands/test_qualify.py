@@ -76,7 +76,7 @@ def test_without_the_programs_it_says_what_to_install(
 def test_the_choice_says_its_reasons_its_forecast_and_how_sure_it_is() -> None:
     text = choice_text(choice(), qualification().asked)
     assert "sessions  8  1.25 a core, as published" in text
-    assert "answer    carried, 80 % sure: 1.50 times slower than alone (1.10 to 2.10; bound 2.00)" in text
+    assert "answer    carried, 80 % sure: 1.50 times as long as alone (1.10 to 2.10; bound 2.00)" in text
     assert "reads 97 %, writes 100 % of the bytes reach the storage" in text
     assert "time      13 min 32 s of 30 min" in text
 

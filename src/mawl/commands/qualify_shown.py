@@ -68,7 +68,7 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         f"{expected.answer}: {expected.reason}"
         if expected.reason
         else f"{expected.answer}, {format_percent(expected.probability)} sure: "
-        f"{format_ratio(expected.slowdown)} times slower than alone "
+        f"{format_ratio(expected.slowdown)} times as long as alone "
         f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; bound {bound})"
     )
     over = choice.total_seconds > 60 * asked.minutes

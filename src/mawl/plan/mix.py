@@ -10,6 +10,9 @@ from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.spec.record import MOST_SESSIONS
 
+SESSIONS_PER_CORE = 1.25
+"""As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
+
 FEWEST_SESSIONS = 5
 """Below it the gate would release fewer jobs (2N - 5) than there are sessions."""
 

@@ -39,4 +39,4 @@ def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:
 
 def test_fewer_than_the_mix_can_have_is_no_number() -> None:
     found = fits_of([said(5, 3.0)], FORECAST)
-    assert found.sessions is None and "not even 5 sessions" in (found.reason or "")
+    assert found.sessions is None and "fewer than 5 sessions" in (found.reason or "")

@@ -75,7 +75,7 @@ def test_the_schema_is_that_of_the_file() -> None:
     plain = plain_qualification(answered(YES))
     properties = found["$defs"]["Qualification"]["properties"]
     assert set(plain) == set(properties)
-    assert set(plain["answer"]) == set(found["$defs"]["Answer"]["properties"])
+    assert set(plain["answer"]) == set(found["$defs"]["QualificationAnswer"]["properties"])
     assert isinstance(plain["phases"][0]["began_at"], str)
     assert {"type": "string", "format": "date-time"} in found["$defs"]["Phase"]["properties"]["began_at"][
         "anyOf"

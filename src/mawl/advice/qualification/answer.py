@@ -10,7 +10,7 @@ from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.model.qualification import AnswerPart, AnswerRule, Fits, QualificationAnswer, QualificationFigures
 from mawl.model.thresholds import count_of, value_of
-from mawl.units import format_percent, format_rate, format_ratio, format_seconds
+from mawl.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
@@ -23,17 +23,13 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     compute, storage = compute_part(evidence), storage_part(evidence)
     whole = whole_part(evidence, compute)
     evidence = _without_what_is_disturbed(evidence, whole)
-    preliminary = (
-        evidence.runs < FEWEST_RUNS
-        or evidence.runs_alone < FEWEST_ALONE
-        or evidence.active_seconds < PUBLISHABLE_SECONDS
-    )
+    preliminary = _preliminary(evidence)
     return QualificationAnswer(
-        sentence=sentence_of(evidence, whole, preliminary=preliminary),
+        sentence=sentence_of(evidence, whole, preliminary),
         carried=whole,
         compute=compute,
         storage=storage,
-        preliminary=preliminary,
+        preliminary=bool(preliminary),
         sessions=evidence.sessions,
         figures=QualificationFigures(
             slowdown=whole.slowdown,
@@ -51,11 +47,24 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         limit=evidence.limit,
         fits=evidence.fits,
         changes=evidence.changes,
-        next_step=next_step_of(evidence, whole, preliminary=preliminary),
+        next_step=next_step_of(evidence, whole, preliminary),
         cautions=evidence.cautions,
         rules=rules_of(evidence),
         missing=_missing(evidence),
     )
+
+
+def _preliminary(evidence: Evidence) -> list[str]:
+    """What the answer lacks to be published."""
+    found = []
+    if evidence.runs < FEWEST_RUNS:
+        found.append(f"{counted_noun(evidence.runs, 'measured run')} of {FEWEST_RUNS}")
+    if evidence.runs_alone < FEWEST_ALONE:
+        found.append(f"{counted_noun(evidence.runs_alone, 'time')} alone of {FEWEST_ALONE}")
+    if evidence.active_seconds < PUBLISHABLE_SECONDS:
+        needed = f"{PUBLISHABLE_SECONDS / 60:g} min"
+        found.append(f"{format_seconds(evidence.active_seconds)} of load where {needed} are needed")
+    return found
 
 
 def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidence:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
-from mawl.units import format_percent, format_ratio, format_seconds
+from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE
+from mawl.units import counted_noun, format_percent, format_ratio, format_seconds
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
@@ -30,6 +32,17 @@ def faster_than_alone(whole: MedianEstimate | None) -> list[str]:
         "The jobs ran faster in the mix than alone "
         f"({format_ratio(whole.low)} to {format_ratio(whole.high)}): "
         "something slowed the times alone."
+    ]
+
+
+def crowded(sessions: int, cores: int | None) -> list[str]:
+    """The smallest mix is more than the published load where there are few cores."""
+    if cores is None or sessions != FEWEST_SESSIONS or math.ceil(SESSIONS_PER_CORE * cores) >= sessions:
+        return []
+    return [
+        f"The smallest mix has {sessions} sessions, {format_ratio(sessions / cores)} a core; the published "
+        f"load has {SESSIONS_PER_CORE} a core. On {counted_noun(cores, 'core')} the answer is of the denser "
+        "load."
     ]
 
 
@@ -76,7 +89,7 @@ def _bursting(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
         return []
     where = "behind a network" if elsewhere else "of a virtual machine"
     return [
-        f"The storage is {where}: a cache or a burst credit that is not visible from here may serve "
-        f"a load for {format_seconds(longest)}. "
+        f"The storage is {where}: a cache or a burst credit that is not visible from here may have "
+        f"served the whole load: the longest run took {format_seconds(longest)}. "
         f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
     ]

@@ -10,6 +10,7 @@ from mawl.model.qualification import Fits
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec.record import MOST_SESSIONS
 
+TOO_FEW = f"fewer than {FEWEST_SESSIONS} sessions; mixed20 has no smaller mix"
 SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
 
 
@@ -39,7 +40,7 @@ def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
 def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits:
     """The forecast, moved to between what a run carried and what one did not."""
     if most is not None and most < FEWEST_SESSIONS:
-        return Fits(sessions=None, reason=f"not even {FEWEST_SESSIONS} sessions, the fewest, are carried")
+        return Fits(sessions=None, reason=TOO_FEW)
     if forecast is None or forecast.sessions is None:
         why = "no forecast was made" if forecast is None else forecast.reason or "no forecast was made"
         if least is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import statistics
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdowns
 from mawl.advice.judge import judged
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.cautions import cautions_of, faster_than_alone
+from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
 from mawl.advice.qualification.evidence import Evidence
@@ -85,17 +86,21 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         limit=limit_of(summaries, runs[0].view.facts),
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
         changes=changes,
-        cautions=[*faster_than_alone(whole), *cautions_of(summaries, runs[0].view.facts)],
+        cautions=[
+            *faster_than_alone(whole),
+            *cautions_of(summaries, runs[0].view.facts),
+            *crowded(sessions, record.machine.cores),
+        ],
         others_alone=_others_alone(record, folder, runs),
         others_measured=others_of(run.view for run in runs),
         again=again(record, 1.0),
-        longer=again(record, value_of("qualification.more_time_ratio")),
+        longer=again(record, _more_time(_active(runs))),
         missing=missing,
     )
 
 
 def again(record: Qualification, times: float) -> str:
-    """The command that asks the same with so many times the minutes."""
+    """The command that asks the same with so many times the minutes; of more, the next five."""
     asked = record.asked
     words = ["mawl", "qualify"]
     for role, places in asked.roles.items():
@@ -104,7 +109,16 @@ def again(record: Qualification, times: float) -> str:
         words += ["--sessions", str(asked.sessions)]
     if asked.scale is not None:
         words += ["--scale", f"{asked.scale:g}"]
-    return shlex.join([*words, "--minutes", f"{asked.minutes * times:g}"])
+    minutes = asked.minutes if times == 1.0 else 5 * math.ceil(asked.minutes * times / 5)
+    return shlex.join([*words, "--minutes", f"{minutes:g}"])
+
+
+def _more_time(active_seconds: float) -> float:
+    """Times the minutes, so that the active phases are long enough to be published with a fifth to spare."""
+    usual = value_of("qualification.more_time_ratio")
+    if active_seconds <= 0.0:
+        return usual
+    return max(usual, 1.2 * value_of("capacity.publishable_active_seconds") / active_seconds)
 
 
 def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:

@@ -61,7 +61,7 @@ def _part(name: str, estimate: MedianEstimate | None, word: AnswerWord, evidence
         why = evidence.missing.get("slowdown", NO_TIMES)
         return AnswerPart(answer="not known", sentence=f"{name}: not known: {why}")
     figures = (
-        f"{format_ratio(estimate.median)} times slower than alone "
+        f"{format_ratio(estimate.median)} times as long as alone "
         f"({format_ratio(estimate.low)} to {format_ratio(estimate.high)}; "
         f"bound {format_ratio(evidence.most_slowdown)})"
     )

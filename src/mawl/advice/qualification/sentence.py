@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
@@ -22,8 +24,11 @@ LONGEST_PLACE = 60
 """Characters of a directory in the sentence; the limit has all of it."""
 
 
-def sentence_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) -> str:
-    """At most 60 words; YES or NO only where the bound lies outside the interval."""
+def sentence_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str]) -> str:
+    """At most 60 words; YES or NO only where the bound lies outside the interval.
+
+    ``preliminary`` is what the answer lacks to be published.
+    """
     head = WORDS[whole.answer] + (", preliminary" if preliminary and whole.answer != "not known" else "")
     parts = [f"{head}: {_said(evidence, whole)}."]
     if evidence.limit is not None:
@@ -64,22 +69,23 @@ def fits_words(fits: Fits) -> str:
     return f"{about}{counted_noun(fits.sessions, 'session')} {fit}{range_}"
 
 
-def next_step_of(evidence: Evidence, whole: AnswerPart, *, preliminary: bool) -> str:
+def next_step_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str]) -> str:
     """What to do next, in one sentence."""
     if whole.answer == "not known":
         return _to_know(evidence)
     if evidence.failed is not None:
-        return "Fix the failed jobs (mawl report on the runs names each with its reason), then ask again"
+        return "Fix the failed jobs (mawl report on the runs names each with its reason), then run it again"
     if preliminary:
-        return f"For an answer to publish, ask with more time: {evidence.longer}"
+        why = ", ".join(preliminary)
+        return f"The answer is preliminary ({why}): run it again with more time: {evidence.longer}"
     if whole.answer == "carried":
-        return "Keep this answer, and ask again after each change of the system"
+        return "Keep this answer, and run it again after each change of the system"
     best = best_change(evidence)
     fewer = evidence.fits.sessions
     what = [] if fewer is None or fewer >= evidence.sessions else [f"run at most {fewer} sessions"]
     what += [] if best is None else [f"try this change: {best.text[0].lower()}{best.text[1:]}"]
     said = ", or ".join(what) or "relieve what limits"
-    return f"{said[0].upper()}{said[1:]}; then ask again"
+    return f"{said[0].upper()}{said[1:]}; then run it again"
 
 
 def _to_know(evidence: Evidence) -> str:
@@ -88,14 +94,15 @@ def _to_know(evidence: Evidence) -> str:
         seen = [*evidence.others_alone.names, *evidence.others_measured.names]
         names = one_line(", ".join(dict.fromkeys(seen)))
         named = f" ({names})" if names else ""
-        return f"Stop the other work{named}, then ask again while the machine is idle: {evidence.again}"
+        return f"Stop the other work{named}, then run it again while the machine is idle: {evidence.again}"
     lack: Lack = "times alone" if evidence.whole is None else evidence.lack[1] if evidence.lack else "spread"
     return {
-        "others": f"End the other programs that use these devices, then ask again: {evidence.again}",
-        "reach": "Use a file system on which mawl can keep files out of the page cache, then ask again: "
+        "others": f"End the other programs that use these devices, then run it again: {evidence.again}",
+        "reach": "Use a file system on which mawl can keep files out of the page cache, then run it again: "
         f"{evidence.again}",
-        "times alone": f"See why no program has a time alone (mawl report), then ask again: {evidence.again}",
-    }.get(lack, f"Ask again with more time, for more and longer runs: {evidence.longer}")
+        "times alone": "See why no program has a time alone (mawl report), then run it again: "
+        f"{evidence.again}",
+    }.get(lack, f"Run it again with more time, for more and longer runs: {evidence.longer}")
 
 
 def _said(evidence: Evidence, whole: AnswerPart) -> str:
@@ -104,25 +111,26 @@ def _said(evidence: Evidence, whole: AnswerPart) -> str:
         return f"with {sessions}, {evidence.failed}"
     found: MedianEstimate | None = evidence.whole
     if found is None:
-        return f"how much slower than alone {sessions} run"
+        return f"how much longer jobs take with {sessions} than alone"
     if evidence.busy is not None:
-        range_ = f"{times_words(found.median, most)} times slower than alone (bound {most:.1f})"
-        return f"{sessions} run {range_}, but {evidence.busy}"
+        return f"{_taken(sessions, times_words(found.median, most))} (bound {most:.2f}), but {evidence.busy}"
     if whole.answer == "not known" and found.low <= most <= found.high:
         range_ = f"{times_words(found.low, most)} to {times_words(found.high, most)}"
-        return f"{sessions} run {range_} times slower than alone, and the bound {most:.1f} lies in that range"
-    said = f"{sessions} run {times_words(found.median, most)} times slower than alone (bound {most:.1f})"
+        return f"{_taken(sessions, range_)}, and the bound {most:.2f} lies in that range"
+    said = f"{_taken(sessions, times_words(found.median, most))} (bound {most:.2f})"
     if whole.answer == "not known" and evidence.lack is not None:
         return f"{said}, but {evidence.lack[0]}"
     return said
 
 
+def _taken(sessions: str, times: str) -> str:
+    return f"with {sessions} jobs take {times} times as long as alone"
+
+
 def times_words(slowdown: float, most: float) -> str:
-    """With one decimal; with more where it would read like the bound, and is not."""
-    return next(
-        (text for digits in (1, 2) if (text := f"{slowdown:.{digits}f}") != f"{most:.{digits}f}"),
-        f"{slowdown:.3f}",
-    )
+    """With two decimals, as all slowdowns; with three where it would read like the bound, and is not."""
+    text = f"{slowdown:.2f}"
+    return f"{slowdown:.3f}" if text == f"{most:.2f}" else text
 
 
 def _short(text: str) -> str:

@@ -15,16 +15,13 @@ from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import Asked, CacheMode, Decision, Expected, PhaseName, QualificationChoice
 from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, mixed
+from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
 from mawl.plan.needs import Needs, needs
 from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.program_options import Role
 from mawl.spec.record import MOST_SESSIONS
 from mawl.units import format_bytes, format_memory, format_percent, format_seconds
-
-SESSIONS_PER_CORE = 1.25
-"""As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
 
 SMOKE = SCALES["smoke"]
 LARGEST_SCALE = SCALES["full"]

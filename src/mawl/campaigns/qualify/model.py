@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from mawl.advice.judge import judged
+from mawl.advice.qualification.fitting import TOO_FEW
 from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
@@ -160,7 +161,7 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured)
     low = fit.most_sessions(base.own, most_slowdown)
     if low is None:
-        return Fits(sessions=None, reason=f"not even {FEWEST_SESSIONS} sessions, the fewest, are carried")
+        return Fits(sessions=None, reason=TOO_FEW)
     spread = FORECAST_SPREAD_RATIO * low
     return Fits(
         sessions=low,

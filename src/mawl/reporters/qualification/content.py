@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from mawl.advice.qualification.fitting import TOO_FEW
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.formats.lines import one_line
 from mawl.model.qualification import (
@@ -109,8 +110,9 @@ def _without(record: Qualification) -> Content:
         range_ = f"{format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}"
         sure = f"{EXPECTED[expected.answer]} ({format_percent(expected.probability)} sure)"
         sentence = (
-            f"PROBABLY {sure}: {sessions} run {format_ratio(expected.slowdown)} times slower than alone "
-            f"({range_}; bound {format_ratio(record.asked.most_slowdown)}). This is a forecast: {what}{why}."
+            f"PROBABLY {sure}: with {sessions} jobs take {format_ratio(expected.slowdown)} times as long as "
+            f"alone ({range_}; bound {format_ratio(record.asked.most_slowdown)}). "
+            f"This is a forecast: {what}{why}."
         )
     again = f"Measure it: mawl qualify --continue {record.name} continues from here"
     return Content(
@@ -143,7 +145,7 @@ def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
     }
     return [
         QualificationFigure(
-            name="times slower than alone",
+            name="times as long as alone",
             value=format_ratio(figures.slowdown or 0.0) if known else "-",
             beside=range_ if known else f"not known; {bound}",
         ),
@@ -185,6 +187,8 @@ def _limit(answer: QualificationAnswer) -> str:
 
 def _fits(answer: QualificationAnswer) -> str:
     fits = answer.fits
+    if fits.reason == TOO_FEW:
+        return _capital(fits.reason)
     if fits.sessions is None:
         return f"Not known: {fits.reason or 'no forecast was made'}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
@@ -196,7 +200,7 @@ def _fits(answer: QualificationAnswer) -> str:
 def _change(change: QualificationChange) -> tuple[str, str, str]:
     """The change, the sessions that would fit, and the range or why there is none."""
     number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
-    gain = "" if change.gain_ratio is None else f"jobs {format_percent(change.gain_ratio)} faster; "
+    gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
     if change.sessions_low is not None and change.sessions_high is not None:
         return change.text, number, f"{gain}{change.sessions_low} to {change.sessions_high} sessions"
     return change.text, number, f"{gain}{NO_RANGE}"

@@ -12,8 +12,8 @@ from mawl.reporters.qualification.content import content_of, rules_rows
 
 WORDS = (
     "a session is one user's queue of jobs; data holds input tables, work temporary tables, util sort and "
-    "spill files; 1.4 times slower: half of the jobs take at least 1.4 times as long in the mix as alone; "
-    "the bound is a convention: an analyst waits at most so many times as long"
+    "spill files; times as long as alone: half of the jobs take at least so many times as long in the mix as "
+    "alone on this machine, and the range is the 95 % interval; the bound is a convention"
 )
 """For a reader who sees such a page for the first time."""
 
