@@ -54,7 +54,7 @@ CHECKS_IN_STEPS: dict[str, tuple[str, ...]] = {
     "census_query": ("_HouseholdSide.add", "_PersonSide.add"),
     "stress_projection": ("_StressProjection._sample",),
     "pension_cube": ("_PensionCube._sampled",),
-    "segmentation": ("true_cluster", "Agreement.add"),
+    "segmentation": ("true_cluster", "ClusterAgreement.add"),
     "text_topics": ("true_topics", "Agreement.add"),
     "gee_repeated": ("_GeeRepeated._add_truth", "true_correlations"),
     "tree_ensemble": ("_true_chances",),

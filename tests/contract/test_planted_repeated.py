@@ -68,7 +68,7 @@ GEE: dict[str, dict[str, Any]] = {
     "chances of no relapse": {"gee_repeated:chances": on_result(lambda found: 1.0 - found)},
     "scores that are no chances": {"gee_repeated:chances": on_result(np.sqrt)},
     "one chance for all": {"gee_repeated:chances": on_result(lambda found: np.full_like(found, 0.4))},
-    "visits are not scored": {"gee_repeated:Ranking.add": fewer},
+    "visits are not scored": {"gee_repeated:ScoreBins.add": fewer},
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }
 

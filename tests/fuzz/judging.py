@@ -48,9 +48,13 @@ def judged(act: Callable[[], int], *, coloured: bool = False) -> Judgement | Non
 
 
 def asleep_seconds() -> float:
-    """How long the first thread neither ran nor waited for a CPU, since any moment."""
-    on_cpu, in_queue, _ = Path("/proc/self/schedstat").read_text().split()
-    return time.monotonic() - (int(on_cpu) + int(in_queue)) / 1e9
+    """How long no thread ran or waited for a CPU, since any moment: the first may wait for another one."""
+    busy_nanoseconds = 0
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it has just ended
+            on_cpu, in_queue, _ = (thread / "schedstat").read_text().split()
+            busy_nanoseconds += int(on_cpu) + int(in_queue)
+    return time.monotonic() - busy_nanoseconds / 1e9
 
 
 @contextlib.contextmanager
