@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from pyarrow import parquet
 
 from mawl.errors import UnreadableRunError
 from mawl.store import open_run
-from mawl.store.columns import SCHEMAS
+from mawl.store.columns import SCHEMAS, conform
 from mawl.store.plain import decoded
 from tests.fakes.stored_run import facts, write_run
 
@@ -76,3 +77,19 @@ def test_a_long_text_in_every_row_is_refused(finished: Path) -> None:
 def test_json_that_no_report_can_use_is_no_json_of_a_run(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"too deep|beyond|range|recursion"):
         decoded(content)
+
+
+@pytest.mark.parametrize(
+    ("values", "refused"),
+    [
+        ([float("nan")] * 3, False),
+        ([float("nan"), 1.0, 2.0], False),
+        ([float("nan"), float("inf"), 1.0], True),
+        ([1.0, 2.0, -1e300], True),
+    ],
+)
+def test_samples_may_be_no_number_and_never_infinite(values: list[float], refused: bool) -> None:
+    columns = {"node": ["a"] * 3, "sampled_at": [1, 2, 3], "series": ["s"] * 3, "value": values}
+    made = pa.table(columns, schema=SCHEMAS["samples"])
+    with pytest.raises(UnreadableRunError, match="not finite") if refused else contextlib.nullcontext():
+        assert conform("samples", made, Path("run")).num_rows == 3

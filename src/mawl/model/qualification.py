@@ -178,7 +178,10 @@ class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fits(msgspec.Struct, frozen=True, kw_only=True):
-    """The most sessions that are carried; None with ``reason`` where it is not known."""
+    """The most sessions that are carried; None with ``reason`` where it is not known.
+
+    ``low`` and ``high`` are its range.  Where only an upper bound is known, ``high`` alone is given.
+    """
 
     sessions: int | None
     low: int | None = None

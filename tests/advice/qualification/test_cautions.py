@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.qualification.cautions import cautions_of
+from mawl.advice.qualification.cautions import cautions_of, crowded
 from mawl.model.run import VolumeFacts
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
@@ -43,3 +43,15 @@ def test_storage_behind_a_network_is_doubted_until_a_run_was_long() -> None:
     assert "behind a network" in only
     assert cautions_of([partly(summary(active=1900.0))], of_network()) == []
     assert cautions_of([partly(summary(used=1.05))], facts()) == []
+
+
+@pytest.mark.parametrize(
+    ("sessions", "cores", "said"),
+    [(5, 2, "2.50 a core"), (5, 3, "1.67 a core"), (5, 4, None), (8, 2, None), (5, None, None)],
+)
+def test_the_smallest_mix_on_few_cores_is_said_to_be_denser(
+    sessions: int, cores: int | None, said: str | None
+) -> None:
+    found = crowded(sessions, cores)
+    assert len(found) == (said is not None)
+    assert said is None or f"The smallest mix has 5 sessions, {said}" in found[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.qualification.fitting import fits_of
+from mawl.advice.qualification.fitting import below_the_smallest_mix, fits_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.model.qualification import Fits
 
@@ -39,4 +39,10 @@ def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:
 
 def test_fewer_than_the_mix_can_have_is_no_number() -> None:
     found = fits_of([said(5, 3.0)], FORECAST)
-    assert found.sessions is None and "fewer than 5 sessions" in (found.reason or "")
+    assert found.sessions is None and "fewer than 5 sessions fit" in (found.reason or "")
+    assert (found.low, found.high, found.basis) == (None, 4, "measured")
+
+
+def test_a_forecast_of_fewer_than_the_mix_can_have_stays_a_forecast() -> None:
+    forecast = below_the_smallest_mix("forecast")
+    assert fits_of([], forecast) is forecast

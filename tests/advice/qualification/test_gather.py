@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.qualification.gather import answer_of, evidence_of
+from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time
 from mawl.errors import MawlError
 from mawl.model.qualification import Fits, Qualification, QualifyRun
 from mawl.model.run import Alone, AloneRun, NodeFacts
@@ -77,3 +78,14 @@ def test_one_run_is_preliminary_and_its_interval_is_wider(tmp_path: Path) -> Non
 def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(MawlError, match="no run was measured"):
         answer_of(record(0), tmp_path, CapacityBounds())
+
+
+@pytest.mark.parametrize(
+    ("minutes", "active_seconds", "times"),
+    [(15.0, 284.0, 20 / 15 / 0.18), (15.0, 90.0, 20 / 1.5), (60.0, 600.0, 4.0), (30.0, 0.0, 4.0)],
+)
+def test_the_next_step_asks_for_the_time_of_twenty_minutes_of_load(
+    minutes: float, active_seconds: float, times: float
+) -> None:
+    assert more_time(active_seconds, minutes) == pytest.approx(times)
+    assert again(record(1), 4.1).endswith(f"--minutes {5 * math.ceil(record(1).asked.minutes * 4.1 / 5)}")

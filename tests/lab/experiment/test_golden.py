@@ -26,7 +26,7 @@ from mawl.lab.experiment.series_records import (
     StepFound,
 )
 from mawl.lab.experiment.text import render
-from tests.reporters.test_golden import held_against
+from tests.reporters.test_golden import golden
 
 
 def arm(name: str, busy: float | None, own: float | None, speed: float = 1.0, again: bool = False) -> ArmRun:
@@ -229,4 +229,5 @@ EVERYTHING = msgspec.structs.replace(
 
 @pytest.mark.parametrize(("name", "found"), [("lab.txt", TWO_ARMS), ("lab-everything.txt", EVERYTHING)])
 def test_the_text_of_a_campaign_is_its_golden_file(name: str, found: LabFound) -> None:
-    held_against(name, render(found))
+    made = render(found)
+    assert made == golden(name, made)

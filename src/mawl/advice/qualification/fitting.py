@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from mawl.analysis.campaign.knee import SessionRun, knee_of
 from mawl.model.campaign import SessionSearch
-from mawl.model.qualification import Fits
+from mawl.model.qualification import Basis, Fits
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec.record import MOST_SESSIONS
 
-TOO_FEW = f"fewer than {FEWEST_SESSIONS} sessions; mixed20 has no smaller mix"
 SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
 
 
@@ -33,6 +32,12 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     return _bounded(forecast, least, None if most is None else most - 1)
 
 
+def below_the_smallest_mix(basis: Basis) -> Fits:
+    """Where even the smallest mix is too much: an upper bound, and no number."""
+    why = f"fewer than {FEWEST_SESSIONS} sessions fit; mixed20 has no smaller mix"
+    return Fits(sessions=None, high=FEWEST_SESSIONS - 1, basis=basis, reason=why)
+
+
 def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
     return any(run.sessions == sessions + 1 for run in runs)
 
@@ -40,11 +45,11 @@ def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
 def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits:
     """The forecast, moved to between what a run carried and what one did not."""
     if most is not None and most < FEWEST_SESSIONS:
-        return Fits(sessions=None, reason=TOO_FEW)
+        return below_the_smallest_mix("measured")
     if forecast is None or forecast.sessions is None:
         why = "no forecast was made" if forecast is None else forecast.reason or "no forecast was made"
         if least is None:
-            return Fits(sessions=None, reason=why)
+            return forecast or Fits(sessions=None, reason=why)
         return Fits(sessions=least, low=least, high=most, basis="measured", reason=why)
 
     def inside(number: int) -> int:

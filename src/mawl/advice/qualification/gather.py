@@ -14,7 +14,7 @@ from mawl.advice.capacity.answers import Lack, short, unasked
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdowns
 from mawl.advice.judge import judged
-from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.answer import PUBLISHABLE_SECONDS, answer_from
 from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
@@ -94,13 +94,13 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         others_alone=_others_alone(record, folder, runs),
         others_measured=others_of(run.view for run in runs),
         again=again(record, 1.0),
-        longer=again(record, _more_time(_active(runs))),
+        longer=again(record, more_time(_active(runs), record.asked.minutes)),
         missing=missing,
     )
 
 
 def again(record: Qualification, times: float) -> str:
-    """The command that asks the same with so many times the minutes; of more, the next five."""
+    """The command that asks the same with so many times the minutes, in steps of five where it is more."""
     asked = record.asked
     words = ["mawl", "qualify"]
     for role, places in asked.roles.items():
@@ -113,12 +113,14 @@ def again(record: Qualification, times: float) -> str:
     return shlex.join([*words, "--minutes", f"{minutes:g}"])
 
 
-def _more_time(active_seconds: float) -> float:
-    """Times the minutes, so that the active phases are long enough to be published with a fifth to spare."""
-    usual = value_of("qualification.more_time_ratio")
-    if active_seconds <= 0.0:
-        return usual
-    return max(usual, 1.2 * value_of("capacity.publishable_active_seconds") / active_seconds)
+def more_time(active_seconds: float, minutes: float) -> float:
+    """Times the minutes that were given, so that the load lasts long enough for an answer to publish.
+
+    The load's share of the minutes is that of this answer, but with more minutes proofs take a part, too.
+    """
+    least, given_seconds = value_of("qualification.more_time_ratio"), 60 * minutes
+    ratio = min(active_seconds / given_seconds, value_of("qualification.load_ratio"))
+    return max(least, PUBLISHABLE_SECONDS / (ratio * given_seconds)) if ratio > 0.0 else least
 
 
 def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:

@@ -77,7 +77,7 @@ def next_step_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[st
         return "Fix the failed jobs (mawl report on the runs names each with its reason), then run it again"
     if preliminary:
         why = ", ".join(preliminary)
-        return f"The answer is preliminary ({why}): run it again with more time: {evidence.longer}"
+        return f"The answer is preliminary ({why}). Run it again with more time: {evidence.longer}"
     if whole.answer == "carried":
         return "Keep this answer, and run it again after each change of the system"
     best = best_change(evidence)

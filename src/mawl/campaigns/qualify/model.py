@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from mawl.advice.judge import judged
-from mawl.advice.qualification.fitting import TOO_FEW
+from mawl.advice.qualification.fitting import below_the_smallest_mix
 from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
@@ -161,7 +161,7 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured)
     low = fit.most_sessions(base.own, most_slowdown)
     if low is None:
-        return Fits(sessions=None, reason=TOO_FEW)
+        return below_the_smallest_mix("forecast")
     spread = FORECAST_SPREAD_RATIO * low
     return Fits(
         sessions=low,

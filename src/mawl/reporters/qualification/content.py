@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from mawl.advice.qualification.fitting import TOO_FEW
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.formats.lines import one_line
 from mawl.model.qualification import (
@@ -187,10 +186,11 @@ def _limit(answer: QualificationAnswer) -> str:
 
 def _fits(answer: QualificationAnswer) -> str:
     fits = answer.fits
-    if fits.reason == TOO_FEW:
-        return _capital(fits.reason)
     if fits.sessions is None:
-        return f"Not known: {fits.reason or 'no forecast was made'}"
+        reason = fits.reason or "no forecast was made"
+        if fits.high is None:
+            return f"Not known: {reason}"
+        return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
     basis = "measured; more were not tried" if fits.high is None and fits.low == fits.sessions else basis
     why = f"; {fits.reason}" if fits.reason else ""
