@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mawl.advice.judge import judged
@@ -13,6 +15,7 @@ from mawl.simulation.fitting import Fitting
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import base_of, doubled_systems
 from mawl.simulation.scenario import run
+from mawl.simulation.validity import PAPERS_LOW_RATIO
 from mawl.store import open_run
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
@@ -51,10 +54,29 @@ def test_a_bound_that_not_even_the_fewest_keep_gives_no_number(fitting: Fitting)
     assert fitting.most_sessions(fitting.base.own, 1.1) is None
 
 
-def test_changes_of_what_limits_come_first_and_say_why_they_have_no_range(fitting: Fitting) -> None:
+def test_changes_of_what_limits_have_the_range_in_which_papers_systems_were(fitting: Fitting) -> None:
     found = changes_of(fitting, 3.0)
     assert {change.text for change in found} == {"Twice the cores", "Cores twice as fast"}
     for change in found:
-        assert change.sessions is not None and change.sessions > SESSIONS
         assert change.gain_ratio is not None and change.gain_ratio > 0.3
-        assert change.sessions_low is None and "no such forecast" in (change.reason or "")
+        assert change.range_basis == "published systems" and change.reason is None
+        assert change.sessions_low is not None and change.sessions_high is not None
+        assert SESSIONS <= change.sessions_low < (change.sessions or 0) < change.sessions_high
+    system = dict(doubled_systems(fitting.base.own))["cores"]
+    cores = next(change for change in found if change.text == "Twice the cores")
+    assert cores.sessions_high is not None
+    assert fitting.slowdown(system, cores.sessions_high) <= 3.0 / PAPERS_LOW_RATIO
+    assert fitting.slowdown(system, cores.sessions_high + 1) > 3.0 / PAPERS_LOW_RATIO
+
+
+def test_a_change_with_which_fewer_may_fit_than_the_mix_has_says_so(fitting: Fitting) -> None:
+    cores = next(change for change in changes_of(fitting, 1.9) if change.text == "Twice the cores")
+    assert cores.sessions is not None and cores.sessions_high is not None
+    assert cores.sessions_low is None and "fewer than 5" in (cores.reason or "")
+
+
+def test_a_run_that_the_model_misses_by_a_quarter_gives_no_range(fitting: Fitting) -> None:
+    missed = replace(fitting.base.outcome, elapsed_seconds=1.25 * (fitting.base.elapsed_seconds or 0.0))
+    found = changes_of(replace(fitting, base=replace(fitting.base, outcome=missed)), 3.0)
+    assert found and all(change.range_basis is None for change in found)
+    assert all("25 % too slow" in (change.reason or "") for change in found)

@@ -11,6 +11,7 @@ from mawl.reporters import published_forecasts
 from mawl.simulation import published_rows
 from mawl.simulation.published_forecast import FITTED, FittedNumbers
 from mawl.simulation.published_rows import FITTED_ON, direction, pairs, published_figures, rows
+from mawl.simulation.validity import MOST_FITTED_ERROR_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
 from tools import published_fit, published_table
 
 
@@ -30,6 +31,18 @@ def test_no_last_step_of_the_fit_betters_the_constants() -> None:
         for factor in (1 + step, 1 / (1 + step)):
             trial = published_fit.moved(FITTED, name, factor)
             assert published_fit.cost(trial) >= least - 1e-9, name
+
+
+def test_times_of_systems_that_the_fit_has_not_seen_lie_in_the_range_for_other_systems() -> None:
+    """The range of a change that no lab bed checked is as wide as these forecasts were off, and no wider."""
+    names = {f"time.{name}_seconds" for name in ("real_time", "elapsed", "active")}
+    times = [row for row in rows() if row.figure in names and row.error_ratio is not None]
+    found = [1 / (1 + (row.error_ratio or 0.0)) for row in times if not row.fitted]
+    assert len(found) == 9
+    assert PAPERS_LOW_RATIO <= min(found) < PAPERS_LOW_RATIO + 0.011
+    assert PAPERS_HIGH_RATIO - 0.011 < max(found) <= PAPERS_HIGH_RATIO
+    fitted = max(abs(row.error_ratio or 0.0) for row in times if row.fitted)
+    assert MOST_FITTED_ERROR_RATIO - 0.011 < fitted <= MOST_FITTED_ERROR_RATIO
 
 
 @pytest.mark.long(minutes=2)

@@ -191,9 +191,11 @@ class Fits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of the system, with the sessions that would then fit; ``reason`` says why it has no range.
+    """One change of the system, with the sessions that would then fit; ``reason`` says why a number is null.
 
     ``gain_ratio`` is the part by which the simulated mix of the measured sessions gets shorter.
+    ``range_basis`` names the systems on which forecasts were compared with measured times: the range is as
+    wide as those were off.  A null ``sessions`` or ``sessions_low`` of a range is fewer than the mix has.
     """
 
     text: str
@@ -201,6 +203,7 @@ class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     sessions_low: int | None = None
     sessions_high: int | None = None
     gain_ratio: float | None = None
+    range_basis: Literal["lab beds", "published systems"] | None = None
     reason: str | None = None
 
 

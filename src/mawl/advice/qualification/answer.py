@@ -194,7 +194,7 @@ def _missing(evidence: Evidence) -> dict[str, str]:
     if not evidence.changes:
         reasons["changes"] = found.get("changes", "no single change was found that would help")
     for number, change in enumerate(evidence.changes):
-        for field in ("sessions", "sessions_low", "sessions_high", "gain_ratio"):
+        for field in ("sessions", "sessions_low", "sessions_high", "gain_ratio", "range_basis"):
             if getattr(change, field) is None:
                 reasons[f"changes.{number}.{field}"] = change.reason or "it was not simulated"
     return reasons

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from mawl.model.qualification import QualificationChange
 from mawl.model.thresholds import value_of
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import Base, Question, doubled_systems, predict
+from mawl.simulation.forecast import Base, Question, doubled_systems, scenario_of
 from mawl.simulation.system import System
-from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO, validity_of
+from mawl.simulation.validity import error_range_of
 from mawl.spec.program_options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
@@ -41,21 +44,31 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChan
 def _change(
     text: str, system: System, gain: float, fitting: Fitting, most_slowdown: float
 ) -> QualificationChange:
-    """The range of slowdowns is that in which measured runs lay where forecasts were checked."""
+    """The range of slowdowns is that in which measured times lay where such forecasts were checked.
+
+    It begins no lower than what fits now by the same simulation: a change only adds.
+    """
     question = Question(system=system)
-    scenario, outcome = predict(fitting.base, question)
-    valid = validity_of(fitting.base, question, scenario, outcome.elapsed_seconds)
-    sessions = fitting.most_sessions(system, most_slowdown)
-    low = high = None
-    reason = "; ".join(valid["reasons"]) or None
-    if reason is None:
-        low = fitting.most_sessions(system, most_slowdown / HIGH_RATIO)
-        high = fitting.most_sessions(system, most_slowdown / LOW_RATIO)
-    if sessions is None or (reason is None and low is None):
-        few = "with this change, too, fewer sessions fit than the mix can have"
-        reason = few if reason is None else f"{few}; {reason}"
-    return QualificationChange(
-        text=text, sessions=sessions, sessions_low=low, sessions_high=high, gain_ratio=gain, reason=reason
+    error = error_range_of(fitting.base, question, scenario_of(fitting.base, question))
+    change = QualificationChange(
+        text=text, sessions=fitting.most_sessions(system, most_slowdown), gain_ratio=gain
+    )
+    few = f"even so, fewer than {FEWEST_SESSIONS} sessions may fit, and the mix has no fewer"
+    if isinstance(error, str):
+        reason = error if change.sessions is not None else f"{few}; {error}"
+        return msgspec.structs.replace(change, reason=reason)
+    least = (
+        fitting.most_sessions(system, most_slowdown / error.high_ratio),
+        fitting.most_sessions(fitting.base.own, most_slowdown),
+    )
+    low = max((number for number in least if number and number <= (change.sessions or 0)), default=None)
+    high = fitting.most_sessions(system, most_slowdown / error.low_ratio)
+    return msgspec.structs.replace(
+        change,
+        sessions_low=low,
+        sessions_high=high,
+        range_basis=error.basis,
+        reason=few if low is None else None,
     )
 
 

@@ -15,6 +15,7 @@ from mawl.model.qualification import (
     QualificationChoice,
     QualificationFigures,
 )
+from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.printable import printable
 from mawl.units import (
     counted_noun,
@@ -28,7 +29,11 @@ from mawl.units import (
 Tone = Literal["good", "bad", "warn"]
 TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
 EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
-NO_RANGE = "no range: forecasts of this kind have not been checked against measured runs"
+BASIS = {
+    "lab beds": "as lab forecasts erred",
+    "published systems": "as forecasts of the papers' systems erred",
+}
+FEWER = f"fewer than {FEWEST_SESSIONS}"
 
 
 class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,11 +204,16 @@ def _fits(answer: QualificationAnswer) -> str:
 
 def _change(change: QualificationChange) -> tuple[str, str, str]:
     """The change, the sessions that would fit, and the range or why there is none."""
-    number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
     gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
-    if change.sessions_low is not None and change.sessions_high is not None:
-        return change.text, number, f"{gain}{change.sessions_low} to {change.sessions_high} sessions"
-    return change.text, number, f"{gain}{NO_RANGE}"
+    if change.range_basis is None:
+        number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
+        return change.text, number, f"{gain}no range: {change.reason or 'it was not simulated'}"
+    number = FEWER if change.sessions is None else counted_noun(change.sessions, "session")
+    if change.sessions_high is None:
+        return change.text, number, f"{gain}{FEWER} at best, {BASIS[change.range_basis]}"
+    low = FEWER if change.sessions_low is None else f"{change.sessions_low}"
+    range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
+    return change.text, number, f"{gain}{range_}, {BASIS[change.range_basis]}"
 
 
 def _basis(record: Qualification) -> list[tuple[str, str]]:
