@@ -31,11 +31,11 @@ from mawl.analysis.comparison.student import quantile
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Assignment
-from mawl.plan.catalogue.random_access import PAGE_BYTES, TABLES
 from mawl.programs.context import JobContext
-from mawl.programs.lanes import Lanes
-from mawl.programs.pages import PageFile
-from mawl.programs.random_access import _Table
+from mawl.programs.random_access.declare import PAGE_BYTES, TABLES
+from mawl.programs.random_access.lanes import Lanes
+from mawl.programs.random_access.pages import PageFile
+from mawl.programs.random_access.run import _Table
 from mawl.spec.program_options import Options
 from mawl.tables import arrow
 from mawl.tables.direct import DirectIo

@@ -21,8 +21,8 @@ from mawl.datagen.dial import filled_bytes, fills
 from mawl.datagen.generate import TableRequest, generate
 from mawl.datagen.slots import chunk_rows, slots
 from mawl.datagen.values import column_values
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Code, Column, RowNumber, Uniform
-from mawl.plan.inputs import INPUTS
 from mawl.plan.records import lay_out
 from mawl.plan.tables import InputTable
 

@@ -34,8 +34,8 @@ from mawl.measure.snapshot import Snapshots
 from mawl.model.messages import Assignment, FromLauncher, StepEnded
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.scale import SCALES, scaled_options
-from mawl.programs.checks import RowSample, StrictOrder, TableSum
 from mawl.programs.execute import execute
+from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum
 from mawl.spec.program_options import Options
 from mawl.tables import arrow, source
 
@@ -229,7 +229,7 @@ def _counters(counter: _Counter, program: str) -> None:
         (RowSample, "add"),
     ):
         counter.wrap(owner, name)
-    module = importlib.import_module(f"mawl.programs.{program}")
+    module = importlib.import_module(f"mawl.programs.{program}.run")
     for dotted in CHECKS_IN_STEPS.get(program, ()):
         *path, name = dotted.split(".")
         counter.wrap(functools.reduce(getattr, path, module), name)

@@ -12,15 +12,14 @@ import pytest
 from mawl.datagen.build import PARTIAL, PartTask, build_part, is_intact
 from mawl.datagen.dial import filled_bytes
 from mawl.datagen.slots import RowSlot
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import CATALOGUE, INPUTS
 from mawl.plan.scale import SCALES, scaled_options
 from mawl.plan.tables import InputTable
-from mawl.programs.pages import PAGE_WORDS, Lane, PageFile
-from mawl.programs.partitions import partition_count, rows_in
-from mawl.programs.row_file import RowFile
-from mawl.programs.rows import memory
-from mawl.programs.text_records import read_records
+from mawl.programs.ledger_update.row_file import RowFile
+from mawl.programs.random_access.pages import PAGE_WORDS, Lane, PageFile
+from mawl.programs.toolkit.partitions import partition_count, rows_in
+from mawl.programs.toolkit.rows import memory
+from mawl.programs.toolkit.text_records import read_records
 from mawl.spec.program_options import MIB, Options
 from mawl.tables.arrow import batch_rows, parts, read_batches
 from mawl.tables.direct import DirectIo

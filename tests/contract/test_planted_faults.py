@@ -11,19 +11,17 @@ from mawl.plan.catalogue import CATALOGUE
 from tests.contract import test_planted_answers as answers
 from tests.contract import test_planted_models as models
 from tests.contract import test_planted_repeated as repeated
-from tests.programs import (
-    test_customer_profile,
-    test_factorial_design,
-    test_forecasting,
-    test_ledger_update,
-    test_pension_cube,
-    test_portfolio_optimization,
-    test_random_access,
-    test_stepwise_selection,
-    test_survey_logistic,
-    test_text_topics,
-    test_tree_ensemble,
-)
+from tests.programs.customer_profile import test_run as customer_profile
+from tests.programs.factorial_design import test_run as factorial_design
+from tests.programs.forecasting import test_run as forecasting
+from tests.programs.ledger_update import test_run as ledger_update
+from tests.programs.pension_cube import test_run as pension_cube
+from tests.programs.portfolio_optimization import test_run as portfolio_optimization
+from tests.programs.random_access import test_run as random_access
+from tests.programs.stepwise_selection import test_run as stepwise_selection
+from tests.programs.survey_logistic import test_run as survey_logistic
+from tests.programs.text_topics import test_run as text_topics
+from tests.programs.tree_ensemble import test_run as tree_ensemble
 
 PLANTED: dict[str, tuple[Any, Mapping[str, Any]]] = {
     "census_load": (answers.test_census_load_rejects, answers.CENSUS_LOAD),
@@ -36,19 +34,19 @@ PLANTED: dict[str, tuple[Any, Mapping[str, Any]]] = {
     "gee_repeated": (repeated.test_gee_repeated_rejects, repeated.GEE),
     "mixed_model": (repeated.test_mixed_model_rejects, repeated.MIXED),
     **{
-        module.__name__.rpartition("test_")[2]: (module.test_a_wrong_answer_is_rejected, module.FAULTS)
+        module.__name__.split(".")[-2]: (module.test_a_wrong_answer_is_rejected, module.FAULTS)
         for module in (
-            test_customer_profile,
-            test_factorial_design,
-            test_forecasting,
-            test_ledger_update,
-            test_pension_cube,
-            test_portfolio_optimization,
-            test_random_access,
-            test_stepwise_selection,
-            test_survey_logistic,
-            test_text_topics,
-            test_tree_ensemble,
+            customer_profile,
+            factorial_design,
+            forecasting,
+            ledger_update,
+            pension_cube,
+            portfolio_optimization,
+            random_access,
+            stepwise_selection,
+            survey_logistic,
+            text_topics,
+            tree_ensemble,
         )
     },
 }

@@ -10,7 +10,7 @@ import zstandard
 from mawl.datagen.dial import dial_bytes, filled_bytes, fills
 from mawl.datagen.generate import TableRequest, generate
 from mawl.errors import UsageError
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.tables import InputTable
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)

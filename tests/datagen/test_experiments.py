@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mawl.datagen.experiments import true_active, true_means
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column, Response
-from mawl.plan.inputs.experiment_runs import FACTORS, RESPONSES, STUDY_ROWS, TABLE
+from mawl.programs.factorial_design.inputs import FACTORS, RESPONSES, STUDY_ROWS, TABLE
 
 STUDIES = 30
 

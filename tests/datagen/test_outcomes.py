@@ -8,7 +8,7 @@ import pytest
 from mawl.datagen.outcomes import columns_of, true_chances
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column, Condition, HiddenRule, Outcome, Uniform
-from mawl.plan.inputs.applications import OUTCOME, PREDICTORS, TABLE
+from mawl.programs.tree_ensemble.inputs import OUTCOME, PREDICTORS, TABLE
 
 ROWS = 60_000
 SMALL, LARGE = Column("small", Uniform(0, 9)), Column("large", Uniform(0, 99))

@@ -8,8 +8,8 @@ import pytest
 from mawl.datagen.phrases import SLOT_BYTES, TOPIC_PHRASES, topic_words, true_topics
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column, Phrases
-from mawl.plan.inputs.notes import PHRASES, TABLE, TEXT_BYTES
 from mawl.plan.tables import InputTable
+from mawl.programs.text_topics.inputs import PHRASES, TABLE, TEXT_BYTES
 
 ROWS = 40_000
 TOPICS = len(PHRASES.shares)

@@ -9,9 +9,9 @@ import pytest
 
 from mawl.datagen.records import make_groups, read_sums
 from mawl.datagen.values import column_values
-from mawl.plan.inputs import INPUTS
-from mawl.plan.inputs.census import HOUSEHOLD, PERSON, SIZES
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.records import RecordLayout
+from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
 
 TABLE = INPUTS["census"]
 FIRST = 2**29

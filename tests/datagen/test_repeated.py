@@ -12,8 +12,9 @@ from mawl.datagen.outcomes import true_chances
 from mawl.datagen.repeated import time_of, true_effects
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column, GroupNumber, GroupPlace, PerGroup, Uniform, Values
-from mawl.plan.inputs import store_weeks, visits
 from mawl.plan.tables import InputTable
+from mawl.programs.gee_repeated import inputs as visits
+from mawl.programs.mixed_model import inputs as store_weeks
 
 EMPTY = InputTable(name="sample", full_bytes=0)
 

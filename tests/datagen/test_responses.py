@@ -10,8 +10,9 @@ import pytest
 from mawl.datagen.responses import columns_of, logistic_chances, predictor
 from mawl.datagen.values import column_values
 from mawl.plan.columns import LOGIT_UNIT, Code, Column, Factor, Linear, Logistic, Product, Uniform
-from mawl.plan.inputs import measurements, respondents
 from mawl.plan.tables import InputTable
+from mawl.programs.stepwise_selection import inputs as measurements
+from mawl.programs.survey_logistic import inputs as respondents
 
 ROWS = 60_000
 SIZE, KIND = Column("size", Uniform(0, 9)), Column("kind", Code(("A", "B")), 8)

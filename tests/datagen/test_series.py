@@ -10,10 +10,10 @@ import pytest
 from mawl.datagen.series import true_forecasts, true_kinds
 from mawl.datagen.values import column_values
 from mawl.plan.columns import Column
-from mawl.plan.inputs.sales import MONTHS, SERIES, TABLE
 from mawl.plan.series import MonthlySeries, SeriesKind
 from mawl.plan.tables import InputTable
-from mawl.programs.forecast_checks import least_square
+from mawl.programs.forecasting.checks import least_square
+from mawl.programs.forecasting.inputs import MONTHS, SERIES, TABLE
 
 COUNT = 4_000
 KNOWN = 60

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from mawl.datagen.slots import PART_BYTES, chunk_rows, part_rows, slots
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.tables import InputTable
 from mawl.tables.arrow import batch_rows
 

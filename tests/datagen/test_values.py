@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.datagen.values import cluster_centres, column_values, true_cluster
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import (
     Bell,
     Code,
@@ -26,9 +27,8 @@ from mawl.plan.columns import (
     Uniform,
     Values,
 )
-from mawl.plan.inputs import INPUTS
-from mawl.plan.inputs.customers import CLUSTER_SHARES
 from mawl.plan.tables import InputTable
+from mawl.programs.segmentation.inputs import CLUSTER_SHARES
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
 EMPTY = InputTable(name="sample", full_bytes=0)

@@ -26,9 +26,9 @@ Execute = Callable[..., tuple[int, list[FromLauncher], list[Path]]]
 @pytest.fixture
 def run_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
     def run(program: Run, cpucount: int = 1) -> tuple[int, list[FromLauncher], list[Path]]:
-        module = types.ModuleType("mawl.programs.made_up")
+        module = types.ModuleType("mawl.programs.made_up.run")
         module.run = program  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "mawl.programs.made_up", module)
+        monkeypatch.setitem(sys.modules, "mawl.programs.made_up.run", module)
         assignment = assign("made_up", 0.0001, Options(cpucount=cpucount), {}, tmp_path, volumes=2)
         messages: list[FromLauncher] = []
         status = execute(assignment, messages.append)

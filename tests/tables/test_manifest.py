@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import DamagedTableError
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.tables.manifest import (
     MANIFEST,
     Manifest,

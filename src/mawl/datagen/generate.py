@@ -16,7 +16,7 @@ from mawl.datagen.construction import Construction, Generated, TableRequest
 from mawl.datagen.workers import in_processes
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.measure.space import space_of
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.tables import InputTable
 from mawl.units import format_bytes
 

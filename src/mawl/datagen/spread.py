@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.datagen.construction import TableRequest
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.tables import InputTable
 from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST

@@ -9,8 +9,8 @@ from typing import Any, cast, get_args
 
 from mawl.errors import UsageError
 from mawl.model.records import ProgramClass
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.command import default_name
-from mawl.plan.inputs import INPUTS
 from mawl.plan.programs import Program
 
 GROUP = "mawl.programs"

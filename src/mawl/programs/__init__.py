@@ -1,1 +1,1 @@
-"""The programs of the catalogue, one file each, and what they share: tables, limits, failures."""
+"""The programs of the catalogue, a folder each; how a job runs one; what they share (``toolkit``)."""

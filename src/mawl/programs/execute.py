@@ -67,7 +67,7 @@ def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
     # Who wrote a program of a user knows whether it works side by side by itself.
     limit_threads(assignment.options.cpucount, blas=1 if assignment.entry is None else context.threads)
     program = (
-        importlib.import_module(f"mawl.programs.{assignment.program}")
+        importlib.import_module(f"mawl.programs.{assignment.program}.run")
         if assignment.entry is None
         else load(assignment.entry)()
     )

@@ -18,8 +18,8 @@ end: a job under a small limit of address space used a processor and never ended
 def limit_threads(cpucount: int, *, blas: int = 1) -> None:
     """Let Arrow use ``cpucount`` threads, OpenBLAS and OpenMP ``blas``, for the rest of this process.
 
-    Programs of the catalogue work on blocks side by side (:mod:`mawl.programs.side_by_side`).  Threads of
-    OpenBLAS and OpenMP would multiply with that, and wait for each other by looking.
+    Programs of the catalogue work on blocks side by side (:mod:`mawl.programs.toolkit.side_by_side`).
+    Threads of OpenBLAS and OpenMP would multiply with that, and wait for each other by looking.
     """
     # Kept for the life of the process: the object restores the old limits only when asked to.
     ThreadpoolController().limit(limits=blas)

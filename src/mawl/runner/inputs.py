@@ -11,7 +11,7 @@ from mawl.datagen.generate import Generated, GenerationProgress, TableRequest, g
 from mawl.datagen.spread import spread_tables
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.space import file_systems
-from mawl.plan.inputs import INPUTS
+from mawl.plan.catalogue import INPUTS
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed
 from mawl.plan.workload import Plan
 from mawl.spec.program_options import VolumeOrder

@@ -1,0 +1,25 @@
+"""Parse census text from 51 files into two wide tables, join persons to their households, tabulate.
+
+Steps, bytes and limits are declared in :mod:`mawl.programs.census_load.declare`.
+"""
+
+from __future__ import annotations
+
+from mawl.model.records import Answer
+from mawl.programs.census.inputs import HOUSEHOLD, PERSON, TABLE
+from mawl.programs.census.tables import CensusJob, CensusShape
+from mawl.programs.census_load.declare import JOINED_HOUSEHOLD, JOINED_PERSON
+from mawl.programs.context import JobContext
+
+_SHAPE = CensusShape(
+    table=TABLE,
+    household_parts=tuple(field.column.name for field in HOUSEHOLD.fields),
+    person_parts=tuple(field.column.name for field in PERSON.fields),
+    joined_person=JOINED_PERSON,
+    joined_household=JOINED_HOUSEHOLD,
+)
+
+
+def run(context: JobContext) -> Answer:
+    """Do all steps."""
+    return CensusJob(context, _SHAPE).run()

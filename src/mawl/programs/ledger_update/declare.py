@@ -1,0 +1,107 @@
+"""ledger_update: copy a ledger, append to it, update it in place, sweep small files, publish."""
+
+from __future__ import annotations
+
+from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.programs.ledger_update.inputs import TABLE
+from mawl.spec.program_options import MIB
+
+APPENDED = 20
+"""One entry is appended for so many that were copied."""
+
+VOUCHER_ROWS = 16
+"""Entries of a voucher: updates and extracts are of whole vouchers."""
+
+SETTLED = 16
+"""One of so many vouchers is settled: its entries are updated in place."""
+
+OPEN_VOUCHERS, VOUCHER_CLASSES = 4, 19
+"""Vouchers whose number modulo the second is below the first are extracted."""
+
+FILE_ROWS = 34
+"""Entries of a small file: 8 KB."""
+
+_SETTLED = (1 + 1 / APPENDED) / SETTLED
+_OPEN = (1 + 1 / APPENDED) * OPEN_VOUCHERS / VOUCHER_CLASSES
+
+PROGRAM = Program(
+    name="ledger_update",
+    program_class="io",
+    title="Copy a ledger, append to it, update it in place, sweep small files, publish the result",
+    inputs=(TABLE,),
+    temporaries=(
+        Temporary(name="copied", role="work", row_bytes=TABLE.row_bytes, rows_ratio=1 + 1 / APPENDED),
+        Temporary(name="journal", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_SETTLED),
+        Temporary(name="small files", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
+        Temporary(name="published", role="data", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
+    ),
+    steps=(
+        Step(
+            name="copy",
+            kind="data",
+            title="copy the ledger to a file of rows",
+            reads=(Pass(TABLE.name),),
+            writes=(Pass("copied", APPENDED / (APPENDED + 1)),),
+        ),
+        Step(
+            name="append",
+            kind="data",
+            title="append new entries",
+            writes=(Pass("copied", 1 / (APPENDED + 1)),),
+        ),
+        Step(
+            name="update",
+            kind="data",
+            title="settle vouchers: their new entries go to a journal",
+            reads=(Pass("copied"),),
+            writes=(Pass("journal"),),
+        ),
+        Step(
+            name="checkpoint",
+            kind="data",
+            title="write the journal's entries in their places, and sync",
+            reads=(Pass("journal"),),
+            writes=(Pass("copied", 1 / SETTLED),),
+        ),
+        Step(
+            name="balances",
+            kind="procedure",
+            procedure="SUMMARY",
+            title="balances by account, moments by kind of entry",
+            reads=(Pass("copied"),),
+        ),
+        Step(
+            name="extract",
+            kind="data",
+            title="write open vouchers to small files, one after the other",
+            reads=(Pass("copied"),),
+            writes=(Pass("small files"),),
+        ),
+        Step(
+            name="publish",
+            kind="data",
+            title="sweep the small files in sequence into one table under data",
+            reads=(Pass("small files"),),
+            writes=(Pass("published"),),
+        ),
+        Step(
+            name="verify",
+            kind="verify",
+            title="word sums, totals, entries made again; reads what was published",
+            reads=(Pass("published"),),
+        ),
+    ),
+    size_knob="rows of ledger",
+    check="word sums of all tables, totals after the updates, entries made again, the published table read",
+    modules=(
+        "duckdb",
+        "numpy",
+        "numpy.ma",
+        "pyarrow",
+        "pyarrow.dataset",
+        "threadpoolctl",
+        "mawl.programs.ledger_update.run",
+    ),
+    cpu_seconds_per_gb=10.2,
+    memory_floor_bytes=56 * MIB,
+)

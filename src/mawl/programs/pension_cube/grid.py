@@ -1,0 +1,107 @@
+"""The grid of pension plans: eight parameters, which cell a row is, and what a cell comes to.
+
+The parameters are invented.  Money is in cents, rates are a year's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.programs.pension_cube.declare import FULL_ROWS
+
+Numbers = NDArray[np.float64]
+Cells = NDArray[np.int64]
+
+DIMENSIONS: dict[str, tuple[float, ...]] = {
+    "entry_age": tuple(range(27, 47, 2)),
+    "salary": tuple(range(24_000, 120_000, 12_000)),
+    "growth": tuple(step / 400 for step in range(10)),
+    "contribution": tuple((3 + step) / 100 for step in range(10)),
+    "interest": tuple((2 + step) / 200 for step in range(10)),
+    "inflation": tuple(step / 250 for step in range(10)),
+    "charge": tuple(step / 500 for step in range(7)),
+    "retirement_age": tuple(range(58, 68)),
+}
+"""Every parameter's values; the last one changes fastest from cell to cell."""
+
+_STEP = 15_485_863
+"""A prime that does not divide the number of cells: any so many rows are spread over the whole grid."""
+_SEED_STEP = 7_368_787
+
+
+def cells(seed: int, start: int, count: int) -> Cells:
+    """The cells of rows ``start`` to ``start + count``: each cell once in any FULL_ROWS rows in a row."""
+    rows = (np.arange(start, start + count, dtype=np.int64) % FULL_ROWS) * _STEP
+    return (rows + seed % FULL_ROWS * _SEED_STEP) % FULL_ROWS
+
+
+def places(cells: Cells) -> dict[str, Cells]:
+    """Where on each parameter's axis cells lie, from 0."""
+    found: dict[str, Cells] = {}
+    rest = cells
+    for name, values in reversed(DIMENSIONS.items()):
+        rest, found[name] = np.divmod(rest, len(values))
+    return found
+
+
+def parameters(cells: Cells) -> dict[str, Numbers]:
+    """The parameters of cells, (cells,) each."""
+    return {name: np.array(DIMENSIONS[name], np.float64)[place] for name, place in places(cells).items()}
+
+
+def months(of: dict[str, Numbers]) -> Numbers:
+    """Months from entry to retirement: 12 x (12 to 40) here."""
+    return 12.0 * (of["retirement_age"] - of["entry_age"])
+
+
+def monthly_interest(of: dict[str, Numbers]) -> Numbers:
+    """What a fund grows in a month, less charges."""
+    return np.power(1.0 + of["interest"] - of["charge"], 1.0 / 12.0) - 1.0
+
+
+def first_contribution(of: dict[str, Numbers]) -> Numbers:
+    """Cents paid in each month of the first year."""
+    return of["salary"] * 100.0 * of["contribution"] / 12.0
+
+
+def closed_fund(of: dict[str, Numbers]) -> Numbers:
+    """The fund at retirement in cents by the formula for two geometric series, without any recursion.
+
+    Each year's twelve payments come to ``year_end`` at its end; they grow with the salary from year to
+    year, the fund with its interest.
+    """
+    years = months(of) / 12.0
+    interest = monthly_interest(of)
+    yearly = np.power(1.0 + interest, 12.0)
+    small = np.abs(interest) < 1e-12
+    safe = np.where(small, 1.0, interest)
+    year_end = np.where(small, 12.0, (yearly - 1.0) / safe * (1.0 + interest)) * first_contribution(of)
+    salaries = 1.0 + of["growth"]
+    equal = np.abs(yearly - salaries) < 1e-9
+    difference = np.where(equal, 1.0, yearly - salaries)
+    series = (np.power(yearly, years) - np.power(salaries, years)) / difference
+    return year_end * np.where(equal, years * np.power(yearly, years - 1.0), series)
+
+
+def closed_paid(of: dict[str, Numbers]) -> Numbers:
+    """All that is paid in, in cents: twelve payments a year that grow with the salary."""
+    years, growth = months(of) / 12.0, of["growth"]
+    flat = growth == 0.0
+    safe = np.where(flat, 1.0, growth)
+    return 12.0 * first_contribution(of) * np.where(flat, years, (np.power(1.0 + growth, years) - 1.0) / safe)
+
+
+def closed_real(of: dict[str, Numbers]) -> Numbers:
+    """The fund at retirement in the money of the day of entry, in cents."""
+    return closed_fund(of) * np.power(1.0 + of["inflation"], -months(of) / 12.0)
+
+
+def annuity(retirement_age: float, interest: float, inflation: float) -> float:
+    """The price of one a year for life, rising with inflation, from an invented mortality."""
+    price, alive, discount = 0.0, 1.0, 1.0
+    for age in range(int(retirement_age), 111):
+        price += alive * discount
+        alive *= 1.0 - min(0.004 * 1.1 ** (age - 55), 1.0)
+        discount *= (1.0 + inflation) / (1.0 + interest)
+    return price

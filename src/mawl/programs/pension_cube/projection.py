@@ -1,0 +1,71 @@
+"""The resident block of pension_cube: funds of every month of as many cells as fit in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.programs.context import JobContext
+from mawl.programs.pension_cube import grid
+from mawl.programs.pension_cube.declare import CUBE, MONTHS, RESIDENT_SHARE
+from mawl.programs.toolkit.side_by_side import shared_array, side_by_side
+
+Numbers = NDArray[np.float64]
+
+_TILE = 512
+"""Cells projected at a time: arrays that stay in the processor's cache."""
+
+
+def room_in(memory_bytes: float, rows: int) -> int:
+    """Cells of a resident block, in whole tiles: what fills its share of the memory, at most ``rows``."""
+    # A cell has two funds a month, its parameters and places, its columns of the cube and copies.
+    each = 8 * (2 * MONTHS + 2 * len(grid.DIMENSIONS) + 2 * len(CUBE) + 1)
+    return min(max(int(memory_bytes * RESIDENT_SHARE) // each // _TILE, 1) * _TILE, rows)
+
+
+class Projector:
+    """Holds the resident block: nominal and real fund of every (month, cell) of as many as fit."""
+
+    def __init__(self, context: JobContext, room: int) -> None:
+        self._context = context
+        self.room = room
+        self._funds = shared_array((MONTHS, room))
+        self._real = shared_array((MONTHS, room))
+        self.paid = shared_array((room,))
+        """Cents paid in over all months, by cell."""
+
+    def project(self, of: dict[str, Numbers]) -> tuple[Numbers, Numbers]:
+        """Fill the block, tiles side by side; both are (months, cells).  A fund rests after retirement."""
+        rows = len(of["salary"])
+
+        def project_tile(start: int) -> None:
+            where = slice(start, min(start + _TILE, rows))
+            self._project_tile({name: column[where] for name, column in of.items()}, where)
+
+        for _ in side_by_side(self._context, project_tile, range(0, rows, _TILE)):
+            pass
+        return self._funds[:, :rows], self._real[:, :rows]
+
+    def _project_tile(self, tile: dict[str, Numbers], where: slice) -> None:
+        months = grid.months(tile)
+        factor = 1.0 + grid.monthly_interest(tile)
+        deflator = np.power(1.0 + tile["inflation"], -1.0 / 12.0)
+        salaries = 1.0 + tile["growth"]
+        payment = grid.first_contribution(tile)
+        fund, paid, level = np.zeros_like(payment), np.zeros_like(payment), np.ones_like(payment)
+        for month in range(MONTHS):
+            if month % 12 == 0:
+                # Retirement is at the end of a year.
+                saves = month < months
+                payment *= saves
+                factor = np.where(saves, factor, 1.0)
+                deflator = np.where(saves, deflator, 1.0)
+            fund += payment
+            paid += payment
+            fund *= factor
+            level *= deflator
+            self._funds[month, where] = fund
+            np.multiply(fund, level, out=self._real[month, where])
+            if month % 12 == 11:
+                payment *= salaries
+        self.paid[where] = paid

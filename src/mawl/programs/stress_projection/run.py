@@ -1,0 +1,265 @@
+"""Project life policies through 21 shocks and 240 months in blocks that fill the job's memsize.
+
+Steps, bytes and limits are declared in :mod:`mawl.programs.stress_projection.declare`, the basis in
+:mod:`mawl.programs.stress_projection.basis`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mawl.model.records import Answer
+from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.stress_projection import basis
+from mawl.programs.stress_projection.declare import MEMORY_PER_MEMSIZE, MONTHS, RESIDENT_SHARE, SHOCKS
+from mawl.programs.stress_projection.inputs import TABLE
+from mawl.programs.toolkit.checks import TableSum, added_sums
+from mawl.programs.toolkit.panels import blocks
+from mawl.programs.toolkit.side_by_side import shared_array, side_by_side
+from mawl.tables import arrow
+
+Numbers = NDArray[np.float64]
+
+_COLUMNS = (
+    "policy", "age", "duration_months", "term_months", "sum_assured", "annual_premium", "paying", "product",
+    "sex", "smoker", "expense_class", "lapse_class", "mortality_class",
+)  # fmt: skip
+_VALUES = tuple(f"value_{shock:02d}" for shock in range(SHOCKS))
+_SCHEMA = pa.schema([(name, pa.float64()) for name in ("policy", *_VALUES)])
+_TILE = 512
+"""Policies projected at a time: (shocks, tile) arrays that stay in the processor's cache."""
+_SUMMED = 4 * _TILE
+"""Policies whose cash flows are added up at a time."""
+_SAMPLED = 5
+_BINS = 1024
+_TOLERANCE = 1e-9
+
+
+def run(context: JobContext) -> Answer:
+    """Do all steps; the answer's values are in cents, as floats that agree to a relative 1e-9."""
+    return _StressProjection(context).run()
+
+
+class _StressProjection:
+    def __init__(self, context: JobContext) -> None:
+        self.context = context
+        self.input = context.table(TABLE.name)
+        self.rows = self.input.manifest.rows
+        self.input_sum = TableSum()
+        self.tables = {"paying": context.work("paying.arrow"), "paid_up": context.work("paid_up.arrow")}
+        self.written: dict[str, int] = {}
+        self.by_month = np.zeros((SHOCKS, MONTHS))
+        self.wanted = np.arange(_SAMPLED) * (self.rows // _SAMPLED)
+        self.samples: list[tuple[dict[str, float], Numbers]] = []
+        self.paying: set[float] = set()
+        self.totals = np.zeros(SHOCKS)
+        self.least = np.full(SHOCKS, np.inf)
+        self.most = np.full(SHOCKS, -np.inf)
+        self.answer: Answer = {"policies": self.rows}
+
+    def run(self) -> Answer:
+        self._project()
+        self._totals()
+        self._tail()
+        self._verify()
+        return self.answer
+
+    def _project(self) -> None:
+        with (
+            self.context.steps.step("project") as step,
+            self.context.writer(self.tables["paying"], _SCHEMA, checksum=True) as paying,
+            self.context.writer(self.tables["paid_up"], _SCHEMA, checksum=True) as paid_up,
+        ):
+            projector = _Projector(self.context, _block_rows(self.context, self.rows))
+            policies = self.context.read(self.input.directory, self.input_sum.add)
+            for block in blocks(policies, _COLUMNS, itertools.repeat(projector.room)):
+                projector.project(block)
+                by_month, values = projector.sums(len(block["policy"]))
+                self.by_month += by_month
+                self._sample(block, values)
+                is_paying = block["paying"] == 1.0
+                for writer, chosen in ((paying, is_paying), (paid_up, ~is_paying)):
+                    for batch in _value_batches(block["policy"][chosen], values[:, chosen]):
+                        writer.write(batch)
+            step.rows_read = self.input_sum.rows
+            step.rows_written = paying.rows + paid_up.rows
+        for name, writer in (("paying", paying), ("paid_up", paid_up)):
+            self.written[name] = added_sums(writer.sums)
+            self.answer[name] = writer.rows
+
+    def _sample(self, block: dict[str, Numbers], values: Numbers) -> None:
+        for place in np.flatnonzero(np.isin(block["policy"], self.wanted)):
+            policy = {name: float(column[place]) for name, column in block.items()}
+            self.samples.append((policy, values[:, place].copy()))
+
+    def _totals(self) -> None:
+        with self.context.steps.step("totals") as step:
+            for name in self.tables:
+                for policies, values in self._values(name):
+                    self.totals += values.sum(axis=1)
+                    if name == "paying":
+                        self.paying.update(policies[np.isin(policies, self.wanted)].tolist())
+                        np.minimum(self.least, values.min(axis=1), out=self.least)
+                        np.maximum(self.most, values.max(axis=1), out=self.most)
+            step.rows_read = self.rows
+        worst = int(self.totals.argmin())
+        self.answer |= {
+            "base_value": float(self.totals[0]),
+            "worst_shock": worst,
+            "worst_value": float(self.totals[worst]),
+        }
+
+    def _tail(self) -> None:
+        """One percentile by shock from a histogram between the extremes that the first pass found."""
+        counts = np.zeros((SHOCKS, _BINS), np.int64)
+        width = np.maximum(self.most - self.least, 1.0) / _BINS
+        with self.context.steps.step("tail") as step:
+            for _, values in self._values("paying"):
+                bins = ((values - self.least[:, None]) / width[:, None]).astype(np.int64)
+                np.minimum(bins, _BINS - 1, out=bins)
+                bins += np.arange(SHOCKS)[:, None] * _BINS
+                counts += np.bincount(bins.reshape(-1), minlength=SHOCKS * _BINS).reshape(SHOCKS, _BINS)
+                step.rows_read = (step.rows_read or 0) + values.shape[1]
+        reached = np.cumsum(counts, axis=1) / max(int(self.answer["paying"]), 1)
+        fifth = (reached >= 0.05).argmax(axis=1)
+        tail = self.least + width * (fifth + 0.5)
+        check_equal("the number of paying policies in the tail", int(counts[0].sum()), self.answer["paying"])
+        self.answer |= {"tail_value": float(tail[0]), "worst_tail_value": float(tail.min())}
+
+    def _values(self, name: str) -> Iterator[tuple[Numbers, Numbers]]:
+        """A pass over a table: policies, and values as (shocks, rows); its word sum is checked."""
+        total = TableSum()
+        for batch in self.context.read(self.tables[name], total.add):
+            values = np.stack([arrow.numbers(batch.column(shock + 1)) for shock in range(SHOCKS)])
+            yield arrow.numbers(batch.column(0)), values
+        total.check(f"the table {name}", rows=int(self.answer[name]), value=self.written[name])
+
+    def _verify(self) -> None:
+        with self.context.steps.step("verify", "verify"):
+            manifest = self.input.manifest
+            self.input_sum.check("the policies", rows=self.rows, value=added_sums(manifest.sums))
+            check_equal("the number of paying policies", self.answer["paying"], self.rows // 2)
+            check_equal("the number of paid-up policies", self.answer["paid_up"], self.rows // 2)
+            by_month = (self.by_month * basis.discount_table()).sum(axis=1)
+            size = np.abs(self.by_month).sum(axis=1)
+            check(
+                bool((np.abs(by_month - self.totals) <= _TOLERANCE * size).all()),
+                "the sum by month of discounted cash flows",
+                found=by_month.tolist(),
+                expected=self.totals.tolist(),
+            )
+            check_equal("the number of sampled policies", len(self.samples), _SAMPLED)
+            paying = sorted(policy["policy"] for policy, _ in self.samples if policy["paying"] == 1.0)
+            check_equal("the sampled policies among the paying ones", sorted(self.paying), paying)
+            for policy, values in self.samples:
+                expected = np.array([basis.present_value(policy, shock) for shock in range(SHOCKS)])
+                scale = 100.0 * (policy["sum_assured"] + policy["annual_premium"])
+                check(
+                    bool((np.abs(values - expected) <= _TOLERANCE * scale).all()),
+                    f"the present value of policy {policy['policy']:.0f}",
+                    found=values.tolist(),
+                    expected=expected.tolist(),
+                )
+
+
+class _Projector:
+    """Holds the resident block: the cash flow of every (month, shock, policy) of as many as fit."""
+
+    def __init__(self, context: JobContext, room: int) -> None:
+        self._context = context
+        self.room = room
+        self._flows = shared_array((MONTHS, SHOCKS, room))
+        self._mortality = basis.mortality_table().reshape(-1)
+        self._lapse = basis.lapse_table().reshape(-1)
+        self._discount = basis.discount_table()
+        self._factors = {name: values[:, None] for name, values in basis.FACTORS.items()}
+
+    def project(self, block: dict[str, Numbers]) -> None:
+        """Fill the resident block tile by tile, tiles side by side."""
+        rows = len(block["policy"])
+
+        def project_tile(start: int) -> None:
+            where = slice(start, min(start + _TILE, rows))
+            tile = {name: column[where] for name, column in block.items()}
+            self._project_tile(tile, self._flows[:, :, where])
+
+        for _ in side_by_side(self._context, project_tile, range(0, rows, _TILE)):
+            pass
+
+    def sums(self, rows: int) -> tuple[Numbers, Numbers]:
+        """Sums over so many policies, (shocks, months), and their present values, (shocks, policies)."""
+
+        def sums_of(start: int) -> tuple[Numbers, Numbers]:
+            flows = self._flows[:, :, start : min(start + _SUMMED, rows)]
+            return self.by_month(flows), self.present_values(flows)
+
+        by_month, values = np.zeros((SHOCKS, MONTHS)), np.empty((SHOCKS, rows))
+        found = side_by_side(self._context, sums_of, range(0, rows, _SUMMED))
+        for number, (sums, some) in enumerate(found):
+            by_month += sums
+            values[:, number * _SUMMED : number * _SUMMED + some.shape[1]] = some
+        return by_month, values
+
+    def by_month(self, flows: Numbers) -> Numbers:
+        """Sums over policies, as (shocks, months)."""
+        return flows.sum(axis=2).T  # type: ignore[no-any-return]
+
+    def present_values(self, flows: Numbers) -> Numbers:
+        """Discounted sums over months, as (shocks, policies)."""
+        return np.stack([self._discount[shock] @ flows[:, shock, :] for shock in range(SHOCKS)])
+
+    def _project_tile(self, tile: dict[str, Numbers], flows: Numbers) -> None:
+        factors = self._factors
+        life = (tile["sex"] + 2 * tile["smoker"]).astype(np.intp)
+        age = (tile["age"] - basis.YOUNGEST).astype(np.intp) * 12 + life * basis.AGE_MONTHS
+        duration = tile["duration_months"].astype(np.intp)
+        lapse_place = duration + tile["product"].astype(np.intp) * basis.DURATION_MONTHS
+        remaining = tile["term_months"] - tile["duration_months"]
+        death_factor = factors["mortality"] * (1.0 + basis.MORTALITY_STEP * tile["mortality_class"])
+        lapse_factor = factors["lapse"] * (1.0 + basis.LAPSE_STEP * tile["lapse_class"])
+        expense = (
+            basis.EXPENSE_CENTS_PER_MONTH
+            * factors["expense"]
+            * (1.0 + basis.EXPENSE_STEP * tile["expense_class"])
+        )
+        income = tile["paying"] * tile["annual_premium"] * 100.0 / 12.0 - expense
+        surrender = basis.SURRENDER_SHARE * tile["annual_premium"] * 100.0 / 12.0
+        sum_assured = tile["sum_assured"] * 100.0
+        in_force = np.broadcast_to(1.0 - factors["mass_lapse"], income.shape).copy()
+        death, lapsed, out = np.empty_like(income), np.empty_like(income), np.empty_like(income)
+        for month in range(MONTHS):
+            in_force *= month < remaining
+            np.multiply(self._mortality[age + month], death_factor, out=death)
+            np.minimum(death, 1.0, out=death)
+            np.multiply(self._lapse[lapse_place + month], lapse_factor, out=lapsed)
+            np.minimum(lapsed, 1.0, out=lapsed)
+            flow = flows[month]
+            np.multiply(death, sum_assured, out=out)
+            np.subtract(income, out, out=flow)
+            np.multiply(lapsed, surrender * (duration + month), out=out)
+            flow -= out
+            flow *= in_force
+            np.subtract(1.0, death, out=death)
+            in_force *= death
+            np.subtract(1.0, lapsed, out=lapsed)
+            in_force *= lapsed
+
+
+def _block_rows(context: JobContext, rows: int) -> int:
+    """Policies of a resident block, in whole tiles: what fills its share of memsize."""
+    memsize = MEMORY_PER_MEMSIZE * context.options.memsize_bytes
+    # A policy has its cash flows, its columns and its present values.
+    each = 8 * (MONTHS * SHOCKS + len(_COLUMNS) + 2 * SHOCKS)
+    return min(max(int(memsize * RESIDENT_SHARE) // each // _TILE, 1) * _TILE, rows)
+
+
+def _value_batches(policies: Numbers, values: Numbers) -> Iterator[pa.RecordBatch]:
+    size = arrow.batch_rows(8 * (1 + SHOCKS))
+    for start in range(0, len(policies), size):
+        columns = [policies[start : start + size], *(row[start : start + size] for row in values)]
+        yield pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=_SCHEMA)

@@ -1,0 +1,1 @@
+"""What several programs share: rows, partitions, sorting, sums and samples, blocks side by side, models."""

@@ -1,0 +1,175 @@
+"""Partition files under util: rows distributed once, so that each file fits in sort memory.
+
+Engines have floors below which they cannot sort, and ceilings above which they cannot spill
+(docs/design/programs.md).  Distributing needs neither: memory is filled with rows, these are
+ordered by partition, and each partition's share is appended to its file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from io import FileIO
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mawl.errors import DamagedTableError
+from mawl.programs.toolkit.rows import Records, Words, memory
+
+_FILLED = 0.8
+"""Share of sort memory that holds rows; the rest is for their order and the request buffer."""
+
+PARTITION_SHARE = 0.5
+"""Mean size of a partition as a share of sort memory: what sampling misses must still fit."""
+
+Number = Callable[[Words], NDArray[np.integer]]
+"""Gives each of (rows, words) records the number of its partition."""
+
+
+def room_rows(record_bytes: int, sortsize_bytes: int) -> int:
+    """Rows that fit in sort memory together with what ordering them takes (48 bytes a row)."""
+    return max(int(sortsize_bytes * _FILLED) // (record_bytes + 48), 64)
+
+
+def partition_count(table_bytes: int, sortsize_bytes: int) -> int:
+    """Partitions that a table is distributed to."""
+    return max(-(-table_bytes // int(sortsize_bytes * PARTITION_SHARE)), 1)
+
+
+class Distributor:
+    """Appends rows to the partition files they belong to.
+
+    ``paths`` gives each partition its file.  Rows keep their order within a partition.  The caller
+    fills :meth:`space` and calls :meth:`commit`; :meth:`close` writes what is left.
+    """
+
+    def __init__(
+        self, paths: list[Path], number: Number, record_words: int, *, sortsize_bytes: int, bufsize_bytes: int
+    ) -> None:
+        self.paths = paths
+        self.rows = np.zeros(len(paths), np.int64)
+        self._number = number
+        self._memory = memory(room_rows(record_words * 8, sortsize_bytes), record_words)
+        self._filled = 0
+        # At most an eighth of sort memory, so that a small one still holds rows.
+        request = max(min(bufsize_bytes, sortsize_bytes // 8) // (record_words * 8), 1)
+        self._request = np.empty((request, record_words), np.uint64)
+
+    def space(self, rows: int) -> Words:
+        """Memory for up to ``rows`` more rows, at least one."""
+        if self._filled == len(self._memory):
+            self._flush()
+        return self._memory[self._filled : self._filled + rows]
+
+    def commit(self, rows: int) -> None:
+        """The first ``rows`` rows of the last :meth:`space` are filled."""
+        self._filled += rows
+
+    def add_batches(self, batches: Iterable[pa.RecordBatch], records: Records) -> None:
+        """Distribute all rows of a table (the columns in ``records``), and close."""
+        for batch in batches:
+            done = 0
+            while done < batch.num_rows:
+                space = self.space(batch.num_rows - done)
+                records.fill(batch.slice(done, len(space)), space)
+                self.commit(len(space))
+                done += len(space)
+        self.close()
+
+    def add_rows(self, chunks: Iterable[Words]) -> None:
+        """Distribute records, and close."""
+        for chunk in chunks:
+            done = 0
+            while done < len(chunk):
+                space = self.space(len(chunk) - done)
+                space[...] = chunk[done : done + len(space)]
+                self.commit(len(space))
+                done += len(space)
+        self.close()
+
+    def close(self) -> None:
+        """Append what is still in memory, and let the memory go."""
+        self._flush()
+        self._memory = self._memory[:0]
+
+    def _flush(self) -> None:
+        rows = self._memory[: self._filled]
+        numbers = self._number(rows).astype(np.uint32 if len(self.paths) > 65_535 else np.uint16)
+        order = np.argsort(numbers, kind="stable")
+        counts = np.bincount(numbers, minlength=len(self.paths))
+        start = 0
+        for partition in np.flatnonzero(counts):
+            end = start + int(counts[partition])
+            self._append(self.paths[partition], rows, order[start:end])
+            start = end
+        self.rows += counts
+        self._filled = 0
+
+    def _append(self, path: Path, rows: Words, order: NDArray[np.int64]) -> None:
+        # Opened for each append: thousands of partitions must not need thousands of descriptors.
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            for start in range(0, len(order), len(self._request)):
+                some = order[start : start + len(self._request)]
+                request = self._request[: len(some)]
+                np.take(rows, some, axis=0, out=request, mode="clip")
+                write_all(descriptor, request, path)
+        finally:
+            os.close(descriptor)
+
+
+def write_all(descriptor: int, rows: Words, path: Path) -> None:
+    """Write rows; an OSError names the file, so that a full disk can be told by its role."""
+    view = rows.reshape(-1).view(np.uint8).data
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def read_rows(path: Path, into: Words, *, bufsize_bytes: int) -> Words:
+    """All rows of a partition file, in the first rows of ``into``; a missing file has none.
+
+    Raises :class:`~mawl.errors.DamagedTableError` where the file does not hold whole rows.
+    """
+    if not path.exists():
+        return into[:0]
+    rows = into[: rows_in(path, into.shape[1])]
+    with open(path, "rb", buffering=0) as file:
+        _read_into(file, rows, path, bufsize_bytes)
+    return rows
+
+
+def rows_in(path: Path, record_words: int) -> int:
+    """Rows of a partition file; raises :class:`~mawl.errors.DamagedTableError` for a part of one."""
+    size = path.stat().st_size
+    rows, rest = divmod(size, record_words * 8)
+    if rest:
+        raise DamagedTableError(
+            "is no whole number of rows", where=str(path), why=f"{size} bytes of {record_words * 8} each"
+        )
+    return rows
+
+
+def read_chunks(path: Path, into: Words, *, bufsize_bytes: int) -> Iterator[Words]:
+    """The rows of a partition file, as many as ``into`` holds at a time, in requests of ``bufsize``."""
+    rows = rows_in(path, into.shape[1])
+    with open(path, "rb", buffering=0) as file:
+        for start in range(0, rows, len(into)):
+            chunk = into[: min(len(into), rows - start)]
+            _read_into(file, chunk, path, bufsize_bytes)
+            yield chunk
+
+
+def _read_into(file: FileIO, rows: Words, path: Path, bufsize_bytes: int) -> None:
+    view = rows.reshape(-1).view(np.uint8).data
+    done = 0
+    while done < len(view):
+        got = file.readinto(view[done : done + bufsize_bytes])
+        if not got:
+            raise DamagedTableError("ends early", where=str(path), why=f"{done} of {len(view)} bytes")
+        done += got

@@ -1,0 +1,57 @@
+"""Areas, accuracies and parts against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from mawl.errors import WrongAnswerError
+from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
+
+
+def test_area_and_accuracy_are_those_of_their_definitions() -> None:
+    chance = np.random.default_rng(1)
+    scores = chance.random(5000)
+    happened = chance.random(5000) < scores
+    ranking = ScoreBins()
+    for start in range(0, 5000, 700):
+        ranking.add(scores[start : start + 700], happened[start : start + 700])
+    assert ranking.rows == 5000
+    assert ranking.area() == pytest.approx(roc_auc_score(happened, scores), abs=1e-4)
+    assert ranking.accuracy() == pytest.approx(((scores >= 0.5) == happened).mean())
+
+
+def test_parts_are_of_equal_size_and_known_by_their_scores() -> None:
+    chance = np.random.default_rng(2)
+    scores = chance.random(10_000) ** 2
+    happened = chance.random(10_000) < scores
+    ranking = ScoreBins()
+    ranking.add(scores, happened)
+    sizes, observed, foretold = ranking.by_part(10)
+    assert sizes == pytest.approx(np.full(10, 1000), abs=60)
+    assert (int(sizes.sum()), int(observed.sum())) == (10_000, int(happened.sum()))
+    in_order = np.argsort(scores)
+    for part in np.split(np.arange(10_000), np.cumsum(sizes)[:-1]):
+        number = int(np.searchsorted(np.cumsum(sizes), part[0], side="right"))
+        assert foretold[number] == pytest.approx(scores[in_order[part]].mean(), abs=2e-4)
+        # Rows of a bin are not in the order of their scores, but parts end where bins do.
+        assert observed[number] == happened[in_order[part]].sum()
+
+
+def test_equal_scores_rank_nothing_and_the_ends_of_the_range_count() -> None:
+    ranking = ScoreBins()
+    ranking.add(np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, True, False, True]))
+    assert ranking.area() == 0.5
+    assert ScoreBins().area() == 0.0
+
+
+def test_what_does_not_happen_as_foretold_is_rejected() -> None:
+    chance = np.random.default_rng(3)
+    scores = chance.random(20_000)
+    foretold, squared = ScoreBins(), ScoreBins()
+    foretold.add(scores, chance.random(20_000) < scores)
+    squared.add(scores, chance.random(20_000) < scores**2)
+    check_foretold("rains", foretold, parts=10, slack=0.0, deviations=5.0)
+    with pytest.raises(WrongAnswerError, match="the share of rains"):
+        check_foretold("rains", squared, parts=10, slack=0.0, deviations=5.0)

@@ -1,0 +1,144 @@
+"""Blocks worked on by several processes: what comes out, what goes wrong, what is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mawl.errors import UnsuitableMachineError, WrongAnswerError
+from mawl.measure.watched_process import children
+from mawl.programs.toolkit import side_by_side as module
+from mawl.programs.toolkit.side_by_side import shared_array, side_by_side
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Others are started before the first block; none is left."""
+    monkeypatch.setattr(module, "_WORTH_SECONDS", 0.0)
+    before = children(os.getpid())
+    yield
+    assert children(os.getpid()) == before
+
+
+class Job:
+    """As much of a job as is asked for its processes."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.memory: list[int] = []
+        self.steps = SimpleNamespace(add_memory=self.memory.append)
+
+
+def worked(threads: int, work: Any, blocks: Any) -> list[Any]:
+    return list(side_by_side(Job(threads), work, blocks))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_results_come_in_the_order_of_the_blocks(threads: int) -> None:
+    def work(block: tuple[int, np.ndarray]) -> tuple[int, np.ndarray]:
+        number, values = block
+        return number, np.cumsum(values)[-3:]
+
+    blocks = [(number, np.arange(100.0 + number)) for number in range(40)]
+    found = worked(threads, work, blocks)
+    assert [number for number, _ in found] == list(range(40))
+    for (_, values), (_, sums) in zip(blocks, found, strict=True):
+        assert sums.tolist() == np.cumsum(values)[-3:].tolist()
+
+
+def test_several_processes_take_part_and_say_what_they_held() -> None:
+    job = Job(3)
+    held: list[bytearray] = []
+
+    def work(number: int) -> int:
+        # Long enough for all to come to their turn.
+        held.append(bytearray(b"x") * 2**20)
+        signal.sigtimedwait([], 0.02)
+        return os.getpid()
+
+    assert len(set(side_by_side(job, work, range(12)))) == 3  # type: ignore[arg-type]
+    assert len(job.memory) == 2
+    assert min(job.memory) >= 2**20
+
+
+def test_blocks_and_results_do_not_go_through_files() -> None:
+    def moved() -> int:
+        with open("/proc/self/io", "rb", buffering=0) as file:
+            return sum(int(count) for count in file.read().split()[1:4:2])
+
+    before = moved()
+    found = worked(2, lambda block: block * 2.0, (np.full(2**17, float(number)) for number in range(20)))
+    assert moved() - before < 2**16
+    assert [float(block[-1]) for block in found] == [2.0 * number for number in range(20)]
+
+
+def test_a_much_larger_block_is_worked_on_all_the_same() -> None:
+    blocks = [np.ones(10), *(np.ones(2**19) for _ in range(3)), np.ones(7)]
+    assert worked(2, lambda block: float(block.sum()), blocks) == [10.0, *[2.0**19] * 3, 7.0]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_is_the_jobs(threads: int) -> None:
+    def work(number: int) -> int:
+        if number == 5:
+            raise WrongAnswerError("the fit of 5 is wrong", why="found 1, expected 2")
+        return number
+
+    with pytest.raises(WrongAnswerError, match="the fit of 5 is wrong: found 1, expected 2"):
+        worked(threads, work, range(9))
+
+
+def test_an_error_that_cannot_be_made_again_keeps_its_words() -> None:
+    class OddError(Exception):
+        def __init__(self, one: str, other: str) -> None:
+            super().__init__(f"{one} and {other}")
+
+    def work(number: int) -> int:
+        raise OddError("this", "that")
+
+    with pytest.raises((OddError, RuntimeError), match="this and that"):
+        worked(2, work, range(9))
+
+
+def test_a_process_that_is_killed_ends_the_job_with_a_sentence() -> None:
+    here = os.getpid()
+
+    def work(number: int) -> int:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        signal.sigtimedwait([], 0.02)
+        return number
+
+    with pytest.raises(UnsuitableMachineError, match="ended before its work: signal 9"):
+        worked(2, work, range(20))
+
+
+def test_processes_end_when_nobody_asks_for_more() -> None:
+    results = side_by_side(Job(2), lambda number: number, iter(range(10**9)))  # type: ignore[arg-type]
+    with contextlib.closing(results):  # type: ignore[type-var]
+        assert [next(results) for _ in range(3)] == [0, 1, 2]
+
+
+def test_parts_of_a_shared_array_are_seen_by_all() -> None:
+    whole = shared_array((6, 2))
+
+    def fill(row: int) -> None:
+        whole[row] = row + 1
+
+    assert worked(2, fill, range(6)) == [None] * 6
+    assert whole.tolist() == [[row + 1.0] * 2 for row in range(6)]
+    assert shared_array((0,)).shape == (0,)
+
+
+def test_no_blocks_and_little_work_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was started"))
+    assert worked(2, lambda number: number, []) == []
+    monkeypatch.setattr(module, "_WORTH_SECONDS", 60.0)
+    assert worked(2, lambda number: number, range(3)) == [0, 1, 2]
