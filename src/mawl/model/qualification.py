@@ -207,6 +207,41 @@ class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class AnswerSystem(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that was measured, as its first measured run saw it.
+
+    ``cores`` counts what ``core_basis`` names; ``virtual`` is what shows that it is a virtual machine.  The
+    memory limit is the one that the jobs were held to.
+    """
+
+    cores: int | None = None
+    core_basis: Literal["physical core", "vCPU"] | None = None
+    logical_cpus: int | None = None
+    memory_bytes: int | None = None
+    memory_limit_bytes: int | None = None
+    virtual: str | None = None
+    kernel: str | None = None
+
+
+class AnswerStorage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the storage of roles did during the mix, from the first job to the last: medians of the runs.
+
+    One entry for all roles on the same devices.  ``devices`` are those of the file systems, or mount points
+    of network ones; ``disks`` those at the bottom with what is known of them.  A latency is the mean time of
+    a request from the queue to its end, the queue the mean number of requests waiting or in service.
+    """
+
+    roles: list[Role]
+    devices: list[str]
+    file_systems: list[str] = []
+    disks: list[str] = []
+    read_bytes_per_second: float | None = None
+    write_bytes_per_second: float | None = None
+    read_latency_seconds: float | None = None
+    write_latency_seconds: float | None = None
+    queue_length: float | None = None
+
+
 class AnswerRule(msgspec.Struct, frozen=True, kw_only=True):
     """One rule of the disclosure: what was found, what is required, and whether that is met."""
 
@@ -235,6 +270,8 @@ class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     next_step: str
     cautions: list[str] = []
     rules: list[AnswerRule] = []
+    system: AnswerSystem | None = None
+    during: list[AnswerStorage] = []
     missing: dict[str, str] = {}
 
 

@@ -28,7 +28,7 @@ def test_busy_processors_make_the_answer_not_known_and_name_the_work(kind: str, 
 
 @pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
 def test_idle_processors_change_no_word(evidence: Evidence) -> None:
-    unknown = answer_from(evidence)
+    unknown = answer_from(msgspec.structs.replace(evidence, others_alone=Others(), others_measured=Others()))
     idle = answer_from(msgspec.structs.replace(evidence, others_alone=IDLE, others_measured=IDLE))
     assert (idle.sentence, idle.next_step) == (unknown.sentence, unknown.next_step)
     assert idle.figures.alone_others_cpu_ratio == 0.02

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from typing import Any
 
 import msgspec
 import pytest
 
-from mawl.model.qualification import AnswerLimit, Qualification
+from mawl.model.qualification import AnswerLimit, Qualification, QualificationChange
 from mawl.reporters.qualification import disclosure, html, markdown, schema, text
+from mawl.reporters.qualification.content import STORAGE_WORDS, WORDS, content_of, rules_rows
 from mawl.store.qualification import plain_qualification
-from tests.fakes.answered import YES, answered, every_record
+from tests.fakes.answered import NOT_KNOWN, YES, answered, every_record
 
 HOSTILE = "/a <script>alert(1)</script>\n| @team `x` [l](http://h.example) \x1b[31m"
 
@@ -67,6 +69,62 @@ def test_the_disclosure_has_every_rule_and_every_reason() -> None:
     page = disclosure.render(record)
     assert all(f"`{rule.name}`" in page for rule in record.answer.rules)
     assert all(f"`{path}`" in page for path in record.answer.missing)
+
+
+def test_failed_rules_come_first_and_say_so_in_words() -> None:
+    record = answered(NOT_KNOWN)
+    assert record.answer is not None
+    rows = rules_rows(record.answer)
+    met = [row[3] for row in rows]
+    assert met == sorted(met, key=["NOT MET", "not known", "yes"].index) and met[:3] == ["NOT MET"] * 3
+    said = "3 of 8 rules not met: runs, times alone, active time; not known: slowdown."
+    page, shown = disclosure.render(record), html.render(record)
+    assert said in page and said in unescape(shown)
+    assert page.count("**NOT MET**") == 3 and shown.count(">NOT MET<") == 3
+    assert "None of 8 rules failed." in disclosure.render(answered(YES))
+
+
+def test_page_and_ticket_show_the_storage_during_the_mix_and_define_its_figures() -> None:
+    record = answered(YES)
+    page, ticket = unescape(html.render(record)), markdown.render(record)
+    for form in (page, ticket):
+        assert all(
+            cell in form for cell in ("nvme0n1p1", "702 MB/s", "4.60 ms", "9.40", "64.0 GiB of memory")
+        )
+        assert "virtual machine (hypervisor flag in /proc/cpuinfo)" in form
+        assert all(term in form for term, _ in (*WORDS, *STORAGE_WORDS))
+
+
+def test_an_answer_of_an_earlier_version_has_no_storage_and_no_machine() -> None:
+    record = answered(msgspec.structs.replace(YES, system=None, during=[]))
+    page = html.render(record)
+    assert "The storage during the mix" not in page and "a CPU, 6 cores" in page
+    assert all(term not in page for term, _ in STORAGE_WORDS)
+
+
+@pytest.mark.parametrize(
+    ("change", "number", "said"),
+    [
+        (
+            {"sessions": 8, "sessions_low": None, "sessions_high": 13},
+            "8 sessions",
+            "fewer than 5 to 13 sessions",
+        ),
+        ({"sessions": None, "sessions_high": 7}, "fewer than 5", "fewer than 5 to 7 sessions"),
+        ({"sessions": None}, "fewer than 5", "fewer than 5 at best"),
+        (
+            {"sessions": 8, "range_basis": None, "reason": "nothing was probed"},
+            "8 sessions",
+            "no range: nothing",
+        ),
+    ],
+)
+def test_a_change_says_its_range_or_why_it_has_none(change: dict[str, Any], number: str, said: str) -> None:
+    plain: dict[str, Any] = {"text": "Twice the cores", "gain_ratio": 0.4, "range_basis": "published systems"}
+    one = QualificationChange(**(plain | change))
+    content = content_of(answered(msgspec.structs.replace(YES, changes=[one])))
+    assert content.changes[0][1] == number and said in content.changes[0][2]
+    assert "cores twice as fast" in content.change_note
 
 
 def test_the_schema_is_that_of_the_file() -> None:

@@ -50,6 +50,8 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         next_step=next_step_of(evidence, whole, preliminary),
         cautions=evidence.cautions,
         rules=rules_of(evidence),
+        system=evidence.system,
+        during=evidence.during,
         missing=_missing(evidence),
     )
 
@@ -191,10 +193,34 @@ def _missing(evidence: Evidence) -> dict[str, str]:
         for field in ("role", "direction", "place", "active_ratio"):
             if getattr(evidence.limit, field) is None:
                 reasons[f"limit.{field}"] = where
+    reasons |= _missing_of_system(evidence)
     if not evidence.changes:
         reasons["changes"] = found.get("changes", "no single change was found that would help")
     for number, change in enumerate(evidence.changes):
         for field in ("sessions", "sessions_low", "sessions_high", "gain_ratio", "range_basis"):
             if getattr(change, field) is None:
                 reasons[f"changes.{number}.{field}"] = change.reason or "it was not simulated"
+    return reasons
+
+
+def _missing_of_system(evidence: Evidence) -> dict[str, str]:
+    """Why figures of the machine and of its storage during the mix are null."""
+    if evidence.system is None:
+        return {"system": "no run names its machine"}
+    unread = "the machine does not say it"
+    why = {
+        "memory_limit_bytes": "the jobs were held to no limit",
+        "virtual": "nothing shows that it is a virtual machine",
+    }
+    reasons = {
+        f"system.{field}": why.get(field, unread)
+        for field, value in msgspec.structs.asdict(evidence.system).items()
+        if value is None
+    }
+    for number, one in enumerate(evidence.during):
+        reasons |= {
+            f"during.{number}.{field}": "no run sampled it, or no such request was made"
+            for field, value in msgspec.structs.asdict(one).items()
+            if value is None
+        }
     return reasons

@@ -19,7 +19,7 @@ LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3
 MORE_MEMORY = QualificationChange(
     text="Twice the memory",
-    reason="not simulated: the model of the page cache takes too long for a run of this size",
+    reason="memory is not simulated, because the model of the page cache takes too long for such a run",
 )
 
 

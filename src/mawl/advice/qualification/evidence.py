@@ -9,7 +9,7 @@ import msgspec
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.others import Others, busy_words
-from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
+from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, Fits, QualificationChange
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +40,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     cautions: list[str] = []
     others_alone: Others = Others()
     others_measured: Others = Others()
+    system: AnswerSystem | None = None
+    during: list[AnswerStorage] = []
     again: str
     longer: str
     missing: dict[str, str] = {}

@@ -22,6 +22,7 @@ from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import fits_of
 from mawl.advice.qualification.limits import limit_of
 from mawl.advice.qualification.others import Others, others_of
+from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
@@ -93,6 +94,8 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         ],
         others_alone=_others_alone(record, folder, runs),
         others_measured=others_of(run.view for run in runs),
+        system=system_of(runs[0].view.facts),
+        during=storage_of(summaries, runs[0].view.facts),
         again=again(record, 1.0),
         longer=again(record, more_time(_active(runs), record.asked.minutes)),
         missing=missing,

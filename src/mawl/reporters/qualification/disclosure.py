@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mawl.model.qualification import Qualification
+from mawl.model.qualification import Qualification, QualificationAnswer
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.qualification import markdown
-from mawl.reporters.qualification.content import decision_rows, rules_rows
+from mawl.reporters.qualification.content import MET, decision_rows, rules_rows, rules_sentence
 from mawl.units import format_percent, format_seconds
 
 
@@ -16,7 +16,7 @@ def render(record: Qualification) -> str:
     answer = record.answer
     parts = [[f"# Disclosure of {escaped(record.name)}"], [markdown.render(record)]]
     if answer is not None:
-        parts.append(_section("Rules", ("rule", "found", "required", "met"), rules_rows(answer)))
+        parts.append(_rules(answer))
     parts.append(_section("Decisions", ("what", "value", "why"), decision_rows(record.choice)))
     parts.append(
         _section(
@@ -44,6 +44,14 @@ def render(record: Qualification) -> str:
         missing = [(path, why) for path, why in answer.missing.items()]
         parts.append(_section("What is not known, and why", ("figure", "reason"), missing))
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _rules(answer: QualificationAnswer) -> list[str]:
+    """Every rule, the failed ones first and in bold."""
+    head, *rows = _section("Rules", ("rule", "found", "required", "met"), rules_rows(answer))
+    failed = f"| {MET[False]} |"
+    bold = [row.replace(failed, f"| **{MET[False]}** |") for row in rows]
+    return [head, "", rules_sentence(answer), *bold]
 
 
 def _forecast(record: Qualification) -> Iterator[tuple[str, str]]:

@@ -8,19 +8,13 @@ from mawl.model.qualification import Qualification
 from mawl.printable import printable
 from mawl.reporters.html.page import policy
 from mawl.reporters.html.templating import asset, fill
-from mawl.reporters.qualification.content import content_of, rules_rows
-
-WORDS = (
-    "a session is one user's queue of jobs; data holds input tables, work temporary tables, util sort and "
-    "spill files; times as long as alone: half of the jobs take at least so many times as long in the mix as "
-    "alone on this machine, and the range is the 95 % interval; the bound is a convention"
-)
-"""For a reader who sees such a page for the first time."""
+from mawl.reporters.qualification.content import MET, STORAGE_HEAD, content_of, rules_rows, rules_sentence
 
 
 def render(record: Qualification) -> str:
     """The page; every text of the record is escaped."""
     content = content_of(record)
+    rules = [] if record.answer is None else rules_rows(record.answer)
     word, colon, rest = content.sentence.partition(": ")
     return fill(
         "answer.html",
@@ -30,7 +24,9 @@ def render(record: Qualification) -> str:
         word=word if colon else "",
         sentence=rest if colon else content.sentence,
         content=content,
-        rules=[] if record.answer is None else rules_rows(record.answer),
+        rules=[row for row in rules if row[3] != MET[True]],
+        met=[row[:2] for row in rules if row[3] == MET[True]],
+        rules_sentence="" if record.answer is None else rules_sentence(record.answer),
+        storage_head=STORAGE_HEAD,
         record=printable(record.name),
-        words=WORDS,
     )

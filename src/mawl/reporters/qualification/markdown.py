@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.model.qualification import Qualification
 from mawl.reporters.markup import escaped, table
-from mawl.reporters.qualification.content import content_of
+from mawl.reporters.qualification.content import STORAGE_HEAD, content_of
 
 
 def render(record: Qualification) -> str:
@@ -18,6 +18,10 @@ def render(record: Qualification) -> str:
     )
     changes = [tuple(escaped(cell) for cell in change) for change in content.changes]
     parts.append(table(("what would change it", "would fit", "range"), changes, words=True))
+    parts.append([content.change_note] if content.change_note else [])
+    storage = [tuple(escaped(cell) for cell in row) for row in content.storage]
+    parts.append(table(STORAGE_HEAD, storage, words=True))
     parts += [[f"Caution: {escaped(caution)}"] for caution in content.cautions]
     parts.append(["; ".join(f"{name}: {escaped(text)}" for name, text in content.basis)])
+    parts.append([f"- **{name}**: {text}" for name, text in content.words])
     return "\n\n".join("\n".join(part) for part in parts if part)

@@ -23,6 +23,7 @@ def render(record: Qualification) -> str:
         parts.append([line for head, text in figures for line in hanging(head, text)])
     rows = [row for row in content.rows if row[0] != "next"]
     rows += [("change" if not place else "", _change(change)) for place, change in enumerate(content.changes)]
+    rows += [("", content.change_note)] if content.change_note else []
     rows += [("caution", caution) for caution in content.cautions]
     rows += [row for row in content.rows if row[0] == "next"]
     parts.append(_labelled(rows))
