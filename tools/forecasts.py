@@ -185,17 +185,16 @@ def page(rows: list[dict[str, Any]]) -> str:
         bed += f" from {row['source']}" if row["source"] else ""
         arm = f"{row['arm']} (calibrates)" if row["calibrated"] else row["arm"]
         for figure in row["figures"]:
-            form = next(form for end, form in FORMS.items() if figure["figure"].endswith(end))
+            form = next(form for end, form in FORMS.items() if figure.figure.endswith(end))
             shown = [
-                "not known" if figure[side] is None else form(figure[side])
-                for side in ("predicted", "measured")
+                "not known" if side is None else form(side) for side in (figure.predicted, figure.measured)
             ]
-            error = figure["error_ratio"]
+            error = figure.error_ratio
             if error is None:
-                told = "right" if figure["agrees"] else "wrong" if figure["agrees"] is False else "not known"
+                told = "right" if figure.agrees else "wrong" if figure.agrees is False else "not known"
             else:
                 told = f"{error:+.1%}".replace("%", " %")
-            lines.append(f"| {bed} | {arm} | {figure['figure']} | {shown[0]} | {shown[1]} | {told} |")
+            lines.append(f"| {bed} | {arm} | {figure.figure} | {shown[0]} | {shown[1]} | {told} |")
     return "\n".join(lines) + "\n"
 
 

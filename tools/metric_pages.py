@@ -8,10 +8,9 @@ from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.model.inventory_metrics import INVENTORY_METRICS
 from mawl.model.metrics import METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
-from mawl.model.published_forecast_metrics import PUBLISHED_FORECAST_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
-from mawl.model.simulation_metrics import SIMULATION_METRICS
 from mawl.placement.metrics import PLACEMENT_METRICS
+from mawl.simulation.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.search.metrics import SEARCH_METRICS
 from tools.markdown import table

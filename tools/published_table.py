@@ -15,7 +15,7 @@ from mawl.reporters.published_forecasts import (
     row_cells,
     standing,
 )
-from mawl.simulation.published_rows import as_block
+from mawl.simulation.published_rows import published_forecasts
 from mawl.simulation.published_system import assumed
 from tools.markdown import table
 
@@ -25,8 +25,8 @@ NOTICE = "<!-- Printed from the code by tools/published_table.py (make reference
 
 def page() -> str:
     """The whole page."""
-    block = as_block()
-    fitted = [(f"`{name}`", f"{number:g}") for name, number in block["fitted"]["values"].items()]
+    forecasts = published_forecasts()
+    fitted = [(f"`{name}`", f"{number:g}") for name, number in vars(forecasts.fitted.values).items()]
     values = [(f"`{name}`", f"{one.value:g}", one.reason) for name, one in assumed().items()]
     lines = [
         NOTICE,
@@ -35,21 +35,21 @@ def page() -> str:
         "",
         "What `mawl simulate --published` prints; [how it is done](../design/published-forecasts.md).",
         "",
-        *(f"- {line}" for line in standing(block)),
+        *(f"- {line}" for line in standing(forecasts)),
         "",
         "## Every figure",
         "",
         LEGEND,
         "",
-        *table(HEAD, map(_escaped, map(row_cells, block["rows"]))),
-        *(f"- {line}" for line in reasons(block["rows"])),
+        *table(HEAD, map(_escaped, map(row_cells, forecasts.rows))),
+        *(f"- {line}" for line in reasons(forecasts.rows)),
         "",
         "## Pairs",
         "",
-        *table(PAIR_HEAD, map(pair_cells, block["pairs"])),
+        *table(PAIR_HEAD, map(pair_cells, forecasts.pairs)),
         "## Fitted numbers",
         "",
-        f"From {' and '.join(block['fitted']['on'])} alone, by `python -m tools.published_fit`.",
+        f"From {' and '.join(forecasts.fitted.on)} alone, by `python -m tools.published_fit`.",
         "",
         *table(("number", "value"), fitted),
         "## Assumed values",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mawl.model.simulation_metrics import SIMULATION_METRICS
+from mawl.simulation.metrics import SIMULATION_METRICS
 from mawl.store import open_run
 from tests.cli.conftest import Command
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from mawl.simulation.demand import demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
+from mawl.simulation.metrics import ElapsedRange
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.spec.program_options import ROLES
@@ -129,16 +131,16 @@ def test_the_answer_ranks_what_twice_of_each_resource_would_gain(tmp_path: Path)
     simulated = predict(found, question)
     folder = tmp_path / "again"
     write_folder(folder, *simulated, Label(run_id="again", source=found.facts))
-    block = answer(
+    told = answer(
         found, question, simulated, as_summary(judged(StoredView(open_run(folder)))), grow=[2, 4, 8]
     )
-    gains = [row["gain_ratio"] for row in block["sensitivity"]]
+    gains = [row.gain_ratio for row in told.sensitivity]
     assert gains == sorted(gains, reverse=True)
-    assert block["sensitivity"][0]["resource"] == "disk"
-    assert block["phases"][0]["limit"] == "disk"
-    assert sum(block["phases"][0]["shares"].values()) == pytest.approx(1.0)
-    assert block["validity"]["range"]["low_seconds"] < block["prediction"]["elapsed_seconds"]
-    assert block["knee_sessions"] is not None
+    assert told.sensitivity[0].resource == "disk"
+    assert told.phases[0].limit == "disk"
+    assert sum(told.phases[0].shares.values()) == pytest.approx(1.0)
+    assert (told.validity.range.low_seconds or math.inf) < told.prediction.elapsed_seconds
+    assert told.knee_sessions is not None
 
 
 def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
@@ -147,18 +149,16 @@ def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
     simulated = predict(found, question)
     folder = tmp_path / "four"
     write_folder(folder, *simulated, Label(run_id="four", source=found.facts))
-    validity = answer(found, question, simulated, as_summary(judged(StoredView(open_run(folder)))))[
-        "validity"
-    ]
-    assert validity["range"] == {"low_seconds": None, "high_seconds": None}
-    assert any("nodes is 4 times" in reason for reason in validity["reasons"])
+    told = answer(found, question, simulated, as_summary(judged(StoredView(open_run(folder)))))
+    assert told.validity.range == ElapsedRange(low_seconds=None, high_seconds=None)
+    assert any("nodes is 4 times" in reason for reason in told.validity.reasons)
 
 
 def test_throughput_stops_growing_with_sessions_on_one_disk(tmp_path: Path) -> None:
     rows = grown(base(tmp_path / "run"), Question(), [1, 2, 16])
-    assert [row["jobs"] for row in rows] == [3, 6, 48]
-    assert rows[0]["pays"]
-    assert not rows[-1]["pays"]
+    assert [row.jobs for row in rows] == [3, 6, 48]
+    assert rows[0].pays
+    assert not rows[-1].pays
 
 
 def test_a_larger_scale_has_more_of_everything(tmp_path: Path) -> None:

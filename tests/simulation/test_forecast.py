@@ -18,6 +18,7 @@ from mawl.simulation.changes import parse_change
 from mawl.simulation.demand import NO_CPU
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, doubled, predict
+from mawl.simulation.metrics import ElapsedRange, ForecastValidity
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale
 from mawl.simulation.scenario import Scenario, run
@@ -59,7 +60,7 @@ def elapsed(found: Base, question: Question) -> float:
     return predict(found, question)[1].elapsed_seconds
 
 
-def validity(found: Base, question: Question) -> dict[str, Any]:
+def validity(found: Base, question: Question) -> ForecastValidity:
     made, outcome = predict(found, question)
     return validity_of(found, question, made, outcome.elapsed_seconds)
 
@@ -96,25 +97,25 @@ def test_an_unchanged_device_stays_as_calibration_found_it(tmp_path: Path) -> No
 )
 def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str, said: str) -> None:
     found = base(tmp_path / "run")
-    assert validity(found, asked("disk.read=150MB"))["range"]["low_seconds"] is not None
+    assert validity(found, asked("disk.read=150MB")).range.low_seconds is not None
     block = validity(found, asked(change))
-    assert block["range"] == {"low_seconds": None, "high_seconds": None}
-    assert any(said in reason for reason in block["reasons"])
+    assert block.range == ElapsedRange(low_seconds=None, high_seconds=None)
+    assert any(said in reason for reason in block.reasons)
 
 
 def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:
     """As on the lab's bed of a disk and flash, whose forecast was held against its run."""
     disk = system(device(spinning_streams=4.0), cores=2)
     found = base(tmp_path / "run", own=disk, of=replace(scene(), system=disk))
-    assert validity(found, Question(system=OWN))["range"]["low_seconds"] is not None
-    assert validity(found, asked("disk.spinning_streams=2"))["range"]["low_seconds"] is None
+    assert validity(found, Question(system=OWN)).range.low_seconds is not None
+    assert validity(found, asked("disk.spinning_streams=2")).range.low_seconds is None
 
 
 def test_several_kinds_of_nodes_have_no_range(tmp_path: Path) -> None:
     kinds = replace(OWN, nodes=(OWN.nodes[0], replace(OWN.nodes[0], cores=4.0)))
     block = validity(base(tmp_path / "run"), Question(system=kinds))
-    assert block["range"]["low_seconds"] is None
-    assert any("2 kinds of nodes" in reason for reason in block["reasons"])
+    assert block.range.low_seconds is None
+    assert any("2 kinds of nodes" in reason for reason in block.reasons)
 
 
 def test_what_memory_cannot_change_is_a_reason(tmp_path: Path) -> None:
@@ -123,10 +124,10 @@ def test_what_memory_cannot_change_is_a_reason(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     # At full scale the model of the page cache replays two million requests.
     found = replace(found, plans=tuple(at_scale(one, 0.01) for one in found.plans))
-    assert not [reason for reason in validity(found, asked("memory=1GiB"))["reasons"] if "declared" in reason]
+    assert not [reason for reason in validity(found, asked("memory=1GiB")).reasons if "declared" in reason]
     own = replace(found, plans=tuple(_of_their_own(one) for one in found.plans))
     own = replace(own, demand=replace(own.demand, jobs=jobs))
-    reasons = validity(own, asked("memory=1GiB"))["reasons"]
+    reasons = validity(own, asked("memory=1GiB")).reasons
     assert any("the bytes of of_their_own are not declared" in reason for reason in reasons)
 
 
@@ -163,8 +164,8 @@ def test_twice_of_a_device_is_twice_its_requests_too(tmp_path: Path) -> None:
     slow = system(device(requests_per_second=50.0), cores=2)
     found = base(tmp_path / "run", own=slow, of=replace(scene(), system=slow))
     made, outcome = predict(found, Question())
-    rows = {row["resource"]: row for row in doubled(found, made, outcome.elapsed_seconds)}
-    assert rows["disk"]["gain_ratio"] > 0.3
+    rows = {row.resource: row for row in doubled(found, made, outcome.elapsed_seconds)}
+    assert rows["disk"].gain_ratio > 0.3
 
 
 def test_what_nobody_measured_of_a_step_is_null_and_not_zero(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_what_nobody_measured_of_a_step_is_null_and_not_zero(tmp_path: Path) -> 
     found = base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
     assert NO_CPU in found.demand.lacks
     assert {job.memory_bytes for job in found.demand.jobs.values()} == {None}
-    assert validity(found, Question())["range"]["low_seconds"] is None
+    assert validity(found, Question()).range.low_seconds is None
 
 
 def test_cpu_seconds_whose_split_is_not_known_stay_a_sum(tmp_path: Path) -> None:
@@ -201,8 +202,8 @@ def test_memory_that_the_run_does_not_tell_stays_unknown(tmp_path: Path) -> None
         base_of(StoredView(again), as_summary(judged(StoredView(again)))).own.sources[MEMORY_PATH] == UNTOLD
     )
     block = validity(found, asked("memory=1GiB"))
-    assert block["factors"]["memory"] is None
-    assert block["range"]["low_seconds"] is None
+    assert block.factors["memory"] is None
+    assert block.range.low_seconds is None
     told = predict(found, asked("memory=1GiB"))
     written = write_folder(tmp_path / "told", *told, Label(run_id="told", source=found.facts))
     assert [node.memory_bytes for node in written.nodes] == [2**30]

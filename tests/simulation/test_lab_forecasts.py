@@ -81,8 +81,8 @@ def campaign(
 
 
 def elapsed(rows: list[dict[str, Any]]) -> dict[str, float]:
-    figures = {row["arm"]: {one["figure"]: one for one in row["figures"]} for row in rows}
-    return {arm: of["time.elapsed_seconds"]["error_ratio"] for arm, of in figures.items()}
+    figures = {row["arm"]: {one.figure: one for one in row["figures"]} for row in rows}
+    return {arm: of["time.elapsed_seconds"].error_ratio for arm, of in figures.items()}
 
 
 def test_arms_of_one_bed_are_forecast_from_anothers_run(tmp_path: Path) -> None:

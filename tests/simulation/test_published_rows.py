@@ -82,7 +82,7 @@ def test_pairs_have_directions_and_twice_the_ports_give_no_more() -> None:
 
 def test_the_page_is_as_printed_and_the_screen_has_the_same_rows() -> None:
     assert published_table.PAGE.read_text() == published_table.page()
-    block = published_rows.as_block()
-    shown = published_forecasts.render(block)
-    assert shown.count("s822-xiv-20*") == sum(row["system"] == "s822-xiv-20" for row in block["rows"])
-    assert shown.rstrip().endswith(published_forecasts.standing(block)[-1])
+    forecasts = published_rows.published_forecasts()
+    shown = published_forecasts.render(forecasts)
+    assert shown.count("s822-xiv-20*") == sum(row.system == "s822-xiv-20" for row in forecasts.rows)
+    assert shown.rstrip().endswith(published_forecasts.standing(forecasts)[-1])

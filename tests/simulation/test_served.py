@@ -262,7 +262,7 @@ def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
         question = Question(changes=[parse_change(f"link={link}")])
         found, wide = predict(own, question)
         assert (wide.elapsed_seconds < outcome.elapsed_seconds) is (link != "10MB")
-        ranges[link] = validity_of(own, question, found, wide.elapsed_seconds)["range"]["low_seconds"]
+        ranges[link] = validity_of(own, question, found, wide.elapsed_seconds).range.low_seconds
     assert ranges["28MB"] is not None
     assert ranges["80MB"] is ranges["10MB"] is None
 

@@ -14,7 +14,9 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign
@@ -30,10 +32,12 @@ from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.published_rows import as_block
+from mawl.simulation.published_rows import published_forecasts as all_published
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system_file import load_system
 from mawl.store import open_run
+
+Told = TypeVar("Told")
 
 NAME = "simulate"
 HELP = "what if: a measured run on other cores, memory, links or devices, with more nodes or sessions"
@@ -111,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     base = base_of(view, summary, own)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
-    block = answer(
+    told = answer(
         base,
         question,
         simulated,
@@ -120,12 +124,12 @@ def run(arguments: argparse.Namespace) -> int:
         against=None if against is None else judged(against, bounds),
         doubt=others,
     )
-    _print(block, simulation.render, arguments.json)
+    _print(told, simulation.render, arguments.json)
     return 0
 
 
-def _print(block: dict[str, Any], render: Callable[[dict[str, Any]], str], as_json: bool) -> None:
-    print(f"{json.dumps(block, indent=2)}\n" if as_json else render(block), end="")
+def _print(told: Told, render: Callable[[Told], str], as_json: bool) -> None:
+    print(f"{json.dumps(msgspec.to_builtins(told), indent=2)}\n" if as_json else render(told), end="")
 
 
 def _published(arguments: argparse.Namespace) -> int:
@@ -137,7 +141,7 @@ def _published(arguments: argparse.Namespace) -> int:
         if name not in unasked and getattr(arguments, name) != usual:
             given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
-    _print(as_block(), published_forecasts.render, arguments.json)
+    _print(all_published(), published_forecasts.render, arguments.json)
     return 0
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
 from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.simulation.metrics import PublishedForecasts, PublishedPair, PublishedRow
 from mawl.units import (
     format_bytes,
     format_change,
@@ -15,8 +15,6 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
-
-Block = Mapping[str, Any]
 
 NEAR_RATIO = 0.15
 """A prediction this near to the figure counts as near."""
@@ -31,61 +29,60 @@ LEGEND = (
 )
 
 
-def render(block: Block) -> str:
-    """What ``mawl simulate --published`` prints, of :func:`mawl.simulation.published_rows.as_block`."""
-    lines = aligned([HEAD, *map(row_cells, block["rows"])])
-    lines += ["", *wrap(LEGEND, LINE_WIDTH), *reasons(block["rows"]), ""]
-    lines += aligned([PAIR_HEAD, *map(pair_cells, block["pairs"])])
-    return "\n".join([*lines, "", *standing(block)]) + "\n"
+def render(forecasts: PublishedForecasts) -> str:
+    """What ``mawl simulate --published`` prints."""
+    lines = aligned([HEAD, *map(row_cells, forecasts.rows)])
+    lines += ["", *wrap(LEGEND, LINE_WIDTH), *reasons(forecasts.rows), ""]
+    lines += aligned([PAIR_HEAD, *map(pair_cells, forecasts.pairs)])
+    return "\n".join([*lines, "", *standing(forecasts)]) + "\n"
 
 
-def row_cells(row: Block) -> tuple[str, ...]:
+def row_cells(row: PublishedRow) -> tuple[str, ...]:
     """System, figure, published, predicted, error."""
-    form = form_of(row["figure"])
-    error = row["error_ratio"]
+    form = form_of(row.figure)
+    error = row.error_ratio
     return (
-        row["system"] + ("*" if row["fitted"] else ""),
-        row["figure"],
-        _cell(row["published"], form),
-        _cell(row["predicted"], form),
+        row.system + ("*" if row.fitted else ""),
+        row.figure,
+        _cell(row.published, form),
+        _cell(row.predicted, form),
         "" if error is None else format_change(error),
     )
 
 
-def pair_cells(pair: Block) -> tuple[str, ...]:
+def pair_cells(pair: PublishedPair) -> tuple[str, ...]:
     """Reference, candidate, figure, both changes, and whether the direction is right."""
-    predicted = pair["predicted_change_ratio"]
+    predicted = pair.predicted_change_ratio
     return (
-        pair["reference"],
-        pair["candidate"],
-        pair["figure"],
-        format_change(pair["published_change_ratio"]),
+        pair.reference,
+        pair.candidate,
+        pair.figure,
+        format_change(pair.published_change_ratio),
         "-" if predicted is None else format_change(predicted),
-        {True: "right", False: "WRONG", None: "-"}[pair["right"]],
+        {True: "right", False: "WRONG", None: "-"}[pair.right],
     )
 
 
-def reasons(rows: Sequence[Block]) -> list[str]:
+def reasons(rows: Sequence[PublishedRow]) -> list[str]:
     """Why figures have no prediction, each reason once, with how many rows it has."""
     counts: dict[str, int] = {}
     for row in rows:
-        if row["predicted"] is None:
-            counts[row["reason"]] = counts.get(row["reason"], 0) + 1
+        if row.reason is not None:
+            counts[row.reason] = counts.get(row.reason, 0) + 1
     return [f"no prediction for {count} figures: {reason}" for reason, count in counts.items()]
 
 
-def standing(block: Block) -> list[str]:
+def standing(forecasts: PublishedForecasts) -> list[str]:
     """How many rows are near, how many pairs have the right direction."""
-    told = [row for row in block["rows"] if row["error_ratio"] is not None]
     lines = []
-    for words, rows in (
-        ("predicted", [row for row in told if not row["fitted"]]),
-        ("of fitted systems", [row for row in told if row["fitted"]]),
-    ):
-        near = sum(abs(row["error_ratio"]) <= NEAR_RATIO for row in rows)
-        lines.append(f"figures {words}: {near} of {len(rows)} within {NEAR_RATIO:.0%}")
-    pairs = [pair for pair in block["pairs"] if pair["right"] is not None]
-    right = sum(pair["right"] for pair in pairs)
+    for words, fitted in (("predicted", False), ("of fitted systems", True)):
+        errors = [
+            row.error_ratio for row in forecasts.rows if row.fitted is fitted and row.error_ratio is not None
+        ]
+        near = sum(abs(error) <= NEAR_RATIO for error in errors)
+        lines.append(f"figures {words}: {near} of {len(errors)} within {NEAR_RATIO:.0%}")
+    pairs = [pair.right for pair in forecasts.pairs if pair.right is not None]
+    right = sum(pairs)
     return [*lines, f"pairs with the right direction: {right} of {len(pairs)}"]
 
 

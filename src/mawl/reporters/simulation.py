@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure
+from mawl.simulation.metrics import (
+    DoubledResource,
+    ForecastValidity,
+    GrownSessions,
+    PhaseLimit,
+    PredictedFigure,
+    Prediction,
+    SimulationAnswer,
+)
 from mawl.units import format_change, format_percent, format_rate, format_seconds
 
 LIMITS = {
@@ -20,54 +28,56 @@ LIMITS = {
 }
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
 
-Block = Mapping[str, Any]
-"""The answer of ``mawl simulate`` is still plain data."""
 
-
-def render(answer: Block) -> str:
+def render(answer: SimulationAnswer) -> str:
     """The prediction, its validity, what limits it, and what more of each resource would gain."""
     parts = [
-        _prediction(answer["prediction"]),
-        _validity(answer["validity"]),
-        _phases(answer["phases"]),
-        _sensitivity(answer["sensitivity"]),
+        _prediction(answer.prediction),
+        _validity(answer.validity),
+        _phases(answer.phases),
+        _sensitivity(answer.sensitivity),
     ]
-    if answer["grow"]:
-        parts.append(_grown(answer["grow"], answer["knee_sessions"]))
-    if answer["against"]:
-        parts.append(_against(answer["against"]))
+    if answer.grow:
+        parts.append(_grown(answer.grow, answer.knee_sessions))
+    if answer.against:
+        parts.append(_against(answer.against))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _prediction(block: Block) -> list[str]:
+def _prediction(made: Prediction) -> list[str]:
     rows: list[Sequence[str]] = [("", "predicted", "measured run")]
     for title, ours, theirs in (
-        ("elapsed", "elapsed_seconds", "measured_elapsed_seconds"),
-        ("real time, all jobs", "real_time_seconds", "measured_real_time_seconds"),
+        ("elapsed", made.elapsed_seconds, made.measured_elapsed_seconds),
+        ("real time, all jobs", made.real_time_seconds, made.measured_real_time_seconds),
     ):
-        rows.append((title, figure(block[ours], format_seconds), figure(block[theirs], format_seconds)))
-    for title, name in (("peak at devices", "peak"), ("sustained at devices", "sustained")):
-        rows.append((title, figure(block[f"device_{name}_bytes_per_second"], format_rate), ""))
-    head = f"{block['jobs']} jobs in {block['sessions']} sessions on {block['nodes']} node(s)"
+        rows.append((title, figure(ours, format_seconds), figure(theirs, format_seconds)))
+    for title, rate in (
+        ("peak at devices", made.device_peak_bytes_per_second),
+        ("sustained at devices", made.device_sustained_bytes_per_second),
+    ):
+        rows.append((title, figure(rate, format_rate), ""))
+    head = f"{made.jobs} jobs in {made.sessions} sessions on {made.nodes} node(s)"
     return [head, *aligned(rows)]
 
 
-def _validity(block: Block) -> list[str]:
-    low, high = block["range"]["low_seconds"], block["range"]["high_seconds"]
-    lines = [f"elapsed between {format_seconds(low)} and {format_seconds(high)}"] if low is not None else []
-    lines += [f"no range: {one_line(reason)}" for reason in block["reasons"]]
-    missed = block["calibration_error_ratio"]
+def _validity(validity: ForecastValidity) -> list[str]:
+    low, high = validity.range.low_seconds, validity.range.high_seconds
+    lines = []
+    if low is not None and high is not None:
+        lines.append(f"elapsed between {format_seconds(low)} and {format_seconds(high)}")
+    lines += [f"no range: {one_line(reason)}" for reason in validity.reasons]
+    missed = validity.calibration_error_ratio
     if missed is not None:
         lines.append(f"the run itself, simulated: {format_change(missed)} of its elapsed time")
-    lines += [f"the run lacks {one_line(lack)}" for lack in block["lacks"]]
+    lines += [f"the run lacks {one_line(lack)}" for lack in validity.lacks]
     return lines
 
 
-def _phases(phases: Sequence[Block]) -> list[str]:
+def _phases(phases: Sequence[PhaseLimit]) -> list[str]:
     lines = []
     for phase in phases:
-        lines.append(f"{phase['phase']} phase: limited by {one_line(phase['limit'])}")
-        shares = sorted(phase["shares"].items(), key=lambda pair: -pair[1])
+        lines.append(f"{phase.phase} phase: limited by {one_line(phase.limit)}")
+        shares = sorted(phase.shares.items(), key=lambda pair: -pair[1])
         lines += [
             f"  {format_percent(share)} {LIMITS.get(name, f'waiting for {one_line(name)}')}"
             for name, share in shares
@@ -76,24 +86,24 @@ def _phases(phases: Sequence[Block]) -> list[str]:
     return lines
 
 
-def _sensitivity(rows: Sequence[Block]) -> list[str]:
+def _sensitivity(rows: Sequence[DoubledResource]) -> list[str]:
     cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
     cells += [
-        (one_line(row["resource"]), format_seconds(row["elapsed_seconds"]), format_change(row["gain_ratio"]))
+        (one_line(row.resource), format_seconds(row.elapsed_seconds), format_change(row.gain_ratio))
         for row in rows
     ]
     return aligned(cells)
 
 
-def _grown(rows: Sequence[Block], knee: int | None) -> list[str]:
+def _grown(rows: Sequence[GrownSessions], knee: int | None) -> list[str]:
     cells: list[Sequence[str]] = [("sessions", "jobs", "elapsed", "jobs an hour", "pays")]
     cells += [
         (
-            str(row["sessions"]),
-            str(row["jobs"]),
-            format_seconds(row["elapsed_seconds"]),
-            f"{row['jobs_per_hour']:.4g}",
-            "yes" if row["pays"] else "no",
+            str(row.sessions),
+            str(row.jobs),
+            format_seconds(row.elapsed_seconds),
+            f"{row.jobs_per_hour:.4g}",
+            "yes" if row.pays else "no",
         )
         for row in rows
     ]
@@ -101,14 +111,14 @@ def _grown(rows: Sequence[Block], knee: int | None) -> list[str]:
     return [*aligned(cells), told]
 
 
-def _against(rows: Sequence[Block]) -> list[str]:
+def _against(rows: Sequence[PredictedFigure]) -> list[str]:
     cells: list[Sequence[str]] = [("figure", "predicted", "measured", "error")]
     for row in rows:
-        form = format_seconds if row["figure"].endswith("_seconds") else format_rate
-        if row["figure"] == "limit.verdict":
-            right = {True: "right", False: "wrong", None: ABSENT}[row["agrees"]]
-            cells.append((row["figure"], row["predicted"] or ABSENT, row["measured"] or ABSENT, right))
+        form = format_seconds if row.figure.endswith("_seconds") else format_rate
+        if row.figure == "limit.verdict":
+            right = {True: "right", False: "wrong", None: ABSENT}[row.agrees]
+            cells.append((row.figure, str(row.predicted or ABSENT), str(row.measured or ABSENT), right))
             continue
-        error = ABSENT if row["error_ratio"] is None else format_change(row["error_ratio"])
-        cells.append((row["figure"], figure(row["predicted"], form), figure(row["measured"], form), error))
+        error = ABSENT if row.error_ratio is None else format_change(row.error_ratio)
+        cells.append((row.figure, figure(row.predicted, form), figure(row.measured, form), error))
     return aligned(cells)

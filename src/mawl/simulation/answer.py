@@ -1,15 +1,14 @@
-"""The answer of ``mawl simulate``: one block for text and JSON."""
+"""The answer of ``mawl simulate``, of which text and JSON are made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
 
 from mawl.analysis.comparison.sides import at
 from mawl.model.summary.summary import Summary
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, doubled, grown
+from mawl.simulation.metrics import PredictedFigure, Prediction, SimulationAnswer
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.validity import phases_of, validity_of
 
@@ -23,7 +22,7 @@ def answer(
     grow: Sequence[int] = (),
     against: Summary | None = None,
     doubt: str | None = None,
-) -> dict[str, Any]:
+) -> SimulationAnswer:
     """Everything that was asked, and what it rests on.
 
     ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
@@ -37,36 +36,29 @@ def answer(
     if elapsed - turn <= 1e-6:
         del phases["tail"]
     rows = grown(base, question, grow) if grow else None
-    knee = [row["sessions"] for row in rows or () if row["pays"]]
-    return {
-        "run_id": base.facts.run_id,
-        "prediction": {
-            "elapsed_seconds": elapsed,
-            "real_time_seconds": summary.time.real_time_seconds,
-            "measured_elapsed_seconds": base.elapsed_seconds,
-            "measured_real_time_seconds": base.summary.time.real_time_seconds,
-            "nodes": scenario.system.node_count,
-            "sessions": summary.workload.sessions,
-            "jobs": summary.jobs.total,
-            "device_peak_bytes_per_second": summary.io.device.peak.total_bytes_per_second,
-            "device_sustained_bytes_per_second": summary.io.device.sustained.total_bytes_per_second,
-            "verdict": summary.limit.verdict if summary.limit else None,
-        },
-        "validity": validity_of(base, question, scenario, elapsed, doubt),
-        "phases": phases_of(phases),
-        "sensitivity": doubled(base, scenario, elapsed),
-        "grow": rows,
-        "knee_sessions": knee[-1] if knee and len(knee) < len(rows or ()) else None,
-        "against": None if against is None else beside(summary, against),
-        "system": _plain(asdict(scenario.system)),
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Mappings and tuples as JSON has them."""
-    if isinstance(value, Mapping):
-        return {name: _plain(member) for name, member in value.items()}
-    return [_plain(member) for member in value] if isinstance(value, list | tuple) else value
+    knee = [row.sessions for row in rows or () if row.pays]
+    return SimulationAnswer(
+        run_id=base.facts.run_id,
+        prediction=Prediction(
+            elapsed_seconds=elapsed,
+            real_time_seconds=summary.time.real_time_seconds,
+            measured_elapsed_seconds=base.elapsed_seconds,
+            measured_real_time_seconds=base.summary.time.real_time_seconds,
+            nodes=scenario.system.node_count,
+            sessions=summary.workload.sessions,
+            jobs=summary.jobs.total,
+            device_peak_bytes_per_second=summary.io.device.peak.total_bytes_per_second,
+            device_sustained_bytes_per_second=summary.io.device.sustained.total_bytes_per_second,
+            verdict=summary.limit.verdict if summary.limit else None,
+        ),
+        validity=validity_of(base, question, scenario, elapsed, doubt),
+        phases=phases_of(phases),
+        sensitivity=doubled(base, scenario, elapsed),
+        grow=rows,
+        knee_sessions=knee[-1] if knee and len(knee) < len(rows or ()) else None,
+        against=None if against is None else beside(summary, against),
+        system=scenario.system,
+    )
 
 
 COMPARED: dict[str, str] = {
@@ -80,25 +72,24 @@ COMPARED: dict[str, str] = {
 """Figures of the JSON summary, and what they are."""
 
 
-def beside(predicted: Summary, measured: Summary) -> list[dict[str, Any]]:
-    """Rows of figure, predicted, measured and error (predicted over measured, less 1) of two summaries.
+def beside(predicted: Summary, measured: Summary) -> list[PredictedFigure]:
+    """The figures of :data:`COMPARED` of two summaries.
 
     Device figures are those of the storage server's devices, where one was watched and the nodes' own are
     not known.
-    ``error_ratio`` is None for words and where a side is not known; ``agrees`` is of words, else None.
     """
     rows = []
     for figure, kind in _figures(measured).items():
         ours, theirs = at(predicted, figure), at(measured, figure)
         known = ours is not None and theirs is not None
         rows.append(
-            {
-                "figure": figure,
-                "predicted": ours,
-                "measured": theirs,
-                "error_ratio": ours / theirs - 1.0 if known and kind != "word" and theirs else None,
-                "agrees": ours == theirs if known and kind == "word" else None,
-            }
+            PredictedFigure(
+                figure=figure,
+                predicted=ours,
+                measured=theirs,
+                error_ratio=ours / theirs - 1.0 if known and kind != "word" and theirs else None,
+                agrees=ours == theirs if known and kind == "word" else None,
+            )
         )
     return rows
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 
 from mawl.config.published import papers, published, published_result
 from mawl.model.published import PaperWorkload, PublishedResult
+from mawl.simulation.metrics import Printed, PublishedFit, PublishedForecasts, PublishedPair, PublishedRow
 from mawl.simulation.published_forecast import FITTED, PublishedForecast, forecast
 from mawl.simulation.published_system import published_systems
 
@@ -39,37 +39,6 @@ REASONS = {
 WORKLOAD_REASON = "the paper does not say on which storage"
 SAME_RATIO = 0.05
 """Two figures that differ by less are the same, in the direction of a pair."""
-
-Printed = float | bool | str | dict[str, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedRow:
-    """One figure: ``error_ratio`` is predicted over published less 1, of a range from its nearer end.
-
-    ``predicted`` is None with a ``reason``; ``fitted``: the fit has seen figures of this system.
-    """
-
-    system: str
-    figure: str
-    published: Printed
-    predicted: float | bool | str | None
-    fitted: bool
-    error_ratio: float | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedPair:
-    """Two systems of a paper and a figure: changes as ratios less 1, and whether the direction is right."""
-
-    reference: str
-    candidate: str
-    figure: str
-    published_change_ratio: float
-    predicted_change_ratio: float | None
-    right: bool | None
-
 
 PAIRS = (
     ("s822-xiv-20", "s822-xiv-30"),
@@ -223,10 +192,8 @@ def direction(change: float) -> int:
     return 0 if abs(change) < SAME_RATIO else 1 if change > 0 else -1
 
 
-def as_block() -> dict[str, Any]:
-    """Rows and pairs as plain data (``mawl simulate --published --json``)."""
-    return {
-        "rows": [asdict(row) for row in rows()],
-        "pairs": [asdict(pair) for pair in pairs()],
-        "fitted": {"on": list(FITTED_ON), "values": dict(vars(FITTED))},
-    }
+def published_forecasts() -> PublishedForecasts:
+    """The forecasts of all papers' systems."""
+    return PublishedForecasts(
+        rows=rows(), pairs=pairs(), fitted=PublishedFit(on=list(FITTED_ON), values=FITTED)
+    )

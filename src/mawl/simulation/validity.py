@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from mawl.simulation.forecast import Base, Question
+from mawl.simulation.metrics import ElapsedRange, ForecastValidity, PhaseLimit
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
@@ -72,10 +73,10 @@ def error_range_of(base: Base, question: Question, scenario: Scenario) -> ErrorR
 
 def validity_of(
     base: Base, question: Question, scenario: Scenario, elapsed_seconds: float, doubt: str | None = None
-) -> dict[str, Any]:
-    """``factors`` (asked over measured), the ``range`` of the elapsed time or None, ``reasons``, ``lacks``.
+) -> ForecastValidity:
+    """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; it is None, with the reasons, where
+    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; there is none, with the reasons, where
     anything but the bandwidth of devices, or of links to a watched server, differs, since no forecast of
     that kind has been held against a run; one from a device that loses by streams to one that does not
     has been.  ``doubt`` is what speaks against the run itself.
@@ -85,18 +86,18 @@ def validity_of(
     reasons += unchecked_of(base, factors, scenario)
     reasons += doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
-    return {
-        "calibration_error_ratio": base.error_ratio,
-        "alone_ratio": base.calibration.alone_ratio,
-        "seek_ratio": base.calibration.seek_ratio,
-        "factors": factors,
-        "range": {
-            "low_seconds": elapsed_seconds * LOW_RATIO if known else None,
-            "high_seconds": elapsed_seconds * HIGH_RATIO if known else None,
-        },
-        "reasons": reasons,
-        "lacks": list(base.demand.lacks),
-    }
+    return ForecastValidity(
+        calibration_error_ratio=base.error_ratio,
+        alone_ratio=base.calibration.alone_ratio,
+        seek_ratio=base.calibration.seek_ratio,
+        factors=factors,
+        range=ElapsedRange(
+            low_seconds=elapsed_seconds * LOW_RATIO if known else None,
+            high_seconds=elapsed_seconds * HIGH_RATIO if known else None,
+        ),
+        reasons=reasons,
+        lacks=list(base.demand.lacks),
+    )
 
 
 def unchecked_of(base: Base, factors: Mapping[str, float | None], scenario: Scenario) -> list[str]:
@@ -205,14 +206,14 @@ def _both(device: Device) -> float:
     return min(both, device.shared_bytes_per_second or both)
 
 
-def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[PhaseLimit]:
     """Shares of the job-seconds of each phase, and the one name above half, else ``mixed``."""
     rows = []
     for phase, seconds in limits.items():
         total = sum(seconds.values())
         shares = {name: value / total for name, value in sorted(seconds.items())} if total else {}
         waits = {name: share for name, share in shares.items() if name != "cpu"}
-        rows.append({"phase": phase, "shares": shares, "limit": named(shares, waits)})
+        rows.append(PhaseLimit(phase=phase, shares=shares, limit=named(shares, waits)))
     return rows
 
 
