@@ -9,7 +9,8 @@ import pytest
 from pyarrow import ipc
 
 from mawl.model.records import SampleRecord
-from mawl.store.batch_form import BatchForm
+from mawl.runner.sample_budget import MOST_SERIES as SERIES_A_SECOND
+from mawl.store.batch_form import MOST_SERIES, BatchForm
 from mawl.store.columns import SCHEMAS
 from mawl.store.journal import SampleAppender
 
@@ -18,7 +19,16 @@ def stream(*batches: bytes) -> pa.Table:
     return ipc.open_stream(SCHEMAS["samples"].serialize().to_pybytes() + b"".join(batches)).read_all()
 
 
-@pytest.mark.parametrize("series", [(), ("one",), ("host.ä", "", "x" * 300), tuple(map(str, range(100)))])
+@pytest.mark.parametrize(
+    "series",
+    [
+        (),
+        ("one",),
+        ("host.ä", "", "x" * 300),
+        tuple(map(str, range(100))),
+        tuple(map(str, range(MOST_SERIES))),
+    ],
+)
 def test_it_can_be_filled_in_again_and_again(series: tuple[str, ...]) -> None:
     form = BatchForm("knöten", series)
     first = form.filled(1_000_000, [float(place) for place in range(len(series))])
@@ -46,3 +56,25 @@ def test_figures_and_rows_are_written_alike(tmp_path: Path) -> None:
             appender.figures("n", 100.25, figures)
         appender.close()
     assert ipc.open_stream(tmp_path / "figures").read_all() == ipc.open_stream(tmp_path / "rows").read_all()
+
+
+def test_more_series_than_a_batch_holds_are_written_at_once(tmp_path: Path) -> None:
+    figures = {f"device.disk{number}.reads": float(number) for number in range(2 * MOST_SERIES + 3)}
+    appender = SampleAppender(tmp_path / "many")
+    appender.figures("n", 1.0, figures)
+    appender.close()
+    batches = list(ipc.open_stream(tmp_path / "many"))
+    assert [len(batch) for batch in batches] == [MOST_SERIES, MOST_SERIES, 3]
+    table = pa.Table.from_batches(batches)
+    assert dict(zip(table["series"].to_pylist(), table["value"].to_pylist(), strict=True)) == figures
+
+
+def test_ten_hours_of_four_nodes_with_four_hundred_series_take_at_most_two_gigabytes(tmp_path: Path) -> None:
+    nodes, seconds, kinds = 4, 36_000, ("reads", "writes", "read_bytes", "written_bytes", "busy_seconds")
+    figures = {f"device.nvme{disk}n1.{kind}": disk * 1e9 for disk in range(80) for kind in kinds}
+    assert len(figures) == SERIES_A_SECOND
+    appender = SampleAppender(tmp_path / "samples")
+    before = (tmp_path / "samples").stat().st_size
+    appender.figures("storage-node-01", 1.0, figures)
+    appender.close()
+    assert nodes * seconds * ((tmp_path / "samples").stat().st_size - before) <= 2e9

@@ -19,7 +19,7 @@ from pyarrow import ipc
 from mawl.errors import UnreadableRunError
 from mawl.foreign import open_regular
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
-from mawl.store.batch_form import BatchForm
+from mawl.store.batch_form import MOST_SERIES, BatchForm, message_of
 from mawl.store.columns import INSTANT, SCHEMAS, conform
 from mawl.store.layout import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
 from mawl.store.plain import from_plain, line_of
@@ -87,22 +87,31 @@ class SampleAppender:
             pa.array([row.value for row in rows], pa.float64()),
         ]
         batch = pa.record_batch(columns, schema=self._schema)
-        self._file.append(batch.serialize().to_pybytes())
+        self._file.append(message_of(batch))
 
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
-        """One record batch of a node's figures at one moment: series to value."""
-        names = tuple(figures)
-        form = self._forms.get((node, names))
+        """A node's figures at one moment, series to value; one write, as few record batches as hold them."""
+        names, values = tuple(figures), tuple(figures.values())
+        batches = (
+            self._form(node, names[begin : begin + MOST_SERIES]).filled(
+                round(at * 1e6), values[begin : begin + MOST_SERIES]
+            )
+            for begin in range(0, len(names), MOST_SERIES)
+        )
+        self._file.append(b"".join(batches))
+
+    def _form(self, node: str, series: tuple[str, ...]) -> BatchForm:
+        form = self._forms.get((node, series))
         if form is None:
             if len(self._forms) >= _MOST_FORMS:
                 self._forms.clear()
-            form = self._forms[node, names] = BatchForm(node, names)
-        self._file.append(form.filled(round(at * 1e6), figures.values()))
+            form = self._forms[node, series] = BatchForm(node, series)
+        return form
 
     def table(self, table: pa.Table) -> None:
         """The record batches of a table that has the schema of samples."""
         for batch in table.cast(self._schema).to_batches():
-            self._file.append(batch.serialize().to_pybytes())
+            self._file.append(message_of(batch))
 
     def close(self) -> None:
         """Close the stream; it has no end mark, so that a killed one looks the same."""
