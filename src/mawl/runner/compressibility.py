@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from random import Random
 
 from mawl.model.compressibility import Compressibility
 from mawl.plan.needs import needs
+from mawl.plan.programs import Program
+from mawl.plan.workload import Plan
 from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, by_role, volume_saving
 from mawl.probe.compressibility.population import Population
 from mawl.probe.compressibility.watch import RUN_FIGURES, Watch
-from mawl.runner.request import RunRequest
 from mawl.spec.program_options import Role
 from mawl.volumes import MARK, Volumes
 
@@ -22,14 +25,19 @@ for more, a machine on which tables live shortly left two thirds of the CPU shar
 
 
 class RunCompressibility:
-    """From the first job to the facts of a run; begins to look when it is made."""
+    """From the first job to the facts of a run; begins to look when it is made.
 
-    def __init__(self, volumes: Volumes, request: RunRequest) -> None:
+    ``inputs`` are the directories of the run's input tables.
+    """
+
+    def __init__(
+        self, volumes: Volumes, plan: Plan, catalogue: Mapping[str, Program], inputs: Iterable[Path]
+    ) -> None:
         self._volumes = volumes
-        self._inputs = sorted(set(request.inputs.values()))
-        self._seed = request.plan.seed
+        self._inputs = sorted(set(inputs))
+        self._seed = plan.seed
         places = {role: volumes.run_directories(role) for role in TEMPORARY}
-        space = needs(request.plan, request.catalogue).space_bytes
+        space = needs(plan, catalogue).space_bytes
         self._watch = Watch(
             places,
             confidence=CONFIDENCE,

@@ -97,7 +97,7 @@ def carry_out(
             interrupts=interrupts,
             opening=clean,
         )
-        looking = RunCompressibility(volumes, request) if request.spec.compressibility else None
+        looking = _compressibility(request, volumes)
         cleanup.callback(looking.close if looking is not None else lambda: None)
         try:
             loop.run()
@@ -122,6 +122,12 @@ def carry_out(
             jobs = ended_well if loop.progress.finished else "the jobs were stopped"
             raise unwritable(error, request.folder, jobs) from None
     return facts
+
+
+def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:
+    if not request.spec.compressibility:
+        return None
+    return RunCompressibility(volumes, request.plan, request.catalogue, request.inputs.values())
 
 
 def _counting(request: RunRequest, volumes: Volumes) -> Counting:
