@@ -12,12 +12,12 @@ from pathlib import Path
 from random import Random
 
 from bench.harness import Result, at_least, at_most, spread
+from mawl.compressibility.codecs import ZSTD_1
+from mawl.compressibility.estimate import EstimatesFound, estimate
+from mawl.compressibility.population import Population
+from mawl.compressibility.storage import KIB, EstimateRequest
 from mawl.model.compressibility import Estimate
-from mawl.probe.compressibility.codecs import ZSTD_1
-from mawl.probe.compressibility.estimate import EstimatesFound, estimate
-from mawl.probe.compressibility.population import Population
-from mawl.probe.compressibility.storage import KIB, EstimateRequest
-from tests.probe.compressibility.pieces import write_mixture
+from tests.compressibility.pieces import write_mixture
 
 NAME = "compressibility"
 TREE_BYTES = 10 * 10**9

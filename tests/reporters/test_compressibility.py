@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from mawl.analysis.compressibility import compressibility_block
-from mawl.probe.compressibility.codecs import ZSTD_1
-from mawl.probe.compressibility.look import LookRequest, look_at
-from mawl.probe.compressibility.storage import figures
+from mawl.compressibility.codecs import ZSTD_1
+from mawl.compressibility.look import LookRequest, look_at
+from mawl.compressibility.storage import figures
 from mawl.reporters import markdown, text
 from mawl.reporters.compressibility import page
 from mawl.reporters.html.figures import ShownFigures

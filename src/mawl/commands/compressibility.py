@@ -17,11 +17,11 @@ from mawl.analysis.compressibility import compressibility_block
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.extras import installing
 from mawl.commands.output import write_text
+from mawl.compressibility.codecs import CODECS, CodecKey, load
+from mawl.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
+from mawl.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.compressibility import STORAGE_MODELS, Compressibility
-from mawl.probe.compressibility.codecs import CODECS, CodecKey, load
-from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
-from mawl.probe.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
 from mawl.reporters.compressibility import page
 from mawl.reporters.json import render
 from mawl.spec.program_options import ROLES, Role

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.compressibility.run import RunCompressibility
 from mawl.launch.client import Launcher
 from mawl.launch.interface import JobLauncher
 from mawl.launch.launchers import Launchers
@@ -26,7 +27,6 @@ from mawl.model.usage import Usage
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_cache
 from mawl.runner.clean_start import CleanStart
-from mawl.runner.compressibility import RunCompressibility
 from mawl.runner.counting import Counting
 from mawl.runner.facts import facts_before
 from mawl.runner.host_sampling import HostSampling

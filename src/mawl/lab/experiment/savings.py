@@ -11,6 +11,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mawl.compressibility.codecs import CODECS
+from mawl.compressibility.look import LookRequest, look_at
+from mawl.compressibility.real import real_saving
+from mawl.compressibility.storage import figures
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
@@ -18,10 +22,6 @@ from mawl.lab.command import command
 from mawl.lab.experiment.clones import KEPT, CloneKeeper, take_away_kept
 from mawl.lab.experiment.saving_records import RoleKept, SavingSpec, VolumeKept
 from mawl.model.compressibility import RealSaving, RoleSaving
-from mawl.probe.compressibility.codecs import CODECS
-from mawl.probe.compressibility.look import LookRequest, look_at
-from mawl.probe.compressibility.real import real_saving
-from mawl.probe.compressibility.storage import figures
 from mawl.spec.program_options import ROLES, Role
 
 SEED = 1

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from mawl.probe.compressibility.codecs import CODECS, LZ4, ZSTD_1, Codec, CodecKey, load
-from mawl.probe.compressibility.estimate import EstimatesFound, estimate, zero_page
-from mawl.probe.compressibility.population import Population
-from mawl.probe.compressibility.storage import EstimateRequest, figures
+from mawl.compressibility.codecs import CODECS, LZ4, ZSTD_1, Codec, CodecKey, load
+from mawl.compressibility.estimate import EstimatesFound, estimate, zero_page
+from mawl.compressibility.population import Population
+from mawl.compressibility.storage import EstimateRequest, figures
 from tests.fakes.failing_reads import failing
 
 KIB = 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.formats.compression import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.compressibility.tool_output import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
 
 ZFS_ALL = """type\tfilesystem
 creation\t1412156944

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mawl.compressibility.population import BytePlace, Population
 from mawl.errors import UsageError
-from mawl.probe.compressibility.population import BytePlace, Population
 from tests import needs
 
 KIB = 1024

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from mawl.compressibility.storage import original_bytes
 from mawl.errors import MawlError, UsageError
 from mawl.model.compressibility import FilesLeftOut, StorageModel
-from mawl.probe.compressibility.storage import original_bytes
 
 MOST_REMARKS = 5
 STAT_BLOCK_BYTES = 512

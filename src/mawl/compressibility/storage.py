@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from mawl.compressibility.codecs import LZ4, LZO, ZSTD_1, ZSTD_3, Codec, CodecKey, CompressedBytes
 from mawl.model.compressibility import STORAGE_MODELS, StorageModel
-from mawl.probe.compressibility.codecs import LZ4, LZO, ZSTD_1, ZSTD_3, Codec, CodecKey, CompressedBytes
 
 KIB = 1024
 SECTOR_BYTES = 4 * KIB

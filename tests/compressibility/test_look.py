@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from mawl.compressibility.codecs import LZ4, Codec, CodecKey
+from mawl.compressibility.look import LookRequest, look_at
+from mawl.compressibility.population import Kind, Population
+from mawl.compressibility.storage import EstimateRequest
 from mawl.errors import MawlError, UsageError
-from mawl.probe.compressibility.codecs import LZ4, Codec, CodecKey
-from mawl.probe.compressibility.look import LookRequest, look_at
-from mawl.probe.compressibility.population import Kind, Population
-from mawl.probe.compressibility.storage import EstimateRequest
 from mawl.spec.program_options import Role
 
 FIGURES = [EstimateRequest("plain", LZ4, 4096)]

@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from mawl.model.compressibility import Estimate, SampledShare, SamplingCost, StorageModel
-from mawl.probe.compressibility.bounds import Rounds
-from mawl.probe.compressibility.codecs import Codec, CodecKey, load
-from mawl.probe.compressibility.population import BytePlace, Population
-from mawl.probe.compressibility.storage import (
+from mawl.compressibility.bounds import Rounds
+from mawl.compressibility.codecs import Codec, CodecKey, load
+from mawl.compressibility.population import BytePlace, Population
+from mawl.compressibility.storage import (
     SECTOR_BYTES,
     EstimateRequest,
     SavedShare,
     original_bytes,
     saved_share,
 )
+from mawl.model.compressibility import Estimate, SampledShare, SamplingCost, StorageModel
 
 READ_ALL_BYTES = 64 * 2**20
 """No more than this is read in full: that costs less than drawing from it."""

@@ -9,6 +9,12 @@ from random import Random
 
 import msgspec
 
+from mawl.compressibility.codecs import Codec, CodecKey, load
+from mawl.compressibility.engine import engine_compressed
+from mawl.compressibility.estimate import READ_ALL_BYTES, estimate
+from mawl.compressibility.population import Kind, Population
+from mawl.compressibility.real import Real, real_saving
+from mawl.compressibility.storage import EstimateRequest
 from mawl.errors import MawlError, UsageError
 from mawl.measure.mounts import mount_of, read_mounts
 from mawl.measure.space import space_of
@@ -22,12 +28,6 @@ from mawl.model.compressibility import (
     SamplingCost,
     VolumeSaving,
 )
-from mawl.probe.compressibility.codecs import Codec, CodecKey, load
-from mawl.probe.compressibility.engine import engine_compressed
-from mawl.probe.compressibility.estimate import READ_ALL_BYTES, estimate
-from mawl.probe.compressibility.population import Kind, Population
-from mawl.probe.compressibility.real import Real, real_saving
-from mawl.probe.compressibility.storage import EstimateRequest
 from mawl.spec.program_options import ROLES, Role
 
 CONFIDENCE = 0.95

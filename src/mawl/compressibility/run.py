@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 
+from mawl.compressibility.look import CONFIDENCE, HALF_WIDTH, by_role, volume_saving
+from mawl.compressibility.population import Population
+from mawl.compressibility.watch import RUN_FIGURES, Watch
 from mawl.model.compressibility import Compressibility
 from mawl.plan.needs import needs
 from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
-from mawl.probe.compressibility.look import CONFIDENCE, HALF_WIDTH, by_role, volume_saving
-from mawl.probe.compressibility.population import Population
-from mawl.probe.compressibility.watch import RUN_FIGURES, Watch
 from mawl.spec.program_options import Role
 from mawl.volumes import MARK, Volumes
 

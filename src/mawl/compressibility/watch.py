@@ -3,7 +3,7 @@
 A look at intervals stands for the bytes it found times the seconds since the look at intervals before it;
 one at a job's end for what the next cannot find any more.  These byte-seconds, look after look and within
 one file after file, are a line that is cut into strata, with one draw from each
-(:mod:`~mawl.probe.compressibility.strata`).  Small blocks are cheap and large ones dear, so each has a line
+(:mod:`~mawl.compressibility.strata`).  Small blocks are cheap and large ones dear, so each has a line
 of its own.  How wide strata are follows from bytes and CPU time alone, never from what draws gave, so that
 looks at intervals take no more than :data:`CPU_SHARE`, and draws weigh as alike as can be known beforehand.
 """
@@ -19,14 +19,12 @@ from random import Random
 
 import msgspec
 
-from mawl.errors import MawlError
-from mawl.model.compressibility import Estimate, FilesLeftOut, SampledShare, SamplingCost, VolumeSaving
-from mawl.probe.compressibility.bounds import interval_of_looks
-from mawl.probe.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
-from mawl.probe.compressibility.engine import engine_compressed
-from mawl.probe.compressibility.estimate import zero_page
-from mawl.probe.compressibility.population import CUT_SHORT, GONE, MOST_REMARKS, Population
-from mawl.probe.compressibility.storage import (
+from mawl.compressibility.bounds import interval_of_looks
+from mawl.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
+from mawl.compressibility.engine import engine_compressed
+from mawl.compressibility.estimate import zero_page
+from mawl.compressibility.population import CUT_SHORT, GONE, MOST_REMARKS, Population
+from mawl.compressibility.storage import (
     BTRFS_EXTENT_BYTES,
     KIB,
     SECTOR_BYTES,
@@ -34,7 +32,9 @@ from mawl.probe.compressibility.storage import (
     SavedShare,
     saved_share,
 )
-from mawl.probe.compressibility.strata import Strata
+from mawl.compressibility.strata import Strata
+from mawl.errors import MawlError
+from mawl.model.compressibility import Estimate, FilesLeftOut, SampledShare, SamplingCost, VolumeSaving
 from mawl.spec.program_options import Role
 
 CPU_SHARE = 0.01

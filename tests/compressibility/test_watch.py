@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.probe.compressibility.codecs import Codec, CodecKey
-from mawl.probe.compressibility.engine import engine_compressed
-from mawl.probe.compressibility.watch import CPU_SHARE, Watch
+from mawl.compressibility.codecs import Codec, CodecKey
+from mawl.compressibility.engine import engine_compressed
+from mawl.compressibility.watch import CPU_SHARE, Watch
 from mawl.spec.program_options import Role
 from tests.fakes.failing_reads import failing
 

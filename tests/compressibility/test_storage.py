@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from mawl.probe.compressibility.codecs import LZ4, LZO, ZSTD_1, Codec, CodecKey
-from mawl.probe.compressibility.storage import EstimateRequest, figures, original_bytes, saved_share
+from mawl.compressibility.codecs import LZ4, LZO, ZSTD_1, Codec, CodecKey
+from mawl.compressibility.storage import EstimateRequest, figures, original_bytes, saved_share
 
 KIB = 1024
 

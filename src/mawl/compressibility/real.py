@@ -12,7 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.formats.compression import ZFS_PROPERTIES, Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.compressibility.tool_output import (
+    ZFS_PROPERTIES,
+    Stored,
+    parse_compsize,
+    parse_mm_stat,
+    parse_zfs_get,
+)
 from mawl.measure.block_devices import volume_facts
 from mawl.model.compressibility import RealSaving
 from mawl.model.run import VolumeFacts

@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from mawl.probe.compressibility.codecs import CODECS
-from mawl.probe.compressibility.look import LookRequest, look_at
-from mawl.probe.compressibility.storage import figures
+from mawl.compressibility.codecs import CODECS
+from mawl.compressibility.look import LookRequest, look_at
+from mawl.compressibility.storage import figures
 from tests import needs
-from tests.probe.compressibility.pieces import write_mixture
+from tests.compressibility.pieces import write_mixture
 
 MIB = 2**20
 DATA_BYTES = 96 * MIB

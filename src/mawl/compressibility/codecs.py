@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from mawl.compressibility import lzo
 from mawl.model.compressibility import CodecName
-from mawl.probe.compressibility import lzo
 
 CompressedBytes = Callable[[bytes], int]
 """The size of a block after compression, in bytes; larger than the block where it does not compress."""
