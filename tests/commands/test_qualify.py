@@ -11,6 +11,7 @@ import pytest
 
 from mawl.commands.main import main
 from mawl.commands.qualify_shown import ProgressLines, choice_text
+from mawl.store.qualification import read_qualification
 from tests.fakes.qualifications import choice, qualification
 
 
@@ -26,6 +27,8 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
     [
         (["--minutes", "1", "--yes"], "--minutes 1: expected 2 to 2880"),
         (["--sessions", "4", "--yes"], "--sessions 4: expected 5 to 500"),
+        (["--repeat", "0", "--yes"], "--repeat 0: expected 1 to 99"),
+        (["--continue", "x", "--repeat", "1"], "--continue does not go with --repeat"),
         ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),
         (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),
         (["--continue", "x", "--scale", "quick"], "--continue does not go with --scale"),
@@ -62,6 +65,16 @@ def test_a_directory_in_memory_is_refused(
         status, sentence = refused(capsys, tmp_path, "--util", memory, "--minutes", "60", "--yes")
     assert status == 1
     assert "util would lie in memory (tmpfs), which is no storage; name a directory on a disk" in sentence
+
+
+def test_the_number_of_runs_is_kept_for_every_later_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: None)
+    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
+    assert read_qualification(tmp_path / "there").asked.repeat == 1
 
 
 def test_without_the_programs_it_says_what_to_install(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.cautions import LONG_RUN
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
@@ -122,7 +123,7 @@ NOT_KNOWN = msgspec.structs.replace(
     changes=[],
     cautions=[
         "The storage is of a virtual machine: a cache or a burst credit that is not visible from here "
-        "may serve a load for 65.0 s. A run of 30 min 00 s shows whether that is so."
+        f"may have served the whole load: the longest run took 65.0 s. {LONG_RUN}"
     ],
 )
 COMPUTE_NO = msgspec.structs.replace(

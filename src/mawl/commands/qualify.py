@@ -18,6 +18,7 @@ import msgspec
 from mawl import __version__
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.conditions import checks_of_answer
+from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
@@ -70,14 +71,21 @@ GROUPS: Groups = {
         "--runs": None,
         "--output": None,
     },
-    "what": {"--minutes": None, "--sessions": None, "--scale": None},
+    "what": {"--minutes": None, "--sessions": None, "--repeat": None, "--scale": None},
     "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
 }
+
+NEW_ONLY = (
+    *("data", "work", "util", "volume_order", "runs", "output"),
+    *("minutes", "sessions", "repeat", "scale"),
+)
+"""Options that a qualification begins with."""
 
 ANSWER_PAGE = "answer.html"
 DEFAULT_MINUTES = 30.0
 LEAST_MINUTES = 2.0
 MOST_MINUTES = 48 * 60.0
+MOST_REPEAT = 99
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +101,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g})",
     )
     add_options(parser, "sessions")
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        metavar="N",
+        help=f"measured runs that share the time (default: {FEWEST_RUNS}, more if time is left); 1 makes one "
+        f"long run, to outlast an array's cache; fewer than {FEWEST_RUNS} make the answer preliminary",
+    )
     parser.add_argument(
         "--scale",
         metavar="NAME|FACTOR",
@@ -213,6 +228,8 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
     sessions = spec.sessions
     if sessions is not None and not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise UsageError(f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}")
+    if arguments.repeat is not None and not 1 <= arguments.repeat <= MOST_REPEAT:
+        raise UsageError(f"--repeat {arguments.repeat}: expected 1 to {MOST_REPEAT}")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     return Qualification(
         name=f"qualify-{stamp}-{secrets.token_hex(2)}",
@@ -228,6 +245,7 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
             },
             minutes=minutes,
             sessions=sessions,
+            repeat=arguments.repeat,
             scale=None if spec.scale is None else parse_scale(spec.scale),
             most_slowdown=bounds.most_slowdown,
             volume_order=spec.volume_order,
@@ -245,11 +263,7 @@ def _check_one_machine(arguments: argparse.Namespace) -> None:
 
 
 def _check_only_continues(arguments: argparse.Namespace) -> None:
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in ("data", "work", "util", "volume_order", "runs", "output", "minutes", "sessions", "scale")
-        if getattr(arguments, name) is not None
-    ]
+    given = [f"--{name.replace('_', '-')}" for name in NEW_ONLY if getattr(arguments, name) is not None]
     if given:
         raise UsageError(
             f"--continue does not go with {given[0]}",

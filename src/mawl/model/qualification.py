@@ -36,11 +36,15 @@ Basis = Literal["measured", "forecast"]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths."""
+    """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths.
+
+    ``repeat`` is the number of measured runs, None where mawl chooses it.
+    """
 
     roles: dict[Role, list[str]]
     minutes: float
     sessions: int | None = None
+    repeat: int | None = None
     scale: float | None = None
     most_slowdown: float = 2.0
     volume_order: VolumeOrder = "rotation"

@@ -80,6 +80,13 @@ def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
         answer_of(record(0), tmp_path, CapacityBounds())
 
 
+@pytest.mark.parametrize(("repeat", "kept"), [(1, False), (3, True)])
+def test_with_more_time_no_fewer_runs_are_asked_for_than_an_answer_needs(repeat: int, kept: bool) -> None:
+    asked = msgspec.structs.replace(qualification().asked, repeat=repeat)
+    same, more = (again(qualification(asked=asked), times) for times in (1.0, 4.0))
+    assert f"--repeat {repeat} " in same and (f"--repeat {repeat} " in more) == kept
+
+
 @pytest.mark.parametrize(
     ("minutes", "active_seconds", "times"),
     [(15.0, 284.0, 20 / 15 / 0.18), (15.0, 90.0, 20 / 1.5), (60.0, 600.0, 4.0), (30.0, 0.0, 4.0)],

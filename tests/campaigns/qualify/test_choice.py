@@ -15,7 +15,7 @@ from mawl.campaigns.qualify.choice import (
     sessions_for,
 )
 from mawl.campaigns.qualify.work import MachineSeen
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import QualificationChoice
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, machine
@@ -84,6 +84,35 @@ def test_where_the_cache_cannot_be_left_out_the_reason_is_a_decision() -> None:
     assert choice.cache == "cold"
     whys = {decision.what: decision.why for decision in choice.decisions}
     assert whys["cache"] == "--cache none is not possible: 9p keeps its files"
+
+
+def asked_runs(repeat: int | None, minutes: float) -> QualificationChoice:
+    asked = msgspec.structs.replace(ASKED, minutes=minutes, repeat=repeat)
+    return Chooser(asked, machine(), FakeModel(0.25), 60 * minutes).choose({})
+
+
+def test_one_run_that_was_asked_for_gets_the_time_of_all() -> None:
+    one, two, usual = (asked_runs(repeat, 60) for repeat in (1, 2, None))
+    assert (one.repeats, one.runs_alone, one.proofs) == (1, 1, 0) and two.repeats == 2
+    assert one.active_seconds > two.active_seconds > 2 * usual.active_seconds
+    assert one.total_seconds <= 3600
+    whys = {decision.what: decision.why for decision in one.decisions}
+    assert "as asked; fewer than 3 make the answer preliminary" in whys["measured runs"]
+    assert "the time goes to the measured runs" in whys["search"]
+
+
+def test_three_runs_that_were_asked_for_give_up_the_rest_first() -> None:
+    usual, six, short = asked_runs(None, 60), asked_runs(6, 60), asked_runs(6, 8)
+    assert (six.repeats, six.proofs) == (6, 4) and six.scale < usual.scale
+    assert (short.repeats, short.proofs) == (6, 0) and short.total_seconds <= 480
+    whys = {decision.what: decision.why for decision in six.decisions}
+    assert whys["measured runs"] == "as asked"
+
+
+def test_runs_that_were_asked_for_and_do_not_fit_are_refused() -> None:
+    with pytest.raises(UsageError, match="10 minutes are too short") as refusal:
+        asked_runs(50, 10)
+    assert "and 50 runs of 8 sessions take" in str(refusal.value.why)
 
 
 @pytest.mark.parametrize("minutes", [3, 120])

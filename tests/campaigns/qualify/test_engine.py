@@ -77,6 +77,16 @@ def test_a_machine_slower_than_forecast_still_makes_the_runs_an_answer_needs(tmp
     assert len(record.runs_for("search")) == 0
 
 
+@pytest.mark.parametrize("repeat", [1, 4])
+def test_as_many_runs_are_measured_as_were_asked_for(tmp_path: Path, repeat: int) -> None:
+    record = begun(tmp_path)
+    record = msgspec.structs.replace(record, asked=msgspec.structs.replace(record.asked, repeat=repeat))
+    # A machine twice as fast as forecast leaves time for more.
+    engine, _ = engine_over(tmp_path, record, FakeWork(Clock(), slower=0.5))
+    engine.until_choice()
+    assert len(engine.to_the_end().runs_for("measured")) == repeat
+
+
 def test_the_search_proves_the_two_numbers_around_the_bound(tmp_path: Path) -> None:
     # 0.19 a session: 10 sessions are carried (1.9), 11 are not (2.09); the forecast is two too high.
     record = qualified(tmp_path, FakeWork(Clock(), per_session=0.19, forecast=12), minutes=240.0)

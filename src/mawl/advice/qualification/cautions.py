@@ -13,6 +13,9 @@ from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE
 from mawl.units import counted_noun, format_percent, format_ratio, format_seconds
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
+LONG_RUN = (
+    f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so (--repeat 1 and more --minutes)."
+)
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
 
 
@@ -57,8 +60,7 @@ def _falling(summaries: Sequence[Judged]) -> list[str]:
     if not drifting:
         return []
     return [
-        f"A cache of the array or a burst credit may have served the beginning: {drifting[0]}. "
-        f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
+        f"A cache of the array or a burst credit may have served the beginning: {drifting[0]}. {LONG_RUN}"
     ]
 
 
@@ -76,7 +78,7 @@ def _faster(summaries: Sequence[Judged]) -> list[str]:
         return []
     return [
         f"A cache of the array may have served {most[1]}: they reached {format_percent(most[0])} of what the "
-        f"probe found. A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
+        f"probe found. {LONG_RUN}"
     ]
 
 
@@ -90,6 +92,5 @@ def _bursting(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
     where = "behind a network" if elsewhere else "of a virtual machine"
     return [
         f"The storage is {where}: a cache or a burst credit that is not visible from here may have "
-        f"served the whole load: the longest run took {format_seconds(longest)}. "
-        f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so."
+        f"served the whole load: the longest run took {format_seconds(longest)}. {LONG_RUN}"
     ]

@@ -14,7 +14,7 @@ from mawl.advice.capacity.answers import Lack, short, unasked
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdowns
 from mawl.advice.judge import judged
-from mawl.advice.qualification.answer import PUBLISHABLE_SECONDS, answer_from
+from mawl.advice.qualification.answer import FEWEST_RUNS, PUBLISHABLE_SECONDS, answer_from
 from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
@@ -103,13 +103,18 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
 
 
 def again(record: Qualification, times: float) -> str:
-    """The command that asks the same with so many times the minutes, in steps of five where it is more."""
+    """The command that asks the same with so many times the minutes, in steps of five where it is more.
+
+    With more time it asks for no fewer measured runs than an answer to publish needs.
+    """
     asked = record.asked
     words = ["mawl", "qualify"]
     for role, places in asked.roles.items():
         words += [f"--{role}", *places]
     if asked.sessions is not None:
         words += ["--sessions", str(asked.sessions)]
+    if asked.repeat is not None and (times == 1.0 or asked.repeat >= FEWEST_RUNS):
+        words += ["--repeat", str(asked.repeat)]
     if asked.scale is not None:
         words += ["--scale", f"{asked.scale:g}"]
     minutes = asked.minutes if times == 1.0 else 5 * math.ceil(asked.minutes * times / 5)

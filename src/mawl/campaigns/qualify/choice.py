@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import msgspec
 
+from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
 from mawl.errors import UnsuitableMachineError, UsageError
@@ -21,7 +22,7 @@ from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.program_options import Role
 from mawl.spec.record import MOST_SESSIONS
-from mawl.units import format_bytes, format_memory, format_percent, format_seconds
+from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 SMOKE = SCALES["smoke"]
 LARGEST_SCALE = SCALES["full"]
@@ -75,6 +76,19 @@ PREFERRED = (
 """What is given up first where time is short: the proofs, then runs alone, then measured runs."""
 
 
+def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
+    """:data:`PREFERRED`, or with so many measured runs as were asked for.
+
+    Fewer than :data:`FEWEST_RUNS` are asked for to make them long: all the time goes to them.
+    """
+    if repeat is None:
+        return PREFERRED
+    if repeat < FEWEST_RUNS:
+        return (Repeats(alone=1, measured=repeat, proofs=0),)
+    every = (Repeats(alone=one.alone, measured=repeat, proofs=one.proofs) for one in PREFERRED)
+    return tuple(dict.fromkeys(every))
+
+
 def sessions_for(cores: int) -> int:
     """The published number of sessions for so many cores, at least the fewest that the mix has."""
     return min(max(FEWEST_SESSIONS, round(SESSIONS_PER_CORE * cores)), MOST_SESSIONS)
@@ -101,6 +115,7 @@ class Chooser:
         self.asked, self.seen, self.model = asked, seen, model
         self.left_seconds = left_seconds
         self.sessions = sessions_for(seen.cores) if asked.sessions is None else asked.sessions
+        self.preferred = preferred_for(asked.repeat)
         self.cache: CacheMode = "none" if seen.uncached else "cold"
         steps = math.floor(math.log(LARGEST_SCALE / SMOKE) / math.log(STEP))
         self.scales = [float(f"{SMOKE * STEP**step:.2g}") for step in range(steps + 1)]
@@ -114,13 +129,14 @@ class Chooser:
         asked = self.asked.scale
         check_fits(self.seen, self.sessions, smallest(self.asked))
         if asked is not None:
-            fitting = (repeats for repeats in PREFERRED if self._in_time(repeats, asked))
-            return self._made(next(fitting, PREFERRED[-1]), asked, spent)
-        for repeats in PREFERRED:
+            fitting = (repeats for repeats in self.preferred if self._in_time(repeats, asked))
+            return self._made(next(fitting, self.preferred[-1]), asked, spent)
+        for repeats in self.preferred:
             scale = self._largest(repeats)
             if scale is not None and self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS:
-                return self._made(repeats, scale if repeats.proofs else self._enough(scale), spent)
-        for repeats in PREFERRED[2:]:
+                largest = repeats.proofs or self.asked.repeat is not None
+                return self._made(repeats, scale if largest else self._enough(scale), spent)
+        for repeats in self.preferred[2:] or self.preferred:
             scale = self._largest(repeats)
             if scale is not None:
                 return self._made(repeats, scale, spent)
@@ -177,14 +193,19 @@ class Chooser:
         return sum(self.seconds(repeats, scale).values()) <= (1 - SPARE_RATIO) * self.left_seconds
 
     def _too_short(self, spent: Mapping[PhaseName, float]) -> UsageError:
-        least = sum(self.seconds(PREFERRED[-1], SMOKE).values()) / (1 - SPARE_RATIO) + sum(spent.values())
+        least = sum(self.seconds(self.preferred[-1], SMOKE).values()) / (1 - SPARE_RATIO) + sum(
+            spent.values()
+        )
         minutes = math.ceil(least / 60)
         return UsageError(
             f"{self.asked.minutes:g} minutes are too short for an answer here",
-            why=f"inputs, one run of each program alone and one run of {self.sessions} sessions take "
-            f"{format_seconds(least)} at scale smoke, the smallest",
+            why=f"inputs, one run of each program alone and {self._runs_words()} of {self.sessions} sessions "
+            f"take {format_seconds(least)} at scale smoke, the smallest",
             cure=f"run it with --minutes {minutes} or more",
         )
+
+    def _runs_words(self) -> str:
+        return counted_noun(self.preferred[-1].measured, "run")
 
     def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> QualificationChoice:
         needed, mix = needs_at(self.sessions, scale), self.mix(scale)
@@ -223,7 +244,7 @@ class Chooser:
             why = f"1.25 for each of {seen.cores} cores, as in the published studies"
         total = format_seconds(sum(choice.phase_seconds.values()))
         active = format_seconds(choice.active_seconds)
-        enough = not choice.proofs and choice.active_seconds >= LEAST_ACTIVE_SECONDS
+        enough = not choice.proofs and asked.repeat is None and choice.active_seconds >= LEAST_ACTIVE_SECONDS
         which = "large enough to answer for storage" if enough else "the largest whose runs fit"
         which = which if asked.scale is None else "as asked"
         scale = f"{which}: {total} of {asked.minutes:g} min, active phase {active}"
@@ -235,17 +256,16 @@ class Chooser:
             if choice.cache == "none"
             else f"--cache none is not possible: {seen.uncached_reason}"
         )
-        short = "three" if choice.repeats >= 3 else f"three do not fit into {asked.minutes:g} min, so fewer"
-        proofs = (
-            "the numbers of sessions around the bound are proven by runs, as far as time is left"
-            if choice.proofs
-            else "the time is too short to prove the number that fits, so it is a forecast"
-        )
+        proofs = "the time is too short to prove the number that fits, so it is a forecast"
+        if choice.proofs:
+            proofs = "the numbers of sessions around the bound are proven by runs, as far as time is left"
+        elif choice.repeats == asked.repeat and choice.repeats < FEWEST_RUNS:
+            proofs = "the time goes to the measured runs, so the number that fits is a forecast"
         return [
             Decision(what="sessions", value=str(choice.sessions), why=why),
             Decision(what="scale", value=scale_name(choice.scale), why=scale),
             Decision(what="cache", value=choice.cache, why=cache),
-            Decision(what="measured runs", value=str(choice.repeats), why=f"{short}; more if time is left"),
+            Decision(what="measured runs", value=str(choice.repeats), why=_why_runs(choice, asked)),
             Decision(
                 what="runs alone",
                 value=str(choice.runs_alone),
@@ -255,6 +275,14 @@ class Chooser:
             ),
             Decision(what="search", value=str(choice.proofs), why=proofs),
         ]
+
+
+def _why_runs(choice: QualificationChoice, asked: Asked) -> str:
+    few = f"; fewer than {FEWEST_RUNS} make the answer preliminary, since runs differ from one to the next"
+    if asked.repeat is not None:
+        return f"as asked{few if asked.repeat < FEWEST_RUNS else ''}"
+    short = "three" if choice.repeats >= 3 else f"three do not fit into {asked.minutes:g} min, so fewer"
+    return f"{short}; more if time is left"
 
 
 def expected(slowdown: float, most: float, others_cpu_ratio: float | None = None) -> Expected:

@@ -270,10 +270,13 @@ class Engine:
         return 60.0 * self.record.asked.minutes
 
     def _time_for_another(self, position: int) -> bool:
-        """Whether a further measured run was made, or is forecast to end in time; the search goes before."""
+        """Whether a further measured run was made, or is forecast to end in time.
+
+        The search goes before, and a number that was asked for is not exceeded.
+        """
         if self.runs.is_over("measured", position):
             return True
-        if self._chosen.proofs or position > MOST_MEASURED:
+        if self._chosen.proofs or self.record.asked.repeat is not None or position > MOST_MEASURED:
             return False
         return self._in_time(self._run_seconds())
 
