@@ -10,7 +10,7 @@ from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text
 from tests.fakes.measured_run import WORKLOAD, reading_of
 from tests.fakes.stored_run import facts
-from tests.fakes.views import as_summary, judge, plain
+from tests.fakes.views import BARE, as_summary, judge, plain
 
 BUSY = {"host.cpu_user_seconds": 7.0, "host.cpu_idle_seconds": 1.0, "host.runnable": 12.0}
 
@@ -74,7 +74,7 @@ def test_reports_show_mode_busy_cores_and_finding() -> None:
         "busy_ratio": pytest.approx(0.875),
         "runnable": 12.0,
     }
-    for page in (text.render(as_summary(summary)), markdown.render(as_summary(summary))):
+    for page in (text.render(BARE, as_summary(summary)), markdown.render(BARE, as_summary(summary))):
         flat = " ".join(page.split())
         assert "bench1: 1 a core (SMT off), 8 in all" in flat
         assert "exact: one thread a core" in flat

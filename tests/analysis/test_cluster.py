@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.reporters.cluster import cluster
+from mawl.reporters.run_tables.nodes import NODES
+from mawl.reporters.text_table import table_lines
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.stored_run import facts, job
-from tests.fakes.views import as_summary, summary_of
+from tests.fakes.views import BARE, as_summary, summary_of
 
 
 def test_nodes_are_summed_averaged_and_compared() -> None:
@@ -25,7 +26,7 @@ def test_nodes_are_summed_averaged_and_compared() -> None:
     mean = block["mean"]
     cpu = mean["user_cpu_seconds"] + mean["system_cpu_seconds"]
     assert mean["cpu_real_ratio"] == pytest.approx(cpu / mean["real_time_seconds"])
-    text = "\n".join(cluster(as_summary(summary)))
+    text = "\n".join(table_lines(NODES, BARE, as_summary(summary)))
     assert "first node done after 10.0 s, last after 30.0 s: imbalance 0.50" in text
     assert "corrected, within" in text and text.splitlines()[1].startswith("n1")
 
@@ -46,7 +47,7 @@ def test_a_lost_node_is_named_and_is_neither_first_nor_last() -> None:
 def test_a_run_on_one_node_has_no_block_and_says_why() -> None:
     summary = summary_of(facts(), [job("s1-1", 1.0, 5.0)])
     assert summary["cluster"] is None and summary["missing"]["cluster"] == "the run was on one node"
-    assert cluster(as_summary(summary)) == []
+    assert table_lines(NODES, BARE, as_summary(summary)) == []
 
 
 def test_cores_of_one_machine_count_once() -> None:

@@ -10,12 +10,12 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters import markdown, screen, text
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.roles import waits
 from mawl.reporters.tables import lacking
+from mawl.reporters.waits import waits
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts
-from tests.fakes.views import as_summary, partly, summary_of
+from tests.fakes.views import BARE, as_summary, partly, summary_of
 
 
 def with_one(**changes: object) -> dict[str, Any]:
@@ -55,9 +55,9 @@ def test_the_sum_of_the_jobs_that_have_it_is_given_with_their_number() -> None:
     assert found["cpu_real_ratio"]["of_sums"] is None and found["cpu_real_ratio"]["known"]["jobs"] == 3
     assert found["cpu_real_ratio"]["known"]["of_sums"] == used / real
     for shown in (
-        screen.render(as_summary(found)),
-        text.render(as_summary(found)),
-        markdown.render(as_summary(found)),
+        screen.render(BARE, as_summary(found)),
+        text.render(BARE, as_summary(found)),
+        markdown.render(BARE, as_summary(found)),
     ):
         words = " ".join(shown.replace("|", " ").split())
         assert f"{format_seconds(real)} (3 of 4 jobs)" in words
@@ -76,7 +76,7 @@ def test_a_figure_that_no_job_has_stays_null() -> None:
     found = summary_of(facts(kind="imported"), jobs)
     assert found["time"]["known"]["memory_bytes"] is None
     assert found["missing"]["time.known.memory_bytes"] == "no job that counts has this figure"
-    assert "memory -" in " ".join(screen.render(as_summary(found)).split())
+    assert "memory -" in " ".join(screen.render(BARE, as_summary(found)).split())
 
 
 def waiting(*found: Waits) -> dict[str, Any]:

@@ -7,11 +7,14 @@ import pytest
 
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
-from mawl.reporters.roles import roles, waits
+from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
+from mawl.reporters.run_tables.roles import ROLES
+from mawl.reporters.text_table import table_lines
+from mawl.reporters.waits import waits
 from tests.fakes.host_run import apart_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, job, jobs
-from tests.fakes.views import as_summary, summary_of
+from tests.fakes.views import BARE, as_summary, summary_of
 
 REASON = {"io.by_role": "not measured: no C compiler"}
 
@@ -37,7 +40,7 @@ def test_bytes_shares_and_latencies_are_of_the_jobs_that_count() -> None:
     assert set(data["write_request_bytes"].values()) == {None}
     assert any(
         line.startswith("median request: data read ")
-        for line in roles(as_summary(summary_of(facts(), jobs())))
+        for line in table_lines(ROLES, BARE, as_summary(summary_of(facts(), jobs())))
     )
     assert io["coverage_ratio"] == 1.0
 
@@ -52,7 +55,7 @@ def test_a_job_that_could_not_be_counted_lowers_the_coverage() -> None:
     assert summary["io"]["coverage_ratio"] == pytest.approx(0.8)
     assert summary["io"]["unseen"] == [remark]
     assert summary["io"]["by_role"]["data"]["read_bytes"] == 4 * 400_000_000
-    lines = roles(as_summary(summary))
+    lines = table_lines(ROLES, BARE, as_summary(summary))
     assert "counted: 80 % of the bytes that the kernel saw; no program of the job" in lines[-1]
 
 
@@ -69,7 +72,7 @@ def test_where_no_job_could_be_counted_the_jobs_say_why() -> None:
     more = summary["jobs"]["counted"] - 1
     reason = f"not measured: every program is static (and in {more} more jobs)"
     assert summary["missing"]["io.by_role"] == summary["missing"]["io.coverage_ratio"] == reason
-    assert roles(as_summary(summary))[0].startswith(f"I/O by role: {reason}")
+    assert table_lines(ROLE_DEVICES, BARE, as_summary(summary))[0].startswith(f"I/O by role: {reason}")
 
 
 def test_remarks_of_one_kind_are_said_once() -> None:
@@ -85,9 +88,10 @@ def test_without_a_compiler_the_run_says_so() -> None:
     summary = summary_of(facts(missing={"io.by_role": reason}, volumes=[]), without(jobs(), io=None))
     assert summary["io"]["by_role"] is None
     assert summary["missing"]["io.by_role"] == reason
-    assert roles(as_summary(summary)) == [
+    assert table_lines(ROLE_DEVICES, BARE, as_summary(summary)) == [
         f"I/O by role: {reason}; nor can devices split it: no device of data is known"
     ]
+    assert table_lines(ROLES, BARE, as_summary(summary)) == []
 
 
 def test_devices_split_what_the_calls_cannot_where_each_role_has_its_own() -> None:
@@ -100,12 +104,12 @@ def test_devices_split_what_the_calls_cannot_where_each_role_has_its_own() -> No
     devices = summary["io"]["devices_by_role"]
     assert devices["data"] == pytest.approx({"read_bytes": 3e6 * 60.5, "written_bytes": 0.0})
     assert devices["util"]["written_bytes"] == pytest.approx(60.5e6)
-    lines = roles(as_summary(summary))
+    lines = table_lines(ROLE_DEVICES, BARE, as_summary(summary))
     assert lines[0] == "I/O by role: not measured: no C compiler"
     assert lines[2].split() == ["data", "182", "MB", "0", "B"]
     shared = summary_of(apart_facts(["util"], missing=REASON), some, samples=samples(61, IDLE | rates))
     assert shared["io"]["devices_by_role"] is None
-    assert "work shares a device with util" in roles(as_summary(shared))[-1]
+    assert "work shares a device with util" in table_lines(ROLE_DEVICES, BARE, as_summary(shared))[-1]
 
 
 def test_waits_are_sums_and_their_shares_are_shown() -> None:

@@ -14,7 +14,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES
 from mawl.reporters.text import render
 from tests.fakes.stored_run import MOVED, facts, job, jobs
-from tests.fakes.views import as_summary, plain, summary_of
+from tests.fakes.views import BARE, as_summary, plain, summary_of
 
 INPUTS_BYTES = sum(table.bytes(1.0) for name in COPIES for table in CATALOGUE[name].inputs)
 
@@ -115,8 +115,8 @@ def test_another_workload_has_values_without_a_meaning_and_one_line_in_the_repor
     summary = summary_of(facts(), jobs(), moved=MOVED)
     assert not any(row["meaningful"] for row in summary["signature"].values())
     assert summary["signature"]["device_read_ratio"]["value"] == pytest.approx(0.8)
-    assert "device_read_ratio" not in render(as_summary(summary))
-    assert "signature: not shown" in render(as_summary(summary))
+    assert "device_read_ratio" not in render(BARE, as_summary(summary))
+    assert "signature: not shown" in render(BARE, as_summary(summary))
 
 
 @pytest.mark.parametrize(("programs", "is_one"), [(19, True), (18, False)])
@@ -129,7 +129,7 @@ def test_a_mix_has_nineteen_programs_of_the_catalogue(programs: int, is_one: boo
     row = summary["signature"]["work_util_ratio"]
     assert row["value"] == pytest.approx(0.9) and row["meaningful"] == is_one
     assert (row["reason"] is None) == is_one
-    assert ("signature: not shown" in render(as_summary(summary))) != is_one
+    assert ("signature: not shown" in render(BARE, as_summary(summary))) != is_one
 
 
 def test_programs_that_are_not_of_the_catalogue_make_no_mix() -> None:
@@ -141,7 +141,7 @@ def test_the_report_shows_value_range_standing_and_the_reasons_once() -> None:
     of = mix_facts(scale=0.02)
     summary = mix_summary(of)
     summary["signature"] = signature_of(of, summary, busy_cores=9.0)
-    lines = render(as_summary(summary)).splitlines()
+    lines = render(BARE, as_summary(summary)).splitlines()
     assert any(
         line.startswith("read share of device bytes")
         and line.split()[-5:] == ["0.70", "0.65", "to", "0.80", "inside"]

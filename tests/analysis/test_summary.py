@@ -18,7 +18,7 @@ from mawl.model.usage import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
-from tests.fakes.views import as_summary, judged, plain, summary_of
+from tests.fakes.views import BARE, as_summary, judged, plain, summary_of
 
 SERVER = StorageRun(node="server", run_id="server", outcome="completed")
 
@@ -163,7 +163,7 @@ def test_recorded_counts_the_rows_and_says_which_table_is_damaged(tmp_path: Path
     judgement = judged(StoredView(open_run(tmp_path / "run")))
     sentences = [one["sentence"] for one in judgement["validity"]["findings"] if one["rule"] == "sampling"]
     assert "samples are damaged" in sentences[0] and "samples.parquet" in sentences[0]
-    said = screen.render(as_summary(judgement)), text.render(as_summary(judgement))
+    said = screen.render(BARE, as_summary(judgement)), text.render(BARE, as_summary(judgement))
     assert all("remark: samples are damaged, and no figure here is of them" in one for one in said)
 
 

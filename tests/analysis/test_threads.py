@@ -22,7 +22,7 @@ from mawl.store.columns import to_table
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, job
-from tests.fakes.views import as_summary, judged, summary_of, typed
+from tests.fakes.views import BARE, as_summary, judged, summary_of, typed
 from tests.importers.test_import import EIGHT, log
 
 SECONDS = 60
@@ -158,8 +158,8 @@ def test_logs_and_a_recording_of_one_aix_host_have_their_range(tmp_path: Path) -
     adjusted = summary["time"]["adjusted_cpu_seconds"]
     assert adjusted == {"low": pytest.approx(300 / 0.63), "high": pytest.approx(300 / 0.59)}
     assert summary["smt"]["nodes"]["aix1"]["threads_per_core"] == 4
-    assert "adjusted for AIX's scaled accounting: " in text.render(as_summary(summary))
-    assert "CPU adjusted for AIX's scaled accounting" in markdown.render(as_summary(summary))
+    assert "adjusted for AIX's scaled accounting: " in text.render(BARE, as_summary(summary))
+    assert "CPU adjusted for AIX's scaled accounting" in markdown.render(BARE, as_summary(summary))
     page = report.render(StoredView(run), typed(summary))
     assert "Hardware threads, in the active phase" in page and "SMT-4" in page
     assert "CPU time adjusted for AIX&#39;s scaled accounting: " in page

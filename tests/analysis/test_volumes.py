@@ -11,11 +11,12 @@ from mawl.model.role_io import VolumeBytes
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.reporters import markdown
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.sections.roles import volumes as html_volumes
-from mawl.reporters.volumes import volumes
+from mawl.reporters.html.tables import html_table
+from mawl.reporters.run_tables.volumes import VOLUMES
+from mawl.reporters.text_table import table_lines
 from tests.fakes.measured_run import IDLE, Rate, samples
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import as_summary, partly, summary_of
+from tests.fakes.views import BARE, as_summary, partly, summary_of
 
 DISKS = {("data", 1): "sda", ("work", 2): "sdb", ("work", 3): "sdc", ("util", 4): "sdd", ("util", 5): "sdd"}
 
@@ -92,7 +93,7 @@ def test_the_working_set_is_the_most_at_one_moment() -> None:
 
 def test_reports_have_a_row_for_each_volume_of_roles_with_several() -> None:
     found = summary({1: (100, 0), 2: (30, 30), 3: (20, 20), 4: (5, 5)})
-    lines = volumes(as_summary(found))
+    lines = table_lines(VOLUMES, BARE, as_summary(found))
     assert [line.split()[:2] for line in lines[1:5]] == [
         ["work", "1"],
         ["work", "2"],
@@ -101,17 +102,17 @@ def test_reports_have_a_row_for_each_volume_of_roles_with_several() -> None:
     ]
     assert "spread of the bytes" in lines[-1]
     assert "work 0.40 over 2, util 2.00 over 2 (order: rotation)" in " ".join(lines)
-    text = markdown.render(as_summary(found))
+    text = markdown.render(BARE, as_summary(found))
     assert "<details><summary>Volumes</summary>" in text
-    assert "| work | `/mnt/v2` |" in text
+    assert "| work 1 | `/mnt/v2` |" in text
     one = summary_of(facts(), jobs())
-    assert volumes(as_summary(one)) == []
-    assert "<summary>Volumes" not in markdown.render(as_summary(one))
+    assert table_lines(VOLUMES, BARE, as_summary(one)) == []
+    assert "<summary>Volumes" not in markdown.render(BARE, as_summary(one))
 
 
 def test_the_page_has_the_same_rows_with_the_reasons_of_what_is_missing() -> None:
-    page = str(html_volumes(ShownFigures(partly(summary(None)))))
+    page = "".join(html_table(VOLUMES, ShownFigures(partly(summary(None))), BARE))
     assert page.count("<tr>") == 1 + 4
     assert "/mnt/v2" in page and "/mnt/v1<" not in page
     assert "bytes by volume were not counted" in page
-    assert str(html_volumes(ShownFigures(partly(summary_of(facts(), jobs()))))) == ""
+    assert html_table(VOLUMES, ShownFigures(partly(summary_of(facts(), jobs()))), BARE) == []

@@ -14,7 +14,8 @@ from mawl.cluster import agent
 from mawl.cluster.messages import NodeTask
 from mawl.errors import MawlError
 from mawl.plan.workload import Plan
-from mawl.reporters.cluster import cluster
+from mawl.reporters.run_tables.storage_servers import STORAGE_SERVERS
+from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
 from tests.cluster.test_controller import RUN, Lab, plan_of, until_gone
 from tests.fakes.views import as_summary, judged
@@ -64,7 +65,7 @@ def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(shor
     assert summary["cluster"]["storage"]["sto"]["outcome"] == "completed"
     parts = [name for kind in ("device", "network") for name in summary["host"][kind] or {}]
     assert parts and all(name.startswith("node") for name in parts)
-    assert any(line.split()[:2] == ["storage", "watched"] for line in cluster(as_summary(summary)))
+    assert table_lines(STORAGE_SERVERS, StoredView(run), as_summary(summary))[0].startswith("storage  ")
     assert open_run(short.folder / "nodes" / "sto").facts.outcome == "completed"
     assert judged(StoredView(short.node("sto")))["jobs"]["total"] == 0
     until_gone([f"{RUN}-node1", f"{RUN}-node2", f"{RUN}-sto"])

@@ -17,6 +17,10 @@ from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged, Summary
+from tests.fakes.stored_run import facts
+
+BARE = RunView(facts(), [])
+"""The view of a run of no records, for reports of a summary alone."""
 
 
 def plain(record: object) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from mawl.reporters import markdown, screen, text
 from mawl.store import Run
 from mawl.store.parquet import elapsed_seconds
 from tests.fakes.recorded_host import zzzz
-from tests.fakes.views import as_summary, judged, typed
+from tests.fakes.views import BARE, as_summary, judged, typed
 from tests.importers.test_import import imported, log, write
 
 TEN = datetime(2026, 11, 20, 22, 0, 0, tzinfo=UTC)
@@ -53,7 +53,7 @@ def nights(folder: Path, *starts: datetime, recorded: datetime | None = None, mi
 
 
 def first_screen(run: Run, summary: dict[str, Any]) -> str:
-    return " ".join(screen.render(as_summary(summary), outline(StoredView(run))).split())
+    return " ".join(screen.render(BARE, as_summary(summary), outline(StoredView(run))).split())
 
 
 def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_nights_far_apart_have_no_elapsed_time_and_are_listed(tmp_path: Path) ->
     )
     for shown in (
         first_screen(run, summary),
-        text.render(as_summary(summary)),
-        markdown.render(as_summary(summary)),
+        text.render(BARE, as_summary(summary)),
+        markdown.render(BARE, as_summary(summary)),
     ):
         assert why in shown and "2026-11-21 22:00" in shown
     assert "Periods of the imported files" in render_html(StoredView(run), typed(summary))

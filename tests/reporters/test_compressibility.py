@@ -16,7 +16,7 @@ from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.sections.compressibility import compressibility
 from tests.fakes.compressed_run import sampled
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import as_summary, judge, plain, summary_of, typed
+from tests.fakes.views import BARE, as_summary, judge, plain, summary_of, typed
 
 
 def summary(looked: bool = True) -> dict[str, object]:
@@ -60,8 +60,8 @@ def test_json_has_every_estimate_by_volume_and_by_role() -> None:
 
 def test_a_run_that_looked_has_its_rows_in_every_report() -> None:
     found = summary()
-    assert "work 954 MiB 60.0 % +- 12.0 - 40" in " ".join(text.render(as_summary(found)).split())
-    assert "| work | 954 MiB | 60.0 % +- 12.0 | - | 40 |" in markdown.render(as_summary(found))
+    assert "work 954 MiB 60.0 % +- 12.0 - 40" in " ".join(text.render(BARE, as_summary(found)).split())
+    assert "| work | 954 MiB | 60.0 % +- 12.0 | - | 40 |" in markdown.render(BARE, as_summary(found))
     page = compressibility(ShownFigures(typed(found)))
     assert "60.0 % +- 12.0" in page and "the engine compressed itself: 25.0 % of work" in page
 
@@ -69,5 +69,5 @@ def test_a_run_that_looked_has_its_rows_in_every_report() -> None:
 def test_a_run_that_did_not_look_says_why_in_html_and_json_and_is_silent_elsewhere() -> None:
     found = summary(looked=False)
     assert found["compressibility"] is None
-    assert "compressibility" not in text.render(as_summary(found))
+    assert "compressibility" not in text.render(BARE, as_summary(found))
     assert "mawl run --compressibility yes" in compressibility(ShownFigures(typed(found)))

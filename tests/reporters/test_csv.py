@@ -30,7 +30,9 @@ def run(tmp_path: Path) -> Run:
 
 def rows(run: Run, table: str) -> list[dict[str, str]]:
     """A table as a reader sees it."""
-    return list(standard.DictReader(io.StringIO(render(run, as_summary(judged(StoredView(run))), table))))
+    return list(
+        standard.DictReader(io.StringIO(render(StoredView(run), as_summary(judged(StoredView(run))), table)))
+    )
 
 
 def test_jobs_are_the_table_of_the_run_folder_without_histograms(run: Run) -> None:

@@ -17,7 +17,7 @@ from mawl.commands.report import screen_of
 from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import events, facts, jobs, write_run
-from tests.fakes.views import as_summary, judge, judged, summary_of, typed
+from tests.fakes.views import BARE, as_summary, judge, judged, summary_of, typed
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -47,28 +47,28 @@ def render(name: str, run: Run) -> str:
     """One of the golden reports."""
     match name:
         case "report.txt":
-            return text.render(as_summary(judged(StoredView(run))))
+            return text.render(StoredView(run), as_summary(judged(StoredView(run))))
         case "report.json":
             return json.render(judged(StoredView(run)))
         case "report.saslog":
             return saslog.render(run, ["s1-1", "s3-1"])
         case "report.md":
-            return markdown.render(as_summary(judged(StoredView(run))))
+            return markdown.render(StoredView(run), as_summary(judged(StoredView(run))))
         case "disclosure.md":
             return disclosure.render(StoredView(run), typed(judged(StoredView(run))))
         case "logparse.csv":
             return logparse.render(run)
         case "programs.csv":
-            return csv.render(run, as_summary(judged(StoredView(run))), "programs")
+            return csv.render(StoredView(run), as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":
             # The line that names the run names its folder, which is another one each time.
             return screen_of(StoredView(run), typed(judged(StoredView(run), CapacityBounds()))).replace(
                 str(run.path), run.facts.run_id
             )
         case "interrupted-screen.txt":
-            return screen.render(as_summary(interrupted()))
+            return screen.render(BARE, as_summary(interrupted()))
         case _:
-            return text.render(as_summary(interrupted()))
+            return text.render(BARE, as_summary(interrupted()))
 
 
 NAMES = (

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mawl.model.run import VolumeFacts
-from mawl.reporters.host import MOST_DEVICES, host
+from mawl.reporters.run_tables.devices import DEVICES, MOST_DEVICES
+from mawl.reporters.text_table import table_lines
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
-from tests.fakes.views import as_summary, summary_of
+from tests.fakes.views import BARE, as_summary, summary_of
 
 
 def lines(rates: dict[str, Rate], **changes: object) -> list[str]:
     summary: dict[str, Any] = summary_of(
         host_facts(**changes), four_jobs(60), samples=samples(60, IDLE | rates)
     )
-    return host(as_summary(summary))
+    return table_lines(DEVICES, BARE, as_summary(summary))
 
 
 def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:

@@ -11,7 +11,7 @@ from mawl.commands.report import FORMATS, screen_of
 from mawl.reporters import text
 from mawl.reporters.html.sources import sources
 from mawl.store import Run
-from tests.fakes.views import as_summary, judged, typed
+from tests.fakes.views import BARE, as_summary, judged, typed
 from tests.importers.test_fio_files import document
 from tests.importers.test_import import imported
 from tests.importers.test_joining import files
@@ -72,7 +72,7 @@ def test_devices_that_moved_most_come_first(run: Run) -> None:
 
 
 def test_the_long_report_says_of_aix_once_that_its_times_are_raw(run: Run) -> None:
-    assert text.render(as_summary(judged(StoredView(run)))).count("PURR") == 1
+    assert text.render(BARE, as_summary(judged(StoredView(run)))).count("PURR") == 1
 
 
 def test_a_damaged_probe_costs_only_its_tests(run: Run, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from mawl.reporters.markup import code, escaped
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import job
-from tests.fakes.views import as_summary, judge, summary_of, typed
+from tests.fakes.views import BARE, as_summary, judge, summary_of, typed
 
 EVIL = "<script>alert(1)</script> | [x](http://evil) @team `code` **bold** ![i](y) www.evil.org\n# forged"
 
@@ -57,8 +57,8 @@ def test_what_a_run_is_called_stays_words() -> None:
     bad = job("s1-1", 0.0, 1.0, program=EVIL, job=EVIL, outcome="failed", reason=EVIL)
     other = judge(of, [bad], summary_of(of, [bad]))
     for text in (
-        markdown.render(as_summary(summary)),
-        markdown.render(as_summary(other)),
+        markdown.render(BARE, as_summary(summary)),
+        markdown.render(BARE, as_summary(other)),
         page(of, summary),
         page(of, other),
     ):
@@ -69,7 +69,7 @@ def test_what_a_run_is_called_stays_words() -> None:
 
 def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
     of, summary = judged(run_id=EVIL)
-    for text in (markdown.render(as_summary(summary)), page(of, summary)):
+    for text in (markdown.render(BARE, as_summary(summary)), page(of, summary)):
         cells = 0
         for line in text.splitlines():
             if not line.startswith("|"):
@@ -82,7 +82,7 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
 
 def test_markdown_has_the_figures() -> None:
     _, summary = judged()
-    lines = markdown.render(as_summary(summary)).splitlines()
+    lines = markdown.render(BARE, as_summary(summary)).splitlines()
     assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
     assert any(line.startswith("- **validity**: preliminary") for line in lines)
     assert any(line.startswith("| `wide_sort` | 4 |") for line in lines)

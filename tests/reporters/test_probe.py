@@ -22,7 +22,7 @@ from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.probes import disk, probe, probe_test, target
 from tests.fakes.stored_run import facts, write_run
-from tests.fakes.views import as_summary, judge, judged, summary_of, typed
+from tests.fakes.views import BARE, as_summary, judge, judged, summary_of, typed
 from tests.model.test_metrics import leaves
 
 PAPERS = """probe of 2026-10-01T08:00:00Z by fio-3.33, 2 vCPUs
@@ -84,7 +84,7 @@ def probed_summary() -> dict[str, Any]:
 
 
 def test_the_long_report_has_a_row_per_role_and_direction() -> None:
-    lines = text.render(as_summary(probed_summary())).splitlines()
+    lines = text.render(BARE, as_summary(probed_summary())).splitlines()
     start = next(index for index, line in enumerate(lines) if line.startswith("role, at its devices"))
     rows = [line.split() for line in lines[start + 1 : start + 7]]
     assert [row[:2] for row in rows] == [
@@ -98,16 +98,16 @@ def test_the_long_report_has_a_row_per_role_and_direction() -> None:
 
 def test_markdown_and_json_have_it_too() -> None:
     summary = probed_summary()
-    assert "| data, read |" in markdown.render(as_summary(summary))
+    assert "| data, read |" in markdown.render(BARE, as_summary(summary))
     assert '"peak_used_ratio": 0.2' in json.render(summary)
 
 
 def test_without_a_probe_the_reports_say_nothing_of_it_but_the_reason() -> None:
     summary = summary_of(host_facts(), four_jobs(60))
     whole = judge(host_facts(), four_jobs(60), summary)
-    assert "at its devices" not in text.render(as_summary(whole)) and "at its devices" not in markdown.render(
-        as_summary(whole)
-    )
+    assert "at its devices" not in text.render(
+        BARE, as_summary(whole)
+    ) and "at its devices" not in markdown.render(BARE, as_summary(whole))
     assert whole["missing"]["storage"] == "the run folder holds no probe (mawl probe --run RUN)"
 
 

@@ -16,7 +16,7 @@ from mawl.reporters.screen import MOST_LINES, render
 from mawl.reporters.style import Style
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs
-from tests.fakes.views import as_summary, judge, summary_of
+from tests.fakes.views import BARE, as_summary, judge, summary_of
 
 
 def judged(**changes: object) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def judged(**changes: object) -> dict[str, Any]:
 
 
 def test_what_it_means_comes_first() -> None:
-    lines = render(as_summary(judged())).splitlines()
+    lines = render(BARE, as_summary(judged())).splitlines()
     assert [line.split()[0] for line in lines if line[:1].isalpha()][:6] == [
         "answer",
         "parts",
@@ -50,7 +50,7 @@ def test_the_worst_run_fits_one_screen(word: str) -> None:
     node = msgspec.structs.replace(facts().nodes[0], cpu_model=word * 30)
     some = facts(outcome="interrupted", outcome_reason=word * 30, nodes=[node] * 4, remarks=[word * 30] * 9)
     course = Outline(part_seconds=1.0, application=[1.0] * 500, device=[2.0] * 500, jobs=[None] * 500)
-    lines = render(as_summary(judge(some, records, summary_of(some, records))), course).splitlines()
+    lines = render(BARE, as_summary(judge(some, records, summary_of(some, records))), course).splitlines()
     assert len(lines) <= MOST_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
     assert "and 3 more nodes" in "\n".join(lines) or "..." in "\n".join(lines)
@@ -60,7 +60,7 @@ def test_the_worst_run_fits_one_screen(word: str) -> None:
 def test_a_failure_tells_its_reason_also_after_a_long_path() -> None:
     path = "/mnt/" + "directory/" * 15 + "manifest.json:"
     record = job("s1-1", 0.0, 1.0, outcome="failed", reason=f"{path} the manifest cannot be read: broken")
-    lines = render(as_summary(judge(facts(), [record], summary_of(facts(), [record])))).splitlines()
+    lines = render(BARE, as_summary(judge(facts(), [record], summary_of(facts(), [record])))).splitlines()
     (line,) = [line for line in lines if line.startswith("failed: s1-1: ")]
     assert line.endswith("/manifest.json: the manifest cannot be read: broken")
 
@@ -69,17 +69,19 @@ def test_nothing_from_a_run_can_steer_the_terminal_or_forge_a_line() -> None:
     bad = "x\x1b[2J\nlimit     none"
     record = job("s1-1", 0.0, 1.0, program=bad, job=bad, outcome="failed", reason=bad)
     some = facts(run_id=bad, outcome_reason=bad, remarks=[bad])
-    text = render(as_summary(judge(some, [record], summary_of(some, [record]))))
+    text = render(BARE, as_summary(judge(some, [record], summary_of(some, [record]))))
     assert "\x1b" not in text
     assert sum(line.startswith("limit  ") for line in text.splitlines()) == 1
 
 
 def test_colours_tell_what_is_well_from_what_is_not() -> None:
-    text = render(as_summary(judged()), style=Style(colour=True))
+    text = render(BARE, as_summary(judged()), style=Style(colour=True))
     assert "\x1b[33mpreliminary\x1b[0m" in text and "\x1b[32mcompleted\x1b[0m" in text
-    assert re.sub(r"\x1b\[\d+m", "", text) == render(as_summary(judged()))
+    assert re.sub(r"\x1b\[\d+m", "", text) == render(BARE, as_summary(judged()))
     broken = judge(facts(), jobs(), summary_of(facts(), jobs()))
-    assert "\x1b[31mnot carried\x1b[0m: 1 of 6 jobs" in render(as_summary(broken), style=Style(colour=True))
+    assert "\x1b[31mnot carried\x1b[0m: 1 of 6 jobs" in render(
+        BARE, as_summary(broken), style=Style(colour=True)
+    )
 
 
 def test_the_course_is_drawn_with_its_highest_value() -> None:
@@ -88,19 +90,21 @@ def test_the_course_is_drawn_with_its_highest_value() -> None:
     course = outline(RunView(of, records, samples(60, rates)))
     assert course is not None and len(course.application) == 60
     rows = {
-        line.split()[0]: line for line in render(as_summary(judged()), course).splitlines() if "up to" in line
+        line.split()[0]: line
+        for line in render(BARE, as_summary(judged()), course).splitlines()
+        if "up to" in line
     }
     assert rows["application"].endswith("up to 2.05 GB/s") and rows["application"].count("█") == 1
     assert rows["device"].endswith("█" * 60 + "  up to 135 MB/s")
     assert rows["jobs"].endswith("up to 4.00")
-    plain = render(as_summary(judged()), course, Style(blocks=False))
+    plain = render(BARE, as_summary(judged()), course, Style(blocks=False))
     assert plain.isascii() and "#" * 60 in plain
 
 
 def test_without_samples_there_is_no_course_and_what_is_missing_is_a_dash() -> None:
     of = facts()
     assert outline(RunView(of, jobs())) is None
-    text = render(as_summary(judge(of, jobs(), summary_of(of, jobs(), moved=MOVED))))
+    text = render(BARE, as_summary(judge(of, jobs(), summary_of(of, jobs(), moved=MOVED))))
     assert "over the run" not in text
     assert ["device", *["-"] * 4, "39.7", "MB/s", "9.92", "MB/s", "80", "%"] in [
         line.split() for line in text.splitlines()
@@ -108,4 +112,4 @@ def test_without_samples_there_is_no_course_and_what_is_missing_is_a_dash() -> N
 
 
 def test_a_judgement_that_nobody_made_has_no_headlines() -> None:
-    assert render(as_summary(summary_of(facts(), jobs()))).startswith("run  ")
+    assert render(BARE, as_summary(summary_of(facts(), jobs()))).startswith("run  ")

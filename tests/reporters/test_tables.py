@@ -8,9 +8,11 @@ import pytest
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import CounterChange
 from mawl.model.usage import Usage
-from mawl.reporters.tables import _cached, cpu_account, io, programs
+from mawl.reporters.run_tables.programs import PROGRAMS
+from mawl.reporters.tables import _cached, cpu_account, io
+from mawl.reporters.text_table import table_lines
 from tests.fakes.stored_run import MOVED, facts, job, jobs
-from tests.fakes.views import as_summary, summary_of
+from tests.fakes.views import BARE, as_summary, summary_of
 
 
 def note(read: float, written: float, *, wrote: int = 1000) -> str:
@@ -69,7 +71,7 @@ def test_a_run_without_figures_has_dashes_and_no_note() -> None:
 
 
 def test_the_programs_table_says_which_figures_are_sums() -> None:
-    assert programs(as_summary(summary_of(facts(), jobs())))[-1].endswith(
+    assert table_lines(PROGRAMS, BARE, as_summary(summary_of(facts(), jobs())))[-1].endswith(
         "real time of one job, sum of CPU, largest memory"
     )
 

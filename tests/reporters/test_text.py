@@ -20,7 +20,7 @@ from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
-from tests.fakes.views import as_summary, judge, plain, summary_of
+from tests.fakes.views import BARE, as_summary, judge, plain, summary_of
 
 
 def test_beside_its_tables_it_stays_short() -> None:
@@ -29,7 +29,7 @@ def test_beside_its_tables_it_stays_short() -> None:
     records = [job("s1-1", 0.0, 3599.0, program=name, usage=slow) for name in CATALOGUE]
     records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason="why") for name in CATALOGUE] * 5
     long = facts(outcome="interrupted", outcome_reason="because " * 20)
-    lines = render(as_summary(summary_of(long, records, moved=MOVED))).splitlines()
+    lines = render(BARE, as_summary(summary_of(long, records, moved=MOVED))).splitlines()
     lines_of_tables = 2 * len(CATALOGUE) + len(SIGNATURE) + len(("own", "dirtied"))
     assert len(lines) - lines_of_tables < 60, "lines for each program and row, and a screen for the rest"
     assert max(map(len, lines)) <= LINE_WIDTH
@@ -53,20 +53,22 @@ def test_ratios_have_three_digits() -> None:
 def test_nothing_from_a_run_can_steer_the_terminal() -> None:
     bad = "x\x1b[2J\nrun  forged"
     record = job("s1-1", 0.0, 1.0, program=bad, job=bad, outcome="failed", reason=bad)
-    text = render(as_summary(summary_of(facts(run_id=bad, outcome_reason=bad, remarks=[bad]), [record])))
+    text = render(
+        BARE, as_summary(summary_of(facts(run_id=bad, outcome_reason=bad, remarks=[bad]), [record]))
+    )
     assert "\x1b" not in text
     assert not any(line.startswith("run  forged") for line in text.splitlines())
 
 
 def test_many_failures_are_counted() -> None:
     failed = [job("s1-1", 0.0, 1.0, outcome="failed", reason="why") for _ in range(MOST_FAILURES + 3)]
-    text = render(as_summary(summary_of(facts(), failed)))
+    text = render(BARE, as_summary(summary_of(facts(), failed)))
     assert text.count("failed: s1-1: why") == MOST_FAILURES
     assert "and 3 more jobs" in text
 
 
 def test_a_run_without_jobs_has_a_report() -> None:
-    assert "sum over 0 jobs" in render(as_summary(summary_of(facts(nodes=[], planned_jobs=[]), [])))
+    assert "sum over 0 jobs" in render(BARE, as_summary(summary_of(facts(nodes=[], planned_jobs=[]), [])))
 
 
 def test_columns_line_up() -> None:
@@ -95,13 +97,15 @@ def test_json_is_the_summary_with_sorted_keys() -> None:
 )
 def test_scales_are_plain_decimals(scale: float | None, name: str | None, text: str) -> None:
     workload = WorkloadFacts(name="tiny", title="", sessions=1, jobs=1, scale=scale, scale_name=name)
-    assert text in render(as_summary(summary_of(facts(workload=workload), jobs())))
+    assert text in render(BARE, as_summary(summary_of(facts(workload=workload), jobs())))
 
 
 def test_one_cpu_is_no_cpus() -> None:
     node = facts().nodes[0]
     one, two = (
-        render(as_summary(summary_of(facts(nodes=[msgspec.structs.replace(node, cpus_used=cpus)]), jobs())))
+        render(
+            BARE, as_summary(summary_of(facts(nodes=[msgspec.structs.replace(node, cpus_used=cpus)]), jobs()))
+        )
         for cpus in ([3], [0, 1])
     )
     assert "used: 1 CPU\n" in one
@@ -121,15 +125,15 @@ def test_what_is_left_out_is_said_by_its_kind() -> None:
             ("not_started", None),
         )
     ]
-    text = render(as_summary(summary_of(facts(), [*jobs()[:1], *ends])))
+    text = render(BARE, as_summary(summary_of(facts(), [*jobs()[:1], *ends])))
     kinds = "1 wrong answer, 1 failed, 1 timed out, 1 stopped, 1 lost, 2 not started"
     assert f"left out of sums and tables (but not of the CPU account): {kinds}\n" in text
-    assert "left out" not in render(as_summary(summary_of(facts(), jobs()[:1])))
+    assert "left out" not in render(BARE, as_summary(summary_of(facts(), jobs()[:1])))
 
 
 def test_a_run_that_goes_on_says_so(tmp_path: Path) -> None:
     writer = write_run(tmp_path / "run")
-    text = render(as_summary(plain(StoredView(open_run(tmp_path / "run")).summary)))
+    text = render(BARE, as_summary(plain(StoredView(open_run(tmp_path / "run")).summary)))
     writer.close()
     assert "jobs      6 of 6 ended so far: 5 finished, 1 failed\n" in text
     assert "recorded  6 jobs, 12 steps, 6 samples, 13 events so far; the run is in progress" in text
@@ -137,11 +141,11 @@ def test_a_run_that_goes_on_says_so(tmp_path: Path) -> None:
 
 def test_a_killed_run_shows_what_it_has_and_a_completed_one_need_not(tmp_path: Path) -> None:
     write_run(tmp_path / "run").close()
-    text = render(as_summary(plain(StoredView(open_run(tmp_path / "run")).summary)))
+    text = render(BARE, as_summary(plain(StoredView(open_run(tmp_path / "run")).summary)))
     assert "outcome   interrupted" in text
     assert "recorded  6 jobs, 12 steps, 6 samples, 13 events in the run folder\n" in text
     assert "recorded  " not in render(
-        as_summary(summary_of(facts(outcome="completed"), jobs(), {"steps": 1}))
+        BARE, as_summary(summary_of(facts(outcome="completed"), jobs(), {"steps": 1}))
     )
 
 
@@ -167,7 +171,7 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
         )
         for record in charged(records, of, some)
     ]
-    text = render(as_summary(judge(of, records, summary_of(of, records, samples=some), some)))
+    text = render(BARE, as_summary(judge(of, records, summary_of(of, records, samples=some), some)))
     assert (
         "answer    not known: all 4 jobs finished\nparts     compute and storage: not known: "
         "no program was run alone" in text

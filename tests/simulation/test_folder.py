@@ -27,7 +27,7 @@ from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from tests.fakes.stored_run import facts
-from tests.fakes.views import as_summary, judged
+from tests.fakes.views import BARE, as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
 
 CLOSE_RATIO = 0.05
@@ -89,7 +89,7 @@ def test_every_node_has_its_own_rows(tmp_path: Path) -> None:
 def test_reports_are_made_of_it(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene())
     summary = judged(StoredView(simulated))
-    assert "simulated" in markdown.render(as_summary(summary), None)
+    assert "simulated" in markdown.render(BARE, as_summary(summary))
 
 
 def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:

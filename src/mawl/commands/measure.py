@@ -33,8 +33,11 @@ from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
 from mawl.reporters.head import NO_PAGE_CACHE
 from mawl.reporters.json import render
-from mawl.reporters.roles import roles, waits
+from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
+from mawl.reporters.run_tables.roles import ROLES
 from mawl.reporters.tables import io_totals
+from mawl.reporters.text_table import table_lines
+from mawl.reporters.waits import waits
 from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, MeasuredCommand, measure_command
 from mawl.runner.storage_around import StorageCounters
@@ -96,8 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
             sync=arguments.sync,
             uncached=denied is not None,
         )
-        summary = _summary(measured, directories, denied)
-        text = _json(measured, summary, arguments.command) if arguments.json else _text(measured, summary)
+        view = _view(measured, directories, denied)
+        text = _json(measured, view.summary, arguments.command) if arguments.json else _text(measured, view)
         if not arguments.json:
             text = "\n\n".join([text, *_denied(denied), *_absent(given)])
         _write(text, output or (sys.stdout if arguments.json else sys.stderr))
@@ -123,13 +126,13 @@ def _write(text: str, file: TextIO) -> None:
         ) from error
 
 
-def _summary(
+def _view(
     measured: MeasuredCommand, directories: dict[Role, list[Path]], denied: CacheFacts | None
-) -> Summary:
-    """The summary of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
+) -> RunView:
+    """The view of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
     facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
     moved = _moved(facts, measured.storage, measured.storage.after)
-    return RunView(facts, [measured.record], moved=moved).summary
+    return RunView(facts, [measured.record], moved=moved)
 
 
 def _facts(measured: MeasuredCommand, directories: dict[Role, list[Path]]) -> RunFacts:
@@ -184,13 +187,13 @@ def _json(measured: MeasuredCommand, summary: Summary, command: list[str]) -> st
     )
 
 
-def _text(measured: MeasuredCommand, summary: Summary) -> str:
-    record = measured.record
+def _text(measured: MeasuredCommand, view: RunView) -> str:
+    record, summary = measured.record, view.summary
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
     parts = [
         figures,
         [*io_totals(summary), *_reached(measured)],
-        roles(summary),
+        table_lines(ROLES, view, summary) or table_lines(ROLE_DEVICES, view, summary),
         waits(summary),
         _left(record.leftover_processes),
     ]

@@ -58,7 +58,7 @@ Renderer = Callable[[StoredView, Judged], str]
 FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
     "html": render_html,
-    "markdown": lambda view, summary: markdown.render(summary, probe.stored_probe(view.run)),
+    "markdown": markdown.render,
     "disclosure": disclosure.render,
     "logparse": lambda view, _: logparse.render(view.run),
     "throughput": iotest.render,
@@ -178,22 +178,23 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
         raise UsageError("--table all writes several files", cure="name their directory with --output")
     directory = Path(output)
     directory.mkdir(parents=True, exist_ok=True)
-    summary = judged(StoredView(stored), bounds)
+    view = StoredView(stored)
+    summary = judged(view, bounds)
     for name in csv.TABLES:
-        (directory / f"{name}.csv").write_text(csv.render(stored, summary, name) + "\n", encoding="utf-8")
+        (directory / f"{name}.csv").write_text(csv.render(view, summary, name) + "\n", encoding="utf-8")
     return 0
 
 
 def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    if arguments.format == "csv":
-        return csv.render(stored, judged(StoredView(stored), bounds), arguments.table or "summary") + "\n"
     view = StoredView(stored)
+    if arguments.format == "csv":
+        return csv.render(view, judged(view, bounds), arguments.table or "summary") + "\n"
     if arguments.format != "text":
         return FORMATS[arguments.format](view, judged(view, bounds)) + "\n"
     if arguments.all:
-        return text.render(judged(view, bounds)) + "\n" + _probed(stored, bounds)
+        return text.render(view, judged(view, bounds)) + "\n" + _probed(stored, bounds)
     shown = screen_of(view, judged(view, bounds), style) + "\n"
     return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
 
@@ -210,4 +211,4 @@ def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     runs = settings().runs(None)
     found_by_id = stored.path.name == stored.facts.run_id and lies_in(stored.path, runs)
     name = stored.facts.run_id if found_by_id else shlex.quote(named(stored.path))
-    return screen.render(summary, outline(view), style, printable(name))
+    return screen.render(view, summary, outline(view), style, printable(name))

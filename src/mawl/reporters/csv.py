@@ -13,17 +13,20 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
+from mawl.analysis.view import StoredView
 from mawl.definitions.metric import Metric
 from mawl.formats.lines import one_line
 from mawl.model.metrics import METRICS
 from mawl.model.series_metrics import SERIES_METRICS, defined
 from mawl.model.summary.summary import Summary
-from mawl.store import Run
+from mawl.reporters.run_tables.every import RUN_TABLES
+from mawl.reporters.table import CSV, RunTable, at, shown
 
 FORMULA = ("=", "+", "-", "@")
 """First characters by which a spreadsheet takes text for a formula."""
@@ -40,12 +43,16 @@ class CsvTable(NamedTuple):
     rows: Iterable[Row]
 
 
-def render(run: Run, summary: Summary, table: str) -> str:
+Table = Callable[[StoredView, Summary], CsvTable]
+"""What makes a table of a run."""
+
+
+def render(view: StoredView, summary: Summary, table: str) -> str:
     """One table (a key of :data:`TABLES`) with its heading; lines end in a line feed.
 
     Raises :class:`~mawl.errors.UnreadableRunError` where a table of the run is damaged.
     """
-    return written(TABLES[table](run, summary))
+    return written(TABLES[table](view, summary))
 
 
 def written(table: CsvTable) -> str:
@@ -74,13 +81,13 @@ def cell(value: object) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def _stored(name: str) -> Callable[[Run, Summary], CsvTable]:
+def _stored(name: str) -> Table:
     """A table of the run folder without its maps (histograms, bytes by volume)."""
 
-    def table(run: Run, _: Summary) -> CsvTable:
-        held: pa.Table = getattr(run, name)
+    def table(view: StoredView, _: Summary) -> CsvTable:
+        held: pa.Table = getattr(view.run, name)
         plain = [field.name for field in held.schema if not pa.types.is_nested(field.type)]
-        return CsvTable(["run_id", *plain], _rows(held.select(plain), run.facts.run_id))
+        return CsvTable(["run_id", *plain], _rows(held.select(plain), view.facts.run_id))
 
     return table
 
@@ -91,20 +98,20 @@ def _rows(held: pa.Table, run_id: str) -> Iterator[Row]:
             yield {"run_id": run_id, **row}
 
 
-def _samples(run: Run, summary: Summary) -> CsvTable:
+def _samples(view: StoredView, summary: Summary) -> CsvTable:
     """Samples with the unit of each series beside its name."""
-    held = _stored("samples")(run, summary)
-    units = {name: series_unit(name) for name in run.samples["series"].unique().to_pylist()}
+    held = _stored("samples")(view, summary)
+    units = {name: series_unit(name) for name in view.run.samples["series"].unique().to_pylist()}
     rows = ({**row, "unit": units[str(row["series"])]} for row in held.rows)
     return CsvTable([*held.columns[:-1], "unit", held.columns[-1]], rows)
 
 
-def _summary(run: Run, summary: Summary) -> CsvTable:
+def _summary(view: StoredView, summary: Summary) -> CsvTable:
     """A row per figure of the summary, with its unit, and the reason where it is null."""
     held = {name: part for name, part in msgspec.to_builtins(summary).items() if name not in APART}
     rows = (
         {
-            "run_id": run.facts.run_id,
+            "run_id": view.facts.run_id,
             "figure": path,
             "unit": unit_of(path),
             "value": value,
@@ -115,36 +122,36 @@ def _summary(run: Run, summary: Summary) -> CsvTable:
     return CsvTable(["run_id", "figure", "unit", "value", "missing"], rows)
 
 
-def _members(block: str, label: str) -> Callable[[Run, Summary], CsvTable]:
-    """A row per member of a block such as ``programs``, its figures flat."""
+def csv_table(of: RunTable) -> Table:
+    """A row per row of a table of a run, with every figure of its block."""
 
-    def table(run: Run, summary: Summary) -> CsvTable:
-        held: Any = msgspec.to_builtins(summary)
-        for part in block.split("."):
-            held = (held or {}).get(part)
-        members = held.items() if isinstance(held, dict) else enumerate(held or [], start=1)
+    def table(view: StoredView, summary: Summary) -> CsvTable:
         rows = [
             {
-                "run_id": run.facts.run_id,
-                label: name,
-                **{path.replace(".", "_"): value for path, value in _figures(member)},
+                "run_id": view.facts.run_id,
+                of.first: row.name,
+                **{
+                    path.replace(".", "_"): value
+                    for path, value in _figures(msgspec.to_builtins(at(summary, row.path)))
+                },
             }
-            for name, member in members
+            for row in shown(of, view, summary, "csv").rows
         ]
-        return CsvTable(list(dict.fromkeys(["run_id", label, *(name for row in rows for name in row)])), rows)
+        head = dict.fromkeys(["run_id", of.first, *(name for row in rows for name in row)])
+        return CsvTable(list(head), rows)
 
     return table
 
 
-TABLES: dict[str, Callable[[Run, Summary], CsvTable]] = {
+BY_NAME = sorted(RUN_TABLES, key=attrgetter("name"))
+
+TABLES: dict[str, Table] = {
     "summary": _summary,
     "jobs": _stored("jobs"),
     "steps": _stored("steps"),
     "events": _stored("events"),
     "samples": _samples,
-    "programs": _members("programs", "program"),
-    "roles": _members("io.by_role", "role"),
-    "windows": _members("windows", "window"),
+    **{table.name: csv_table(table) for table in BY_NAME if table.formats >= CSV},
 }
 """Name of a table to what makes it."""
 

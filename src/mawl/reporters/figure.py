@@ -34,9 +34,13 @@ def format_plain(value: float) -> str:
     return text
 
 
+def splits_cpu(time: Time) -> bool:
+    """Whether as many jobs have user and system CPU time as have CPU time at all."""
+    return time.known.jobs.user_cpu >= time.known.jobs.cpu
+
+
 def cpu_parts(time: Time) -> tuple[tuple[str, str], ...]:
     """Label and field of the CPU sums: user and system, or both in one where more jobs have that."""
-    jobs = time.known.jobs
-    if jobs.user_cpu < jobs.cpu:
+    if not splits_cpu(time):
         return (("CPU", "cpu_seconds"),)
     return (("user CPU", "user_cpu_seconds"), ("system CPU", "system_cpu_seconds"))

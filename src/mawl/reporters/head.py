@@ -112,3 +112,10 @@ def concurrency_text(jobs: Jobs) -> str:
         f"mean {figure(jobs.mean_concurrent, format_ratio)}, "
         f"{figure(jobs.seconds_near_peak, format_seconds)} near the peak (at least 90 % of it)"
     )
+
+
+def periods_text(summary: Summary) -> str | None:
+    """Why there is no elapsed time, in one sentence; None for one run."""
+    if not summary.time.periods:
+        return None
+    return str(summary.missing["time.elapsed_seconds"])

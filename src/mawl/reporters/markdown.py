@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
+from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
-from mawl.model.summary.io import Io, RoleFigures
+from mawl.model.summary.io import Io
 from mawl.model.summary.summary import Summary
-from mawl.reporters import demand, probe, threads
+from mawl.reporters import probe, threads
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reporters.figure import ABSENT, cpu_parts, figure, figures, format_count
-from mawl.reporters.head import node_text, outcome_text, workload_text
+from mawl.reporters.head import node_text, outcome_text, periods_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
-from mawl.reporters.periods import period_rows, periods_text
+from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.reporters.volumes import cells, shown_columns, shown_volumes, spread_text
+from mawl.reporters.table import RunColumn, RunTable, at, notes_around, shown
 from mawl.units import (
     format_bytes,
-    format_latency,
     format_memory,
     format_percent,
     format_rate,
-    format_ratio,
     format_seconds,
 )
 
 WINDOWS = ("peak", "initial", "sustained", "active_mean")
 
 
-def render(summary: Summary, probed: Probe | None = None) -> str:
-    """The summary of :func:`mawl.advice.judge.judged`, and the tests of the run's probe.
+def render(view: RunView, summary: Summary) -> str:
+    """A run and its summary of :func:`mawl.advice.judge.judged`, and the tests of its probe.
 
     A missing figure is ``-``, text is escaped.
     """
@@ -41,14 +38,11 @@ def render(summary: Summary, probed: Probe | None = None) -> str:
         ["; ".join([f"Run {code(summary.run_id)}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),
-        table(*_periods(summary)),
         _throughput(summary.io, imported=summary.kind == "imported"),
-        _roles(summary.io.by_role or {}),
-        _demand(summary),
-        *_tests(probed),
+        *_tables(view, summary, folded=False),
+        *_tests(view.probe),
         _compressibility(summary),
-        _folded("Volumes", _volumes(summary)),
-        _folded("Programs", _programs(summary)),
+        *_tables(view, summary, folded=True),
         _folded("Findings", _findings(summary)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -72,12 +66,6 @@ def _times(summary: Summary) -> list[tuple[str, str]]:
         *(("hardware threads", text) for text in threads.modes(summary)),
     )
     return [*given, *((name, escaped(text)) for name, text in words if text)]
-
-
-def _periods(summary: Summary) -> tuple[Sequence[str], list[Sequence[str]]]:
-    """Head and rows of the periods of an import that is not one run."""
-    rows = period_rows(summary)
-    return (rows[0], rows[1:]) if rows else ((), [])
 
 
 def _throughput(io: Io, *, imported: bool) -> list[str]:
@@ -105,41 +93,9 @@ def _throughput(io: Io, *, imported: bool) -> list[str]:
     return table(("throughput", *heads, "sustained per core", "read", "written"), rows)
 
 
-def _roles(by_role: Mapping[str, RoleFigures]) -> list[str]:
-    rows = []
-    for name, role in by_role.items():
-        read, written = role.read_latency_seconds, role.write_latency_seconds
-        cells = figures(
-            (role.read_bytes, format_bytes),
-            (role.written_bytes, format_bytes),
-            (role.share_ratio, format_percent),
-            (role.sequential_ratio, format_percent),
-            *(
-                (getattr(latency, part), format_latency)
-                for latency in (read, written)
-                for part in ("mean", "p99")
-            ),
-        )
-        rows.append((name, *cells))
-    latencies = ("reads: mean", "p99", "writes: mean", "p99")
-    return table(("role", "read", "written", "share", "sequential", *latencies), rows)
-
-
-def _demand(summary: Summary) -> list[str]:
-    """Demand against capability, where the run holds a probe."""
-    rows = demand.rows(summary)
-    if not rows:
-        return []
-    return [
-        *table(demand.HEAD, rows),
-        "",
-        *(f"- {escaped(note)}" for note in demand.notes(summary)),
-    ]
-
-
-def _tests(probed: Probe | None) -> list[list[str]]:
+def _tests(probed: Probe | str | None) -> list[list[str]]:
     """What the probe of the storage, or an imported file of fio, measured: a table for each directory."""
-    if probed is None:
+    if not isinstance(probed, Probe):
         return []
     parts = []
     for target in probed.targets:
@@ -149,41 +105,41 @@ def _tests(probed: Probe | None) -> list[list[str]]:
     return parts
 
 
-def _volumes(summary: Summary) -> list[str]:
-    columns = shown_columns(summary)
-    rows = [
-        (volume.role, code(volume.directory), *cells(volume, columns)) for volume in shown_volumes(summary)
-    ]
-    if not rows:
-        return []
-    head = ("role", "directory", *(label for label, _, _ in columns))
-    spread = spread_text(summary)
-    return [*table(head, rows), *(["", escaped(spread)] if spread else [])]
-
-
 def _compressibility(summary: Summary) -> list[str]:
     rows = [[escaped(cell) for cell in row] for row in table_in_a_run(summary)]
     notes = [escaped(note) for note in notes_in_a_run(summary)]
     return [*table(rows[0], rows[1:]), "", *notes] if rows else []
 
 
-def _programs(summary: Summary) -> list[str]:
-    programs, cpu = summary.programs, cpu_parts(summary.time)
-    rows = []
-    for name, program in programs.items():
-        real = program.real_time_seconds
-        cells = figures(
-            (real.median, format_seconds),
-            (real.min, format_seconds),
-            (real.max, format_seconds),
-            *((getattr(program, field), format_seconds) for _, field in cpu),
-            (program.memory_bytes, format_memory),
-            (program.slowdown, format_ratio),
-        )
-        rows.append((code(name), str(program.jobs), *cells))
-    labels = [label for label, _ in cpu]
-    head = ("program", "jobs", "real median", "min", "max", *labels, "memory", "slowdown")
-    return table(head, rows)
+def _tables(view: RunView, summary: Summary, *, folded: bool) -> list[list[str]]:
+    """The tables that Markdown folds, or those that it shows at once."""
+    return [
+        markdown_table(table, view, summary) for table in RUN_TABLES if ("markdown" in table.folded) is folded
+    ]
+
+
+def markdown_table(of: RunTable, view: RunView, summary: Summary) -> list[str]:
+    """A table of a run with its notes, a list item each; empty without rows and notes."""
+    found = shown(of, view, summary, "markdown")
+    rows = [
+        [
+            *([code(row.name) if of.code else escaped(row.name)] if "markdown" in of.named else []),
+            *(_cell(column, at(summary, row.path)) for column in found.columns),
+        ]
+        for row in found.rows
+    ]
+    head = [*([of.first] if "markdown" in of.named else []), *(column.label for column in found.columns)]
+    above, below = (
+        [f"- {escaped(note.text)}" for note in notes] for notes in notes_around(of, view, summary, "markdown")
+    )
+    parts = [part for part in (above, table(head, rows), below) if part]
+    lines = "\n\n".join("\n".join(part) for part in parts).split("\n") if parts else []
+    return _folded(of.fold.format(rows=len(rows)), lines) if "markdown" in of.folded else lines
+
+
+def _cell(column: RunColumn, block: object) -> str:
+    text = column.text(block)
+    return text if column.holds == "figures" else code(text) if column.holds == "code" else escaped(text)
 
 
 def _findings(summary: Summary) -> list[str]:

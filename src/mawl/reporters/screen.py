@@ -13,10 +13,10 @@ import msgspec
 
 from mawl.analysis.outline import Outline
 from mawl.analysis.summary import DAMAGED
+from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.cluster import notes
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import cpu_parts, figure, figures, format_count
 from mawl.reporters.head import (
     LABEL_WIDTH,
@@ -24,15 +24,20 @@ from mawl.reporters.head import (
     labelled,
     node_text,
     outcome_text,
+    periods_text,
     recorded_text,
     workload_text,
 )
 from mawl.reporters.judgement import headlines
-from mawl.reporters.periods import period_rows, periods_text
-from mawl.reporters.roles import bounded_waits, known_waits, roles
+from mawl.reporters.run_tables.nodes import node_sentences
+from mawl.reporters.run_tables.periods import PERIODS
+from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
+from mawl.reporters.run_tables.roles import ROLES
 from mawl.reporters.screen_tables import course_lines, programs, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
 from mawl.reporters.sums import ratio_text, sum_text
+from mawl.reporters.text_table import table_lines
+from mawl.reporters.waits import bounded_waits, known_waits
 from mawl.units import counted_noun, format_memory, format_percent, format_rate, format_ratio, format_seconds
 
 MOST_LINES = 45
@@ -69,19 +74,24 @@ PAINTS: dict[str, Paint] = {
 
 
 def render(
-    summary: Summary, course: Outline | None = None, style: Style = PLAIN, name: str | None = None
+    view: RunView,
+    summary: Summary,
+    course: Outline | None = None,
+    style: Style = PLAIN,
+    name: str | None = None,
 ) -> str:
-    """The summary of :func:`mawl.advice.judge.judged` on one screen; without ``course`` no sparklines.
+    """A run and its summary of :func:`mawl.advice.judge.judged` on one screen.
 
-    ``name`` is what ``mawl report`` finds the run by, as a shell takes it (default: its id).
+    Without ``course`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, as a shell
+    takes it (default: its id).
     """
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(summary, style),
-        _periods(summary),
+        _periods(view, summary),
         course_lines(course, style),
         throughput(summary.io, imported=summary.kind == "imported"),
-        roles(summary)[:MOST_ROLES],
+        [line for table in (ROLES, ROLE_DEVICES) for line in table_lines(table, view, summary)][:MOST_ROLES],
     ]
     rest = ["", *_more(name or one_line(summary.run_id), style)]
     shown = _joined(parts)
@@ -128,7 +138,7 @@ def _head(summary: Summary, style: Style) -> list[str]:
         *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
         ("workload", workload_text(summary)),
         *(("system", text) for text in nodes),
-        *([("nodes", notes(summary)[0])] if summary.cluster else []),
+        *([("nodes", node_sentences(summary)[0])] if summary.cluster else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
         ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
         (
@@ -148,10 +158,10 @@ def _head(summary: Summary, style: Style) -> list[str]:
     return [*head, *_waits(summary, style)]
 
 
-def _periods(summary: Summary) -> list[str]:
+def _periods(view: RunView, summary: Summary) -> list[str]:
     """The first periods of an import that is not one run."""
     more = len(summary.time.periods) - MOST_PERIODS
-    lines = aligned(period_rows(summary, MOST_PERIODS))
+    lines = table_lines(PERIODS, view, summary)[: MOST_PERIODS + 1]
     return lines + ([f"and {counted_noun(more, 'more period')}"] if more > 0 else [])
 
 

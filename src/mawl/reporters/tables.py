@@ -13,7 +13,7 @@ from mawl.model.summary.io import Io, OwnBytes
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import Form, cpu_parts, figures
-from mawl.reporters.periods import periods_text
+from mawl.reporters.head import periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import (
     counted_noun,
@@ -28,11 +28,6 @@ from mawl.units import (
 SHARES = {"read": "of the bytes read", "write": "of the bytes written"}
 MOSTLY = 0.5
 ALONE = {"read": "reading from ", "write": "writing to "}
-
-PROGRAMS_LEGEND = (
-    "counted: finished, no answer known to be wrong; "
-    "of these: real time of one job, sum of CPU, largest memory"
-)
 
 
 def times(summary: Summary) -> list[str]:
@@ -89,33 +84,6 @@ def lacking(summary: Summary) -> list[str]:
     }
     told = [f"not of all jobs, {name}: {why}" for name, why in reasons.items() if " of the " in why]
     return [line for text in told for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
-
-
-def programs(summary: Summary) -> list[str]:
-    """A row per program: real time of its jobs that count, their CPU in sum, the largest memory."""
-    if not summary.programs:
-        return []
-    cpu = cpu_parts(summary.time)
-    rows: list[Sequence[str]] = [
-        ("program", "jobs", "counted", "real median", "min", "max", *(label for label, _ in cpu), "memory")
-    ]
-    for name, program in summary.programs.items():
-        real = program.real_time_seconds
-        rows.append(
-            (
-                one_line(name),
-                str(program.jobs),
-                str(program.counted),
-                *figures(
-                    (real.median, format_seconds),
-                    (real.min, format_seconds),
-                    (real.max, format_seconds),
-                    *((getattr(program, field), format_seconds) for _, field in cpu),
-                    (program.memory_bytes, format_memory),
-                ),
-            )
-        )
-    return [*aligned(rows), PROGRAMS_LEGEND]
 
 
 def io(summary: Summary) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import wrap
 
+from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.cluster import cluster
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.compressibility import in_a_run
-from mawl.reporters.demand import demand
 from mawl.reporters.head import (
     concurrency_text,
     jobs_text,
@@ -20,17 +19,15 @@ from mawl.reporters.head import (
     recorded_text,
     workload_text,
 )
-from mawl.reporters.host import host
 from mawl.reporters.judgement import grounds, headlines
-from mawl.reporters.periods import period_rows
-from mawl.reporters.roles import roles, waits
+from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.signature import signature
-from mawl.reporters.tables import cpu_account, io, programs, times
+from mawl.reporters.tables import cpu_account, io, times
+from mawl.reporters.text_table import table_lines
 from mawl.reporters.threads import threads
 from mawl.reporters.thresholds import thresholds
 from mawl.reporters.throughput import throughput
-from mawl.reporters.volumes import volumes
-from mawl.reporters.waits import program_waits
+from mawl.reporters.waits import waits
 from mawl.units import counted_noun
 
 MOST_FAILURES = 5
@@ -52,25 +49,18 @@ NO_FIGURES = (
 """Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 
-def render(summary: Summary) -> str:
-    """The summary of :func:`mawl.advice.judge.judged` as text for a terminal.
+def render(view: RunView, summary: Summary) -> str:
+    """A run and its summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
     A figure that is missing is ``-``; the last line names them and says where the reasons are.
     """
     parts = (
         _head(summary),
         [*times(summary), *waits(summary)],
-        aligned(period_rows(summary)),
-        cluster(summary),
-        programs(summary),
-        program_waits(summary),
         io(summary),
-        roles(summary),
-        volumes(summary),
-        in_a_run(summary),
         throughput(summary),
-        demand(summary),
-        host(summary),
+        *(table_lines(table, view, summary) for table in RUN_TABLES),
+        in_a_run(summary),
         threads(summary),
         signature(summary),
         cpu_account(summary),

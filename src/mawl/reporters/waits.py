@@ -1,39 +1,63 @@
-"""Where the time of each program's jobs went, in the long report."""
+"""Where the time of all jobs went, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from textwrap import wrap
 
-from mawl.formats.lines import one_line
+import msgspec
+
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import aligned
-from mawl.reporters.figure import figures
-from mawl.units import format_percent, format_ratio, format_seconds
-
-STATES = (
-    "on_cpu_seconds",
-    "run_queue_seconds",
-    "blocked_data_seconds",
-    "blocked_work_seconds",
-    "blocked_util_seconds",
-    "blocked_other_seconds",
-)
+from mawl.model.summary.waits import KnownWait, Wait
+from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.figure import figure, figures
+from mawl.units import format_ratio, format_seconds
 
 
-def program_waits(summary: Summary) -> list[str]:
-    """A row per program: the jobs' time and its shares on CPU, in the run queue and blocked by role.
+def bounded_waits(wait: Wait | KnownWait) -> str:
+    """What is known where the run queue is not (imported logs): CPU time, and the most that was blocked."""
+    used, most = figures(
+        (wait.on_cpu_seconds, format_seconds),
+        (getattr(wait, "blocked_at_most_seconds", None), format_seconds),
+    )
+    return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
 
-    Programs of which a part is not known are left out; without any there is no table.
-    """
-    rows: list[Sequence[str]] = [
-        ("time of jobs by program", "sum", "on CPU", "run queue", "data", "work", "util", "other", "slowdown")
+
+def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
+    """The waits of all jobs that count, else of those of which they are known; and words for how many."""
+    block = summary.wait
+    if block is None or None not in (
+        block.run_queue_seconds,
+        *msgspec.structs.astuple(block.blocked_seconds),
+    ):
+        return block, ""
+    if block.known is None:
+        return block, ""
+    return block.known, f"of {block.known.jobs} of {summary.jobs.counted} jobs: "
+
+
+def waits(summary: Summary) -> list[str]:
+    """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
+    block, of_jobs = known_waits(summary)
+    if block is None:
+        return []
+    if block.run_queue_seconds is None:
+        return wrap(f"waits     {bounded_waits(block)}", LINE_WIDTH, subsequent_indent=" " * 10)
+    parts = [
+        ("on CPU", block.on_cpu_seconds),
+        ("waiting for a CPU", block.run_queue_seconds),
+        *(
+            ("blocked elsewhere" if role == "other" else f"blocked in {role}", seconds)
+            for role, seconds in msgspec.structs.asdict(block.blocked_seconds).items()
+        ),
     ]
-    for name, program in summary.programs.items():
-        seconds = [getattr(program.wait, state) for state in STATES]
-        if None in seconds or not sum(seconds):
-            continue
-        whole = sum(seconds)
-        shares = figures(*((value / whole, format_percent) for value in seconds))
-        slowdown = figures((program.slowdown, format_ratio))
-        rows.append((one_line(name), format_seconds(whole), *shares, *slowdown))
-    return aligned(rows) if len(rows) > 1 else []
+    whole = sum(seconds for _, seconds in parts if seconds is not None)
+    shown = [
+        f"{name} {figure(seconds, format_seconds)}"
+        + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
+        for name, seconds in parts
+    ]
+    text = f"waits     {of_jobs}{', '.join(shown)}"
+    queue = summary.cpu_real_ratio.without_run_queue
+    if queue is not None:
+        text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
+    return wrap(text, LINE_WIDTH, subsequent_indent=" " * 10)

@@ -12,7 +12,7 @@ from mawl.advice.limit.recorded import RecordedWindow
 from mawl.analysis.view import StoredView
 from mawl.reporters import screen
 from tests.fakes.recorded_host import aix_recording
-from tests.fakes.views import as_summary, judged
+from tests.fakes.views import BARE, as_summary, judged
 from tests.importers.test_import import imported, log, write
 from tests.importers.test_nights import HOURS, TEN, linux
 
@@ -47,7 +47,7 @@ def test_logs_and_a_recording_name_the_limit(
     assert limit["losses"]["memory"] is None and summary["missing"]["limit.losses.memory"]
     assert limit["headroom"]["cpu_ratio"] == pytest.approx(1 - host["busy"] / 100)
     assert any(one["name"] == "imported.limit.full_processors_ratio" for one in summary["thresholds"])
-    shown = " ".join(screen.render(as_summary(summary)).split())
+    shown = " ".join(screen.render(BARE, as_summary(summary)).split())
     assert f"limit {verdict}: 100 % of the time" in shown
 
 

@@ -14,7 +14,7 @@ from mawl.importers.build import ImportRequest, import_files
 from mawl.reporters.screen import render
 from mawl.store import open_run
 from tests.fakes.recorded_host import aix_recording
-from tests.fakes.views import as_summary, judged
+from tests.fakes.views import BARE, as_summary, judged
 from tests.importers.test_import import EIGHT, log
 
 OF_A_MEASURED_RUN = re.compile(
@@ -60,7 +60,7 @@ def test_nothing_speaks_of_how_mawl_would_have_measured(tmp_path: Path, name: st
         assert not OF_A_MEASURED_RUN.search(text), f"{rule}: {text}"
     for reason in summary["capacity"]["reasons"]:
         assert not OF_A_MEASURED_RUN.search(reason)
-    assert "at scale" not in render(as_summary(summary))
+    assert "at scale" not in render(BARE, as_summary(summary))
 
 
 def test_every_rule_of_a_measured_run_has_its_word_on_an_imported_one() -> None:

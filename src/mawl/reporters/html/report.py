@@ -14,12 +14,12 @@ from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.material import material
 from mawl.reporters.html.page import page
-from mawl.reporters.html.sections.cluster import cluster
 from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.course import chart_of, course
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
 from mawl.reporters.html.sections.host import host
+from mawl.reporters.html.sections.nodes import nodes
 from mawl.reporters.html.sections.performance import performance
 from mawl.reporters.html.sections.programs import programs
 from mawl.reporters.html.sections.roles import roles
@@ -30,7 +30,6 @@ from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
-from mawl.reporters.probe import stored_probe
 from mawl.units import counted_noun
 
 SECTIONS = (
@@ -65,17 +64,17 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     figures = ShownFigures(summary)
     parts = [
         verdict(figures),
-        course(figures, list(by_name.values()), drawn.places),
-        performance(figures),
-        cluster(figures),
+        course(figures, view, list(by_name.values()), drawn.places),
+        performance(figures, view),
+        nodes(figures, view),
         findings(figures),
-        roles(figures, apart["latency_distribution"]),
-        storage(figures, stored_probe(view.run)),
+        roles(figures, view, apart["latency_distribution"]),
+        storage(figures, view),
         compressibility(figures),
-        programs(figures, apart["cpu_real"]),
+        programs(figures, view, apart["cpu_real"]),
         signature(figures),
         slowest(figures, view.run, found.jobs),
-        host(figures),
+        host(figures, view),
         system(figures, view.facts),
         missing(figures),
     ]

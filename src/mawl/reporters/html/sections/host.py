@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from mawl.model.summary.host import Host
+from mawl.analysis.view import RunView
 from mawl.reporters.figure import ABSENT, Form, format_count
-from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
+from mawl.reporters.html.tables import tables_in
 from mawl.reporters.threads import adjusted_cpu, busy_cores, findings
 from mawl.units import (
-    format_bytes,
-    format_latency,
     format_memory,
     format_percent,
     format_ratio,
@@ -47,24 +45,11 @@ THREADS: tuple[tuple[str, str, Form], ...] = (
     ("busy", "busy_ratio", format_percent),
     ("runnable", "runnable", format_ratio),
 )
-DEVICE: dict[str, tuple[tuple[str, ...], Form]] = {
-    "reads": (("reads",), format_count),
-    "writes": (("writes",), format_count),
-    "read": (("read_bytes",), format_bytes),
-    "written": (("written_bytes",), format_bytes),
-    "read await": (("read_await_seconds", "mean"), format_latency),
-    "peak": (("read_await_seconds", "peak"), format_latency),
-    "write await": (("write_await_seconds", "mean"), format_latency),
-    "its peak": (("write_await_seconds", "peak"), format_latency),
-    "utilisation": (("utilisation_ratio",), format_percent),
-    "queue": (("queue_length",), format_ratio),
-}
 
 
-def host(figures: ShownFigures) -> Markup:
+def host(figures: ShownFigures, view: RunView) -> Markup:
     """Figures over the run; the reason where the run holds no samples of the host."""
-    block = figures.summary.host
-    if block is None:
+    if figures.summary.host is None:
         return section("host", "Host", paragraph(f"Not measured: {figures.reason(('host',))}.", "why"))
     known, unknown = figures.told(HOST, lambda named: [figures.value("host", *named[0])])
     rows = [
@@ -73,7 +58,7 @@ def host(figures: ShownFigures) -> Markup:
     ]
     caption = "Processors, memory and pressure, all nodes"
     tables = [table(caption, ("figure", "value"), rows, narrow=True)] if rows else []
-    return section("host", "Host", *tables, unknown, *_threads(figures), *_devices(figures, block))
+    return section("host", "Host", *tables, unknown, *_threads(figures), *tables_in("host", figures, view))
 
 
 def _threads(figures: ShownFigures) -> list[Markup]:
@@ -94,28 +79,3 @@ def _threads(figures: ShownFigures) -> list[Markup]:
     told += [f"SMT: {text}." for text in findings(figures.summary)]
     tables = [table("Hardware threads, in the active phase", head, rows, texts=(1,))] if rows else []
     return [*tables, *map(paragraph, told)]
-
-
-def _devices(figures: ShownFigures, block: Host) -> list[Markup]:
-    """Devices that hold roles, then those that moved most."""
-    devices = block.device or {}
-    names = active_devices(devices)
-    if not names:
-        return []
-    columns, unknown = figures.told(
-        DEVICE, lambda named: [figures.value("host", "device", name, *named[0]) for name in names]
-    )
-    rows = [
-        (
-            name,
-            ", ".join(devices[name].roles) or "no role",
-            *(figures.show(form, "host", "device", name, *path) for path, form in columns.values()),
-        )
-        for name in names
-    ]
-    head = (
-        "device",
-        "holds",
-        *(figures.term(label, "host.device.*." + ".".join(path)) for label, (path, _) in columns.items()),
-    )
-    return [table("Block devices; a peak is the highest window mean", head, rows, texts=(1,)), unknown]

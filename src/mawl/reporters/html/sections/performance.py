@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mawl.analysis.view import RunView
 from mawl.reporters.figure import Form, format_count
-from mawl.reporters.host import active_devices
 from mawl.reporters.html.figures import ShownFigures, beside, section, table
-from mawl.reporters.periods import period_rows
+from mawl.reporters.html.tables import tables_in
+from mawl.reporters.run_tables.devices import active_devices
 from mawl.units import (
     format_bytes,
     format_latency,
@@ -73,7 +74,7 @@ HOST = _named(
 )
 
 
-def performance(figures: ShownFigures) -> Markup:
+def performance(figures: ShownFigures, view: RunView) -> Markup:
     """Sessions, jobs, times, throughput and latency as the published tables have them."""
     rows = {row[0]: row for row in (*FLOWS, *_awaits(figures), *HOST)}
     return section(
@@ -83,16 +84,8 @@ def performance(figures: ShownFigures) -> Markup:
             _table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
             _table(figures, "Throughput, latency and processors", rows),
         ),
-        _periods(figures),
+        *tables_in("summary", figures, view),
         _throughput(figures),
-    )
-
-
-def _periods(figures: ShownFigures) -> Markup:
-    """The periods of an import that is not one run."""
-    rows = period_rows(figures.summary)
-    return (
-        table("Periods of the imported files, which are not one run", rows[0], rows[1:]) if rows else Markup()
     )
 
 

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
 from mawl.reporters import probe
-from mawl.reporters.demand import COLUMNS, notes, shown
 from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
+from mawl.reporters.html.tables import tables_in
 
 
-def storage(figures: ShownFigures, probed: Probe | None) -> Markup:
+def storage(figures: ShownFigures, view: RunView) -> Markup:
     """A row per role and direction, and the tests of the probe; the reason where the run holds none."""
     title = "Demand on storage, and what it can do"
     if figures.value("storage") is None:
         why = paragraph(f"Not known: {figures.reason(('storage',))}.", "why")
         return section("storage", title, why)
-    head = (
-        "role, at its devices",
-        *(figures.term(label, f"storage.by_role.*.read.{name}") for label, name, _ in COLUMNS),
-    )
-    rows = [
-        (
-            f"{role}, {direction}",
-            *(figures.show(form, "storage", "by_role", role, direction, name) for _, name, form in COLUMNS),
-        )
-        for role, direction in shown(figures.summary)
-    ]
-    found = figures.summary.storage
-    when = f"Probed {found.probed_at[:10]} with {found.tool}." if found else ""
-    beside = [paragraph(note, "quiet") for note in [when, *notes(figures.summary)]]
-    demand = [table("Demand and capability by role", head, rows), *beside] if rows else []
-    return section("storage", title, *demand, *_tests(probed))
+    return section("storage", title, *tables_in("storage", figures, view), *_tests(view.probe))
 
 
-def _tests(probed: Probe | None) -> list[Markup]:
+def _tests(probed: Probe | str | None) -> list[Markup]:
     """What the probe, or an imported file of fio, measured: a table for each directory."""
-    if probed is None:
+    if not isinstance(probed, Probe):
         return []
     return [
         part

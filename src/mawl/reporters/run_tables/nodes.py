@@ -1,0 +1,76 @@
+"""A row per node of a run on several, their mean, and what the rows come to."""
+
+from __future__ import annotations
+
+from mawl.analysis.view import RunView
+from mawl.model.summary.summary import Summary
+from mawl.reporters.figure import figure, format_count
+from mawl.reporters.table import HTML, TEXT, Note, Row, RunColumn, RunTable
+from mawl.units import format_bytes, format_latency, format_rate, format_ratio, format_seconds
+
+
+def _rows(_: RunView, summary: Summary) -> list[Row]:
+    if summary.cluster is None:
+        return []
+    nodes = [Row(name, ("cluster", "nodes", name)) for name in summary.cluster.nodes]
+    return [*nodes, Row("mean", ("cluster", "mean"), TEXT | HTML)]
+
+
+def node_sentences(summary: Summary) -> list[str]:
+    """When the first and the last node were done, what their networks moved, and how clocks differed."""
+    block = summary.cluster
+    if block is None:
+        return []
+    clocks = [
+        (abs(node.clock_offset_seconds), node.clock_error_seconds or 0.0)
+        for node in block.nodes.values()
+        if node.clock_offset_seconds is not None
+    ]
+    found = [
+        f"first node done after {figure(block.first_done_seconds, format_seconds)}, last after "
+        f"{figure(block.last_done_seconds, format_seconds)}: imbalance "
+        f"{figure(block.imbalance_ratio, format_ratio)}; gates within "
+        f"{figure(block.gate_skew_seconds, format_latency)}"
+    ]
+    moved = [getattr(block, f"network_{way}_bytes_per_second") for way in ("received", "sent")]
+    if None not in moved:
+        link = block.link_bytes_per_second
+        found.append(
+            "the nodes' networks received {} and sent {} together".format(
+                *(figure(rate, format_rate) for rate in moved)
+            )
+            + ("" if link is None else f"; a node's link carries {format_rate(link)} each way, as declared")
+        )
+    if clocks:
+        found.append(
+            f"clocks differed by up to {format_latency(max(clocks)[0])} and were corrected, within "
+            f"{format_latency(max(error for _, error in clocks))}"
+        )
+    return found
+
+
+def _notes(_: RunView, summary: Summary) -> list[Note]:
+    return [Note(sentence) for sentence in node_sentences(summary)]
+
+
+NODES = RunTable(
+    name="nodes",
+    caption="Nodes",
+    section="nodes",
+    first="node",
+    block=("cluster", "nodes", "*"),
+    rows=_rows,
+    columns=(
+        RunColumn(label="ended", path=("outcome",), form=str, holds="words"),
+        RunColumn(label="jobs", path=("finished",), form=format_count),
+        RunColumn(label="lost", path=("lost",), form=format_count),
+        RunColumn(label="done after", path=("done_seconds",), form=format_seconds),
+        RunColumn(label="real time", path=("real_time_seconds",), form=format_seconds),
+        RunColumn(label="CPU/real", path=("cpu_real_ratio",), form=format_ratio),
+        RunColumn(label="read", path=("application_read_bytes",), form=format_bytes),
+        RunColumn(label="written", path=("application_written_bytes",), form=format_bytes),
+        RunColumn(label="network", path=("network_bytes_per_second",), form=format_rate),
+    ),
+    formats=TEXT | HTML,
+    notes=_notes,
+)

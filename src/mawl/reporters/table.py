@@ -1,0 +1,162 @@
+"""Tables of a run, stated once for text, Markdown, HTML and CSV: which rows, which figures, in what form.
+
+A table is a :class:`RunTable` in a module of :mod:`mawl.reporters.run_tables`; ``every.py`` there lists all.
+Definitions, reasons of missing figures and units follow from the paths of the figures in the summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+
+from mawl.analysis.view import RunView
+from mawl.model.summary.summary import Summary
+from mawl.reporters.figure import ABSENT
+
+Format = Literal["text", "markdown", "html", "csv"]
+Formats = frozenset[Format]
+
+TEXT: Formats = frozenset({"text"})
+MARKDOWN: Formats = frozenset({"markdown"})
+HTML: Formats = frozenset({"html"})
+CSV: Formats = frozenset({"csv"})
+SHOWN = TEXT | MARKDOWN | HTML
+"""For people: CSV, for programs, has every figure of a row instead of columns."""
+EVERY: Formats = frozenset(get_args(Format))
+
+Section = Literal["course", "summary", "nodes", "roles", "storage", "programs", "host"]
+"""Sections of the HTML report that show tables of runs."""
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Names of fields, names of members, and numbers of members from 0, from a record to one of its figures."""
+
+
+def _always(_: Summary, __: Format) -> bool:
+    return True
+
+
+class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure that every row has.
+
+    ``path`` leads to it from the block of a row, or ``value`` works it out of that block; ``form`` makes it
+    a text.  ``title`` is a longer label for HTML, and ``when`` says for which summaries the column stands in
+    a format.  ``holds`` is what the cells are: ``code`` are words that Markdown shows as code.
+    """
+
+    label: str
+    form: Callable[[Any], str]
+    path: Path = ()
+    value: Callable[[Any], object] | None = None
+    title: str = ""
+    holds: Literal["figures", "words", "code"] = "figures"
+    formats: Formats = SHOWN
+    when: Callable[[Summary, Format], bool] = _always
+
+    def of(self, block: object) -> object:
+        """The figure of a row with this block; None if it is missing, UNSET if such a row has none."""
+        return at(block, self.path) if self.value is None else self.value(block)
+
+    def text(self, block: object) -> str:
+        """:meth:`of` as a text: ``-`` if it is missing, empty if such a row has none."""
+        found = self.of(block)
+        return ABSENT if found is None else "" if found is msgspec.UNSET else self.form(found)
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row: its name, the path of its block in the summary, and the formats that show it."""
+
+    name: str
+    path: Path
+    formats: Formats = EVERY
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A sentence above or below a table, with a word before it that says what it is about."""
+
+    text: str
+    formats: Formats = SHOWN
+    label: str = ""
+
+
+Notes = Callable[[RunView, Summary], Sequence[Note]]
+
+
+def _no_notes(_: RunView, __: Summary) -> Sequence[Note]:
+    return ()
+
+
+class RunTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a run.
+
+    ``name`` is that of the CSV table, ``caption`` that of the HTML table, ``section`` where it stands there.
+    ``first`` is the label of the column with the rows' names (``text_first`` that in text); ``named`` are
+    the formats with that column, and ``code`` says that Markdown shows the names as code.
+    ``block`` is the path of the rows' blocks with ``*`` for any member: definitions are found by it.
+    ``fold`` is the title behind which the table is folded in the formats ``folded``; ``{rows}`` is their
+    number.  ``lead`` and ``notes`` are sentences above and below.
+    """
+
+    name: str
+    caption: str
+    section: Section
+    first: str
+    block: tuple[str, ...]
+    rows: Callable[[RunView, Summary], Sequence[Row]]
+    columns: tuple[RunColumn, ...]
+    text_first: str = ""
+    named: Formats = EVERY
+    code: bool = False
+    formats: Formats = SHOWN
+    fold: str = ""
+    folded: Formats = frozenset()
+    lead: Notes = _no_notes
+    notes: Notes = _no_notes
+
+    def definition(self, column: RunColumn) -> str | None:
+        """The name of a column's figure in the registry of metrics; None for one that is worked out here."""
+        return None if column.value else ".".join((*self.block, *map(str, column.path)))
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What one format shows of a table: no row means no table.
+
+    ``unknown`` are the columns that are left out because no file of an import contains their figures.
+    """
+
+    columns: list[RunColumn]
+    rows: list[Row]
+    unknown: list[RunColumn]
+
+
+def shown(table: RunTable, view: RunView, summary: Summary, to: Format) -> Shown:
+    """The rows and columns of a table in a format; of an import only columns that have a figure."""
+    rows = [row for row in table.rows(view, summary) if to in row.formats] if to in table.formats else []
+    columns = [one for one in table.columns if to in one.formats and one.when(summary, to)]
+    if summary.kind != "imported" or to == "csv":
+        return Shown(columns, rows, [])
+    blocks = [at(summary, row.path) for row in rows]
+    known = [one for one in columns if any(one.of(block) not in (None, msgspec.UNSET) for block in blocks)]
+    return Shown(known, rows if known else [], [one for one in columns if one not in known])
+
+
+def notes_around(
+    table: RunTable, view: RunView, summary: Summary, to: Format
+) -> tuple[list[Note], list[Note]]:
+    """The notes above and below a table in a format that has it."""
+    above, below = (
+        [note for note in notes(view, summary) if to in note.formats and to in table.formats]
+        for notes in (table.lead, table.notes)
+    )
+    return above, below
+
+
+def at(found: Any, path: Path) -> Any:
+    """What a record holds at a path: None where a part of it is null, UNSET where there is no such field."""
+    for part in path:
+        if found is None or found is msgspec.UNSET:
+            break
+        members = isinstance(found, dict | list)
+        found = found[part] if members else getattr(found, str(part), msgspec.UNSET)
+    return found

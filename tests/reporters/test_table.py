@@ -1,0 +1,150 @@
+"""Tables of a run: stated once, and the same in every format."""
+
+from __future__ import annotations
+
+import csv as standard
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.analysis.missing import generalised
+from mawl.analysis.view import StoredView
+from mawl.model.fields import ANY
+from mawl.model.summary.summary import Judged
+from mawl.reporters.csv import csv_table, written
+from mawl.reporters.html.figures import ShownFigures, registry
+from mawl.reporters.html.tables import html_table, tables_in
+from mawl.reporters.markdown import markdown_table
+from mawl.reporters.run_tables.every import RUN_TABLES
+from mawl.reporters.run_tables.nodes import NODES
+from mawl.reporters.table import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, at, shown
+from mawl.reporters.text_table import table_lines
+from mawl.store import open_run
+from mawl.units import format_bytes, format_ratio, format_seconds
+from tests.fakes.fabric_run import client, fabric_summary, server
+from tests.fakes.stored_run import facts, write_run
+from tests.fakes.views import BARE, typed
+
+EVIL = "=x | <b>y</b>\n@team"
+
+TABLE = RunTable(
+    name="planted",
+    caption="A planted table",
+    section="host",
+    first="program",
+    code=True,
+    block=("programs", "*"),
+    rows=lambda _, summary: [Row(name, ("programs", name)) for name in summary.programs],
+    columns=(
+        RunColumn(
+            label="longest", title="longest job", path=("real_time_seconds", "max"), form=format_seconds
+        ),
+        RunColumn(label="slowdown", path=("slowdown",), form=format_ratio),
+        RunColumn(
+            label="moved", value=lambda one: one.application_read_bytes, form=format_bytes, formats=TEXT
+        ),
+    ),
+    formats=EVERY,
+    notes=lambda _, __: [Note(f"said of {EVIL}")],
+)
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> StoredView:
+    """The stored run."""
+    write_run(tmp_path / "run").finish(facts())
+    return StoredView(open_run(tmp_path / "run"))
+
+
+@pytest.fixture
+def summary(view: StoredView) -> Judged:
+    """Its summary, one of its programs with a hostile name."""
+    found = judged(view)
+    return msgspec.structs.replace(found, programs={EVIL: found.programs["wide_sort"]})
+
+
+@pytest.mark.parametrize("table", RUN_TABLES, ids=[table.name for table in RUN_TABLES])
+def test_every_figure_of_a_table_has_its_definition(table: RunTable) -> None:
+    names = [table.definition(column) for column in table.columns]
+    assert [name for name in names if name is not None and name not in registry()] == []
+
+
+def test_names_of_tables_are_unique() -> None:
+    names = [table.name for table in RUN_TABLES]
+    assert len(set(names)) == len(names)
+
+
+def test_rows_lie_where_their_table_says(view: StoredView) -> None:
+    found = judged(view)
+    places = {
+        (table.name, generalised(tuple(map(str, row.path))))
+        for table in RUN_TABLES
+        for row in table.rows(view, found)
+    }
+    blocks = {table.name: table.block for table in RUN_TABLES}
+    assert {"windows", "roles", "role_latency", "programs", "program_waits"} <= {name for name, _ in places}
+    for name, place in places:
+        assert [part for part in place if part not in ("read_latency_seconds", "write_latency_seconds")] == [
+            part for part in blocks[name] if part != "read_latency_seconds"
+        ]
+        assert ANY in place
+
+
+def test_a_table_is_text_markdown_html_and_csv(view: StoredView, summary: Judged) -> None:
+    head, row, *notes = table_lines(TABLE, view, summary)
+    assert head.split() == ["program", "longest", "slowdown", "moved"]
+    assert row.split()[-5:] == ["40.0", "s", "-", "2.40", "GB"] and "\n" not in row
+    assert notes == ["said of =x | <b>y</b> @team"]
+    marked = markdown_table(TABLE, view, summary)
+    assert marked[0] == "| program | longest | slowdown |"
+    assert marked[2:] == [
+        "| `=x &#124; <b>y</b> @team` | 40.0 s | - |",
+        "",
+        "- said of =x \\| &lt;b&gt;y&lt;/b&gt; &#64;team",
+    ]
+    page = "".join(html_table(TABLE, ShownFigures(summary), view))
+    assert "<b>" not in page and "moved" not in page
+    assert 'href="#def-programs.*.real_time_seconds.max">longest job</a>' in page
+    assert 'title="the program was not run alone on this system (mawl run --solo)"' in page
+    (row_of_csv,) = standard.DictReader(io.StringIO(written(csv_table(TABLE)(view, summary)), newline=""))
+    assert row_of_csv["program"] == "'=x | <b>y</b> @team"
+    assert float(row_of_csv["real_time_seconds_max"]) == 40.0 and row_of_csv["slowdown"] == ""
+
+
+def test_of_an_import_only_what_its_files_contain(view: StoredView, summary: Judged) -> None:
+    imported = msgspec.structs.replace(summary, kind="imported")
+    assert table_lines(TABLE, view, imported)[0].split() == ["program", "longest", "moved"]
+    page = "".join(html_table(TABLE, ShownFigures(imported), view))
+    assert "Not known (imported): slowdown." in page
+    unknown = msgspec.structs.replace(TABLE, columns=TABLE.columns[1:2])
+    assert shown(unknown, view, imported, "html").rows == []
+
+
+def test_a_format_shows_what_is_meant_for_it(view: StoredView, summary: Judged) -> None:
+    table = msgspec.structs.replace(
+        TABLE,
+        formats=SHOWN,
+        fold="{rows} rows",
+        folded=HTML,
+        lead=lambda _, __: [Note("processors", TEXT, "host")],
+        named=TEXT,
+    )
+    assert table_lines(table, view, summary)[0] == "host      processors"
+    assert markdown_table(table, view, summary)[0] == "| longest | slowdown |"
+    page = "".join(html_table(table, ShownFigures(summary), view))
+    assert "<summary>1 rows</summary>" in page and "processors" not in page
+    assert csv_table(table)(view, summary).rows == []
+    assert table_lines(msgspec.structs.replace(table, formats=HTML), view, summary) == []
+
+
+def test_a_row_without_some_figure_has_an_empty_cell_for_it() -> None:
+    found = typed(fabric_summary({"n1": client(9e6), "n2": client(9e6), "sto": server(18e6)}))
+    mean = at(found, ("cluster", "mean"))
+    cells = {column.label: column.text(mean) for column in NODES.columns}
+    assert cells["ended"] == cells["lost"] == "" and cells["real time"].endswith("s")
+    parts = tables_in("nodes", ShownFigures(found), BARE)
+    captions = [part.split("<caption>")[1].split("<")[0] for part in parts if "<caption>" in part]
+    assert captions == ["Nodes", "Storage servers"]
