@@ -64,12 +64,12 @@ class FittedNumbers:
 
 
 FITTED = FittedNumbers(
-    cpu_ratio=0.789,
-    bytes_ratio=0.7232,
-    stream_bytes_per_second=1.088e17,
-    unhidden_ratio=0.1677,
-    threads=1.453,
-    waiting_cpu_ratio=0.3706,
+    cpu_ratio=0.8363,
+    bytes_ratio=0.7143,
+    stream_bytes_per_second=9.171e9,
+    unhidden_ratio=0.1488,
+    threads=1.54,
+    waiting_cpu_ratio=0.4374,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 
