@@ -20,7 +20,7 @@ from mawl.commands.main import main
 from mawl.commands.tune_search import parse_budget
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
-from mawl.tuning.search.file import write_search
+from mawl.tuning.search.file import read_search, write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.search_runs import asked, campaign
@@ -60,7 +60,10 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
 def test_an_interrupt_ends_with_130_and_how_to_go_on(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     process = subprocess.Popen(
-        [sys.executable, "-m", "mawl", "tune", "search", "one.toml", "--dimension", "cpucount=1,2"],
+        [
+            *(sys.executable, "-m", "mawl", "tune", "search", "one.toml", "--dimension", "cpucount=1,2"),
+            *("--write-profile", "gain.toml"),
+        ],
         cwd=mawl.directory,
         env=mawl.environment,
         stdin=subprocess.DEVNULL,
@@ -84,6 +87,9 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(mawl: Command) -> None:
     ), rest
     assert "Traceback" not in rest
     assert read_campaign(folder).outcome == "interrupted"
+    assert read_search(folder).profile == str(mawl.directory / "gain.toml")
+    refused = mawl("tune", "search", "--continue", str(folder), "--write-profile", "other.toml")
+    assert refused.returncode == 2 and "--write-profile does not go with --continue" in refused.stderr
     said = mawl("report", str(folder)).stdout
     assert "mawl tune search --continue FOLDER goes on" in " ".join(said.split()), said
 

@@ -88,7 +88,7 @@ def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Lay
     layer = settings().layer()
     if getattr(arguments, "workload", None) is not None:
         layer = with_run_of(arguments.workload, layer)
-    if "profile" not in leave and getattr(arguments, "profile", None) is not None:
+    if getattr(arguments, "profile", None) is not None:
         layer = layer.under(load_profile(Path(arguments.profile)))
     return layer.under(layer_of_command(vars(arguments), leave))
 

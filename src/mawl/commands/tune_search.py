@@ -90,7 +90,11 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, help="seed of proposals and of the order of runs (default: 1)")
     parser.add_argument("--continue", dest="resumed", metavar="FOLDER", help="go on with a search")
-    parser.add_argument("--profile", metavar="FILE", help=f"where a gain goes (default: {PROFILE} beside it)")
+    parser.add_argument(
+        "--write-profile",
+        metavar="FILE",
+        help=f"where the profile of a gain is written (default: {PROFILE} in the search's folder)",
+    )
     add_options(parser, "sessions", "scale")
     parser.add_argument(
         "--option",
@@ -126,14 +130,14 @@ def run_search(arguments: argparse.Namespace) -> int:
         check_place(campaign, folder)
     else:
         arguments.workload = arguments.workload or DEFAULT_WORKLOAD
-        own = asked(arguments, leave=("seed", "profile"))
+        own = asked(arguments, leave=("seed",))
         baseline = msgspec.structs.replace(own, runs=str(runs.absolute()), html=False)
         kept = _asked(arguments, baseline)
         campaign = _campaign(baseline)
         folder = (runs / campaign.name).absolute()
         folder.mkdir(parents=True, mode=0o700)
         kept = msgspec.structs.replace(
-            kept, profile=str(Path(arguments.profile or folder / PROFILE).absolute())
+            kept, profile=str(Path(arguments.write_profile or folder / PROFILE).absolute())
         )
         write_search(folder, kept)
     bounds = bounds_of(chosen)
@@ -260,9 +264,9 @@ def _other_names(arguments: argparse.Namespace) -> Iterator[str]:
     if arguments.workload is not None:
         yield "WORKLOAD"
     for name in (
-        *("space", "dimension", "objective", "budget", "confidence", "smallest_gain", "seed", "profile"),
+        *("space", "dimension", "objective", "budget", "confidence", "smallest_gain", "seed"),
         *("sessions", "scale", "option", "cache", "cores", "memory_limit", "data", "work", "util"),
-        "volume_order",
+        *("volume_order", "write_profile"),
     ):
         if getattr(arguments, name) not in (None, []):
             yield f"--{name.replace('_', '-')}"
