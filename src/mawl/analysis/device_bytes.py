@@ -10,10 +10,6 @@ from mawl.analysis.series import CounterChange, RunSamples
 from mawl.analysis.throughput import Counters
 from mawl.model.run import RunFacts
 
-COMPRESSED = (
-    "btrfs charges bytes to processes before it compresses them, and it is mounted with compression for {}"
-)
-
 
 class DeviceBytes(NamedTuple):
     """What moved at block devices in the known part of a run; each is None where samples do not cover it."""
@@ -34,25 +30,6 @@ def device_bytes(
         _summed(facts, samples, counters.read, span),
         _summed(facts, samples, counters.write, span),
     )
-
-
-def compressed_roles(facts: RunFacts) -> list[str]:
-    """The roles of a measured run with a volume on btrfs that was mounted with compression."""
-    return list(
-        dict.fromkeys(
-            volume.role
-            for volume in facts.volumes
-            if volume.file_system == "btrfs" and _compression(facts, volume.node, volume.mount_point)
-        )
-    )
-
-
-def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
-    inventory = facts.inventories.get(node)
-    if inventory is None or mount_point is None:
-        return False
-    found = inventory.families.get("file_system", {}).get(mount_point, {}).get("compression")
-    return found not in (None, "none", "no")
 
 
 def _summed(facts: RunFacts, samples: RunSamples, names: Sequence[str], span: Span) -> CounterChange | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Missing, total
-from mawl.analysis.device_bytes import COMPRESSED, DeviceBytes, compressed_roles
+from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.throughput import fuse_roles
 from mawl.model.dirty import DirtyPages
 from mawl.model.records import JobRecord
@@ -18,6 +18,9 @@ from mawl.model.summary.io import Dirtied, Foreign, OwnBytes
 GROUP = "the control group's io.stat"
 SMALLER = "the smaller of device, and dirtied less still dirty at the end"
 NOT_LOOKED = "what was still in memory when the last job ended was not measured"
+COMPRESSED = (
+    "btrfs charges bytes to processes before it compresses them, and it is mounted with compression for {}"
+)
 NETWORK = (
     "{} on a network file system: what the kernel charges to a process there differs by file system, and "
     "the devices are another machine's"
@@ -184,3 +187,22 @@ def _reached(
         return None
     removed = sum(one.removed_bytes or 0 for one in facts.dirty.values())
     return min(at_devices.written.amount, max(dirtied - removed - left, 0.0))
+
+
+def compressed_roles(facts: RunFacts) -> list[str]:
+    """The roles of a measured run with a volume on btrfs that was mounted with compression."""
+    return list(
+        dict.fromkeys(
+            volume.role
+            for volume in facts.volumes
+            if volume.file_system == "btrfs" and _compression(facts, volume.node, volume.mount_point)
+        )
+    )
+
+
+def _compression(facts: RunFacts, node: str, mount_point: str | None) -> bool:
+    inventory = facts.inventories.get(node)
+    if inventory is None or mount_point is None:
+        return False
+    found = inventory.families.get("file_system", {}).get(mount_point, {}).get("compression")
+    return found not in (None, "none", "no")

@@ -11,7 +11,6 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
 from mawl.analysis.demand import storage_block
-from mawl.analysis.device_bytes import COMPRESSED, compressed_roles
 from mawl.analysis.figures import (
     cpu_account_block,
     cpu_real_block,
@@ -24,6 +23,7 @@ from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons
 from mawl.analysis.moments import busy_cores, window_figures
+from mawl.analysis.own_bytes import COMPRESSED, compressed_roles
 from mawl.analysis.periods import observed_of, observed_remark, period_figures
 from mawl.analysis.signature import SignatureParts, signature_block
 from mawl.analysis.volumes import roles_block, volumes_block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.qualification.limits import direction_of, limit_of
+from mawl.advice.qualification.limits import direction_of, limit_of_runs
 from mawl.model.run import VolumeFacts
 from mawl.model.summary.summary import Judged
 from tests.fakes.stored_run import facts
@@ -30,7 +30,7 @@ def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:
         facts(), volumes=[VolumeFacts(role="work", node="here", directory="/mnt/b", reason="none")]
     )
     runs = [summary("cpu"), *(summary("storage", "work", share, writes=90) for share in (0.6, 0.8))]
-    found = limit_of(runs, own)
+    found = limit_of_runs(runs, own)
     assert found is not None
     assert (found.resource, found.role, found.direction, found.place) == (
         "storage",
@@ -42,9 +42,9 @@ def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:
 
 
 def test_a_limit_that_is_not_storage_has_no_place() -> None:
-    found = limit_of([summary("cpu"), summary(None)], facts())
+    found = limit_of_runs([summary("cpu"), summary(None)], facts())
     assert found is not None and (found.resource, found.role, found.place) == ("cpu", None, None)
-    assert limit_of([summary(None)], facts()) is None
+    assert limit_of_runs([summary(None)], facts()) is None
 
 
 def test_a_direction_is_named_only_where_it_cost_twice_the_other() -> None:

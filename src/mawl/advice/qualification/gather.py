@@ -20,7 +20,7 @@ from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import fits_of
-from mawl.advice.qualification.limits import limit_of
+from mawl.advice.qualification.limits import limit_of_runs
 from mawl.advice.qualification.others import Others, others_of
 from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
@@ -84,7 +84,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         device_basis=(rate.basis or "demand") if rate else None,
         guideline_met=rate.met if rate else None,
         jobs_per_hour=_hourly(summaries),
-        limit=limit_of(summaries, runs[0].view.facts),
+        limit=limit_of_runs(summaries, runs[0].view.facts),
         fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
         changes=changes,
         cautions=[

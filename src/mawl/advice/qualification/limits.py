@@ -14,7 +14,7 @@ from mawl.model.thresholds import value_of
 from mawl.spec.program_options import Role
 
 
-def limit_of(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
+def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
     """The verdict of most runs, the first of equals; None where no run has one."""
     blocks = [summary.limit for summary in summaries if summary.limit is not None]
     if not blocks:
