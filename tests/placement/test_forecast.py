@@ -71,10 +71,10 @@ def test_the_change_lies_within_its_bounds(jobs: int, seed: int, moved: dict[Rol
     assert abs(found.expected - truth) <= 0.2 * sum(before.values())
 
 
-def of(course: ForecastTimes | None = None) -> PlacementForecast:
+def of(times: ForecastTimes | None = None) -> PlacementForecast:
     """Three roles alike on the slow device, blocked for 10, 20 and 30 s."""
     return PlacementForecast(
-        three(1000, 1000, 1000, (10.0, 20.0, 30.0)), TARGETS, course or ForecastTimes(jobs=3)
+        three(1000, 1000, 1000, (10.0, 20.0, 30.0)), TARGETS, times or ForecastTimes(jobs=3)
     )
 
 

@@ -65,7 +65,7 @@ def advise(
             cure="probe the run's directories and the candidates with mawl probe DIR..., and name its file",
         )
     verdict = summary.limit.verdict if summary.limit else None
-    forecast = PlacementForecast(asked, targets, _course(summary, facts, verdict))
+    forecast = PlacementForecast(asked, targets, _times(summary, facts, verdict))
     best = _best(forecast, asked)
     real = summary.time.real_time_seconds
     return PlacementAdvice(
@@ -74,7 +74,7 @@ def advise(
         real_time_seconds=real,
         blocked_seconds=forecast.blocked_seconds,
         blocked_ratio=forecast.blocked_seconds / real if real else None,
-        other_blocked_seconds=forecast.course.other_seconds,
+        other_blocked_seconds=forecast.times.other_seconds,
         roles={role: _role(asked[role], forecast) for role in ROLES},
         targets=[_target(place, forecast) for place in range(len(targets))],
         moves=_moves(forecast, asked, real),
@@ -96,7 +96,7 @@ def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     ]
 
 
-def _course(summary: Summary, facts: RunFacts, verdict: str | None) -> ForecastTimes:
+def _times(summary: Summary, facts: RunFacts, verdict: str | None) -> ForecastTimes:
     time, wait = summary.time, summary.wait
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
     return ForecastTimes(

@@ -50,12 +50,12 @@ class PlacementForecast:
         self,
         demands: Mapping[Role, PlacementDemand],
         targets: Sequence[ProbeTarget],
-        course: ForecastTimes,
+        times: ForecastTimes,
         *,
         ordered: bool = True,
     ) -> None:
         self.demands, self.targets = demands, targets
-        self.course = course
+        self.times = times
         self.groups = [group(target) for target in targets]
         self.services: dict[Role, list[Service | None]] = {
             role: [service(target, demands[role], ordered=ordered) for target in targets] for role in ROLES
@@ -63,7 +63,7 @@ class PlacementForecast:
         self.places = {role: [place_of(v, targets) for v in demands[role].volumes] for role in ROLES}
         """The target of each volume of each role; None for one that was not probed."""
         self.now = self._now()
-        self._as_asked = PlacementForecast(demands, targets, course, ordered=False) if ordered else None
+        self._as_asked = PlacementForecast(demands, targets, times, ordered=False) if ordered else None
         self.blocked_seconds = sum(demand.blocked_seconds for demand in demands.values())
 
     def _now(self) -> Placement | None:
@@ -137,11 +137,11 @@ class PlacementForecast:
         covered all of it before: there it does not explain why jobs were blocked.
         """
         uncovered = [
-            max(self.course.jobs * seconds - self.course.own_seconds, 0.0) for seconds in (before, after)
+            max(self.times.jobs * seconds - self.times.own_seconds, 0.0) for seconds in (before, after)
         ]
         if not uncovered[0]:
             return None
-        return (self.blocked_seconds + self.course.other_seconds) * (uncovered[1] / uncovered[0] - 1.0)
+        return (self.blocked_seconds + self.times.other_seconds) * (uncovered[1] / uncovered[0] - 1.0)
 
     def queueing_ratio(self, loads: Mapping[object, float]) -> float:
         """Share of the blocked time that was waiting for others' bytes: what the devices' own time leaves."""
@@ -172,9 +172,9 @@ class PlacementForecast:
 
     def _held(self, low: float, expected: float, high: float) -> ForecastChange:
         """No more is saved than was blocked, nor than the processors leave."""
-        most, left = self.blocked_seconds + self.course.other_seconds, self.course.most_saved_seconds
+        most, left = self.blocked_seconds + self.times.other_seconds, self.times.most_saved_seconds
         least = -most if left is None else -min(most, left)
-        if not self.course.storage:
+        if not self.times.storage:
             high = max(high, 0.0)
         low, expected, high = (max(value, least) for value in (low, expected, high))
         return ForecastChange(low=low, expected=expected, high=high)
