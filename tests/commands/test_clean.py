@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Collection
 from itertools import permutations
@@ -12,6 +13,7 @@ import pytest
 
 from mawl.commands import clean
 from mawl.commands.main import main
+from mawl.commands.qualify import cleaning
 from mawl.spec.program_options import ROLES
 from mawl.store.facts import write_facts
 from mawl.volumes import MARK, Volumes, claim_directory
@@ -60,6 +62,18 @@ def test_what_a_run_of_a_series_left_goes_too(
     (runs / place).mkdir(parents=True)
     (runs / facts().run_id).rename(runs / place / "mix-1")
     assert main(["clean"]) == 0
+    assert [path.exists() for path in (left[0], left[2])] == [False, False]
+
+
+def test_what_a_run_of_a_qualification_elsewhere_left_goes_with_the_command_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = died(tmp_path, monkeypatch, outcome="running")
+    folder, runs = tmp_path / "elsewhere" / "q", tmp_path / "runs"
+    (folder / "runs").mkdir(parents=True)
+    (runs / facts().run_id).rename(folder / "runs" / "mix-1")
+    (line,) = cleaning(folder, runs)
+    assert main(shlex.split(line.partition(": mawl ")[2])) == 0
     assert [path.exists() for path in (left[0], left[2])] == [False, False]
 
 

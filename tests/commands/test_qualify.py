@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from mawl.commands.main import main
+from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.store.qualification import read_qualification
 from tests.fakes.qualifications import choice, qualification
@@ -75,6 +76,13 @@ def test_the_number_of_runs_is_kept_for_every_later_process(
     monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
     assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
     assert read_qualification(tmp_path / "there").asked.repeat == 1
+
+
+def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    assert cleaning(runs / "qualify-1", runs) == []
+    (line,) = cleaning(tmp_path / "a place" / "q", runs)
+    assert line.endswith(f"mawl clean --runs '{tmp_path}/a place/q/runs'")
 
 
 def test_without_the_programs_it_says_what_to_install(

@@ -169,6 +169,8 @@ def _qualified(
     if record.answer is None:
         progress = ProgressLines(sys.stderr)
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
+        for line in cleaning(folder, settings().runs(None)):
+            progress.say(line)
         work = QualifyMachine(folder, record.asked, record.directory, lock, progress.rewrite)
         engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
         try:
@@ -196,9 +198,18 @@ def _qualified(
     _print(record, text.render(record), arguments.json)
     print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
+    for line in cleaning(folder, settings().runs(None)):
+        print(line, file=sys.stderr)
     if failing.asked:
         return failing.status(checks_of_answer(record.name, record.answer, failing.conditions))
     return EXIT_OF_ANSWER[record.answer.carried.answer]
+
+
+def cleaning(folder: Path, runs: Path) -> list[str]:
+    """How to remove what a kill leaves, where a plain ``mawl clean`` does not look into the folder."""
+    if folder.parent.resolve() == runs.resolve():
+        return []
+    return [f"what a kill leaves is removed by: mawl clean --runs {shlex.quote(named(folder / 'runs'))}"]
 
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
