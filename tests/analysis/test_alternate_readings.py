@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mawl.analysis.alternate_readings import READ_IN_TURNS, evened
-from mawl.analysis.course import course
 from mawl.analysis.moments import moments
+from mawl.analysis.over_time import over_time
 from mawl.analysis.series import RunSamples
 from mawl.analysis.throughput import APPLICATION
 from mawl.analysis.windows import Windows
@@ -97,7 +97,7 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
     span = (START + 2.0, START + LOOKS - 2.0)
 
     def by_second(samples: RunSamples) -> float:
-        return float(course(facts(), samples, span).columns["jobs_blocked_other"].sum())
+        return float(over_time(facts(), samples, span).columns["jobs_blocked_other"].sum())
 
     assert by_second(even) == pytest.approx(0.0)
     windows = Windows(seconds=5.0, edges=tuple(START + edge for edge in (3, 8, 13, 18, 23)), active=4)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.analysis.course import Course, course
+from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.series import RunSamples
 from mawl.analysis.view import StoredView
 from mawl.formats.sysstat import Untimed
@@ -140,8 +140,8 @@ def _cpus(draw: st.DrawFn) -> Cpu:
     return Cpu(cuts[0], cuts[1] - cuts[0], cuts[2] - cuts[1], 100 - cuts[2])
 
 
-def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], Course]:
-    """The summary and the course of a run that is the recording of a host alone."""
+def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], OverTime]:
+    """The summary and the rates over time of a run that is the recording of a host alone."""
     own = FORMATS[form]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model1.txt"
@@ -149,7 +149,7 @@ def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], Course]:
         untimed = Untimed(BEGAN, 0.0, STEP) if own.untimed else None
         _, run = imported(Path(folder), path, untimed=untimed)
         span = (BEGAN + STEP, BEGAN + len(host.moved) * STEP)
-        return plain(StoredView(run).summary), course(run.facts, RunSamples(run.samples), span)
+        return plain(StoredView(run).summary), over_time(run.facts, RunSamples(run.samples), span)
 
 
 def check(host: ModelHost, form: str) -> None:

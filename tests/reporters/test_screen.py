@@ -49,8 +49,8 @@ def test_the_worst_run_fits_one_screen(word: str) -> None:
     records = [msgspec.structs.replace(record, io_remark=word * 30) for record in records]
     node = msgspec.structs.replace(facts().nodes[0], cpu_model=word * 30)
     some = facts(outcome="interrupted", outcome_reason=word * 30, nodes=[node] * 4, remarks=[word * 30] * 9)
-    course = Outline(part_seconds=1.0, application=[1.0] * 500, device=[2.0] * 500, jobs=[None] * 500)
-    lines = render(BARE, as_summary(judge(some, records, summary_of(some, records))), course).splitlines()
+    line = Outline(part_seconds=1.0, application=[1.0] * 500, device=[2.0] * 500, jobs=[None] * 500)
+    lines = render(BARE, as_summary(judge(some, records, summary_of(some, records))), line).splitlines()
     assert len(lines) <= MOST_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
     assert "and 3 more nodes" in "\n".join(lines) or "..." in "\n".join(lines)
@@ -87,17 +87,17 @@ def test_colours_tell_what_is_well_from_what_is_not() -> None:
 def test_the_course_is_drawn_with_its_highest_value() -> None:
     rates = IDLE | {"application_read_bytes": lambda second: 2e9 if second == 30 else 100e6}
     of, records = facts(outcome="completed", workload=WORKLOAD), four_jobs(60.0)
-    course = outline(RunView(of, records, samples(60, rates)))
-    assert course is not None and len(course.application) == 60
+    line = outline(RunView(of, records, samples(60, rates)))
+    assert line is not None and len(line.application) == 60
     rows = {
         line.split()[0]: line
-        for line in render(BARE, as_summary(judged()), course).splitlines()
+        for line in render(BARE, as_summary(judged()), line).splitlines()
         if "up to" in line
     }
     assert rows["application"].endswith("up to 2.05 GB/s") and rows["application"].count("█") == 1
     assert rows["device"].endswith("█" * 60 + "  up to 135 MB/s")
     assert rows["jobs"].endswith("up to 4.00")
-    plain = render(BARE, as_summary(judged()), course, Style(blocks=False))
+    plain = render(BARE, as_summary(judged()), line, Style(blocks=False))
     assert plain.isascii() and "#" * 60 in plain
 
 

@@ -1,4 +1,4 @@
-"""The course of a run in a few numbers: throughput and running jobs in equal parts, for one line of text."""
+"""A run over time in a few numbers: throughput and running jobs in equal parts, for one line of text."""
 
 from __future__ import annotations
 

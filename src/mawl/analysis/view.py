@@ -98,8 +98,8 @@ class RunView:
         return [moment for moment in self.moments if moment.active]
 
     @property
-    def why_no_course(self) -> str | None:
-        """Why nothing is known of the run's course in time; None where it has samples and a length."""
+    def why_not_drawn(self) -> str | None:
+        """Why nothing is known of the run over time; None where it has samples and a length."""
         if self.samples is None:
             return self.samples_damage or "the run holds no samples"
         return None if self.windows is not None else "no job has a start and an end"
@@ -170,7 +170,7 @@ def _rows(run: Run) -> tuple[dict[str, int], dict[str, str]]:
 def _samples(run: Run) -> RunSamples | None:
     """The samples; None where the run has no figure of any node, or none that can be read.
 
-    What was read in turns is evened out here, so that windows and courses agree.
+    What was read in turns is evened out here, so that windows and charts agree.
     """
     apart = [one.node for one in run.facts.storage_runs]
     try:

@@ -1,4 +1,4 @@
-"""A run on one screen: what it means first, then its course, its figures, and what to do next.
+"""A run on one screen: what it means first, then the run over time, its figures, and what to do next.
 
 At most :data:`MOST_LINES` lines of :data:`~mawl.reporters.columns.LINE_WIDTH` columns; what does not
 fit is in the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere,
@@ -33,7 +33,7 @@ from mawl.reporters.run_tables.nodes import node_sentences
 from mawl.reporters.run_tables.periods import PERIODS
 from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
 from mawl.reporters.run_tables.roles import ROLES
-from mawl.reporters.screen_tables import course_lines, programs, throughput
+from mawl.reporters.screen_tables import programs, sparklines, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.reporters.text_table import table_lines
@@ -76,20 +76,20 @@ PAINTS: dict[str, Paint] = {
 def render(
     view: RunView,
     summary: Summary,
-    course: Outline | None = None,
+    outline: Outline | None = None,
     style: Style = PLAIN,
     name: str | None = None,
 ) -> str:
     """A run and its summary of :func:`mawl.advice.judge.judged` on one screen.
 
-    Without ``course`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, as a shell
+    Without ``outline`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, as a shell
     takes it (default: its id).
     """
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(summary, style),
         _periods(view, summary),
-        course_lines(course, style),
+        sparklines(outline, style),
         throughput(summary.io, imported=summary.kind == "imported"),
         [line for table in (ROLES, ROLE_DEVICES) for line in table_lines(table, view, summary)][:MOST_ROLES],
     ]

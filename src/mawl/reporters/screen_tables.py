@@ -1,4 +1,4 @@
-"""The tables of the screen: the course as sparklines, throughput, and the programs that took most time."""
+"""The tables of the screen: sparklines, throughput, and the programs that took most time."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 SPARK_WIDTH = 66
 FEWEST_PARTS = 4
-"""A run of fewer parts has no course to show."""
+"""A run of fewer parts has no sparklines."""
 
 
-def course_lines(course: Outline | None, style: Style) -> list[str]:
+def sparklines(outline: Outline | None, style: Style) -> list[str]:
     """A line each of throughput and jobs over the run, with the highest value behind it."""
-    if course is None or len(course.device) < FEWEST_PARTS:
+    if outline is None or len(outline.device) < FEWEST_PARTS:
         return []
     levels = BLOCKS if style.blocks else PLAIN_LEVELS
     lines = []
     for name, values, form in (
-        ("application", course.application, format_rate),
-        ("device", course.device, format_rate),
-        ("jobs", course.jobs, format_ratio),
+        ("application", outline.application, format_rate),
+        ("device", outline.device, format_rate),
+        ("jobs", outline.jobs, format_ratio),
     ):
         known = [value for value in values if value is not None]
         if known:
             drawn = sparkline(values, SPARK_WIDTH, levels)
             lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
-    columns = min(len(course.device), SPARK_WIDTH)
-    seconds = format_seconds(course.part_seconds * len(course.device) / columns)
-    part = "" if columns == len(course.device) else f", its highest {format_seconds(course.part_seconds)}"
-    over = "the run" if course.whole else "the part of the run that recordings cover"
+    columns = min(len(outline.device), SPARK_WIDTH)
+    seconds = format_seconds(outline.part_seconds * len(outline.device) / columns)
+    part = "" if columns == len(outline.device) else f", its highest {format_seconds(outline.part_seconds)}"
+    over = "the run" if outline.whole else "the part of the run that recordings cover"
     return [f"over {over}, {seconds} a column{part}", *lines]
 
 

@@ -26,7 +26,7 @@ SHOWN = TEXT | MARKDOWN | HTML
 """For people: CSV, for programs, has every figure of a row instead of columns."""
 EVERY: Formats = frozenset(get_args(Format))
 
-Section = Literal["course", "summary", "nodes", "roles", "storage", "programs", "host"]
+Section = Literal["timeline", "summary", "nodes", "roles", "storage", "programs", "host"]
 """Sections of the HTML report that show tables of runs."""
 
 Path: TypeAlias = tuple[str | int, ...]

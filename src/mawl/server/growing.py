@@ -250,7 +250,7 @@ def status(tail: Tail, now: float) -> str:
 
 
 def drawable(sources: Mapping[str, Columns]) -> frozenset[str]:
-    """What can be drawn: ``SOURCE.COLUMN`` with a figure, ``SOURCE`` with two in a column (a course)."""
+    """What can be drawn: ``SOURCE.COLUMN`` with a figure, ``SOURCE`` with two in a column (a line)."""
     found = set()
     for name, columns in sources.items():
         for column, values in columns.items():

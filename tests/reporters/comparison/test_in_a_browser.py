@@ -10,8 +10,8 @@ import pytest
 from playwright import sync_api
 
 from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.over_time import run_over_time
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.timelines import run_course
 from mawl.analysis.view import RunView
 from mawl.reporters.comparison import html
 from tests import needs
@@ -28,10 +28,10 @@ QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
 
 
 def drawn(label: str, first: int, seconds: int) -> Side:
-    """Five runs whose course is known."""
+    """Five runs that are known over time."""
     plain = side(label, QUIET, first=first)
-    course = run_course(RunView(facts(), four_jobs(float(seconds)), samples(seconds, IDLE)))
-    runs = tuple(msgspec.structs.replace(run, course=course) for run in plain.runs)
+    rates = run_over_time(RunView(facts(), four_jobs(float(seconds)), samples(seconds, IDLE)))
+    runs = tuple(msgspec.structs.replace(run, over_time=rates) for run in plain.runs)
     return msgspec.structs.replace(plain, runs=runs)
 
 

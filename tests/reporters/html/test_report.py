@@ -122,7 +122,7 @@ def test_what_a_run_that_goes_on_has_not_got_comes_later(tmp_path: Path) -> None
     writer = write_run(tmp_path / "run", seconds=0)
     writer.samples(samples(0))
     html = made(open_run(tmp_path / "run"))[2]
-    assert html.count("Not yet: a course begins with the second look at the jobs") == 7
+    assert html.count("Not yet: the timeline begins with the second look at the jobs") == 7
     assert "the run was over" not in html
     writer.close()
     html = made(open_run(tmp_path / "run"))[2]

@@ -13,15 +13,15 @@ from bokeh.models.renderers import GlyphRenderer
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
 from mawl.model.role_io import WAIT_FIELDS
+from mawl.reporters.html.chart_data import ChartData, chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import TIME_RANGE, Columns
-from mawl.reporters.html.material import Material, material
 from mawl.reporters.html.sources import sources
 from mawl.store import Run, open_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import as_summary, judged
 
-Made = tuple[Run, dict[str, Any], dict[str, Columns], Material]
+Made = tuple[Run, dict[str, Any], dict[str, Columns], ChartData]
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +31,19 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Made:
     )
     run = open_run(folder)
     summary = judged(StoredView(run))
-    return run, summary, sources(StoredView(run), as_summary(summary)), material(StoredView(run))
+    return run, summary, sources(StoredView(run), as_summary(summary)), chart_data(StoredView(run))
 
 
 def test_long_series_are_short_and_keep_their_peaks(long: Made) -> None:
     _, _, found, whole = long
-    assert len(whole.course.seconds) > MOST_POINTS
+    assert len(whole.over_time.seconds) > MOST_POINTS
     for name in ("device", "application", "latency", "jobs", "cpu", "memory", "network"):
         columns = found[name]
         assert len(columns["seconds"]) <= MOST_POINTS
         for column, values in columns.items():
-            if column in whole.course.columns:
-                assert np.nanmax(values) == pytest.approx(np.nanmax(whole.course.columns[column]))
-                assert np.nanmin(values) == pytest.approx(np.nanmin(whole.course.columns[column]))
+            if column in whole.over_time.columns:
+                assert np.nanmax(values) == pytest.approx(np.nanmax(whole.over_time.columns[column]))
+                assert np.nanmin(values) == pytest.approx(np.nanmin(whole.over_time.columns[column]))
 
 
 def test_columns_of_a_source_are_equally_long(long: Made) -> None:

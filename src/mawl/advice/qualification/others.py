@@ -33,7 +33,7 @@ def others_of(views: Iterable[RunView]) -> Others:
             before = view.facts.load_before
             found = Others(ratio=ratio, names=() if before is None else tuple(before.heavy))
         elif found.ratio is None:
-            found = Others(reason=view.why_no_course or "the samples do not say who used the processors")
+            found = Others(reason=view.why_not_drawn or "the samples do not say who used the processors")
     return found
 
 

@@ -28,7 +28,7 @@ def _unknown(reading: RunView) -> str | None:
     if before is None or before.busy_ratio is None:
         return "the load before the start was not measured"
     if foreign_cpu_ratio(reading) is None:
-        return reading.why_no_course or "the samples do not say who used the processors"
+        return reading.why_not_drawn or "the samples do not say who used the processors"
     return None
 
 

@@ -36,7 +36,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     if moved is None or blocked is None:
         told = "the bytes at the devices" if moved is None else "what jobs waited for"
         known = FEW if len(active) < FEWEST_WINDOWS else f"the samples do not contain {told}"
-        return [Unmeasured(rule=NAME, severity="preliminary", reason=reading.why_no_course or known)]
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reading.why_not_drawn or known)]
     if moved[1] >= LEAST_KEPT_RATIO * moved[0] or blocked[1] < LEAST_BLOCKED_JOBS:
         return []
     if blocked[1] < LEAST_WAITING_RATIO * blocked[0]:

@@ -19,7 +19,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     Many a virtual machine tells none, and no cure makes it: that is a remark.
     """
     if reading.samples is None or reading.windows is None:
-        return _unmeasured(reading.why_no_course or FEW)
+        return _unmeasured(reading.why_not_drawn or FEW)
     found = thirds(gauges(reading.samples, "host.frequency_hertz", reading.windows.active_edges))
     if found is None:
         few = len(reading.windows.active_edges) <= FEWEST_WINDOWS

@@ -44,7 +44,7 @@ def _with_cure(said: Said, cure: str) -> Said:
 
 def _with_reason(said: Said, reason: str, reading: RunView) -> Said:
     """Where there are samples, what is absent was not recorded."""
-    why = reading.why_no_course or reason
+    why = reading.why_not_drawn or reason
     return [msgspec.structs.replace(one, reason=why) if isinstance(one, Unmeasured) else one for one in said]
 
 

@@ -41,5 +41,5 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
 
 
 def _unmeasured(reading: RunView) -> list[Unmeasured]:
-    reason = reading.why_no_course or "the samples do not contain the processors' time"
+    reason = reading.why_not_drawn or "the samples do not contain the processors' time"
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

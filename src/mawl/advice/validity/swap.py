@@ -16,7 +16,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)
     if rate is None:
-        reason = reading.why_no_course or "the samples do not contain what was swapped"
+        reason = reading.why_not_drawn or "the samples do not contain what was swapped"
         return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
     if rate * seconds <= MOST_SWAPPED_BYTES:
         return []

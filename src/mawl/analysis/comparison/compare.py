@@ -12,6 +12,7 @@ from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.figures import FigureChange, figure_changes
 from mawl.analysis.comparison.links import LinkFinding, link_finding
 from mawl.analysis.comparison.matrix import MatrixRow, matrix
+from mawl.analysis.comparison.over_time import RunOverTime
 from mawl.analysis.comparison.places import (
     Named,
     PlaceChange,
@@ -30,7 +31,6 @@ from mawl.analysis.comparison.programs import (
 )
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.timelines import RunCourse
 from mawl.errors import UsageError
 
 Basis = Literal["runs", "one paper", "per core and in shape"]
@@ -47,7 +47,7 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
     run_ids: list[str]
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
-    courses: list[RunCourse]
+    courses: list[RunOverTime]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ def _facts(side: Side) -> SideFacts:
         run_ids=[run.facts.run_id for run in side.runs],
         limits=verdicts(side),
         validity=_counted([run.summary.validity.status for run in side.runs]),
-        courses=[run.course for run in side.runs if run.course is not None],
+        courses=[run.over_time for run in side.runs if run.over_time is not None],
     )
 
 

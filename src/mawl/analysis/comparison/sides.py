@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from mawl.analysis.comparison.over_time import RunOverTime, run_over_time
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
-from mawl.analysis.comparison.timelines import RunCourse, run_course
 from mawl.analysis.view import RunView
 from mawl.errors import UsageError
 from mawl.model.published_figures import PublishedFigures
@@ -26,12 +26,12 @@ class JobTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What is taken of a run: its facts, its judged summary, its jobs by their id in the plan, its course."""
+    """What is taken of a run: facts, judged summary, jobs by their id in the plan, rates over time."""
 
     facts: RunFacts
     summary: Judged
     jobs: dict[str, JobTime]
-    course: RunCourse | None = None
+    over_time: RunOverTime | None = None
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ def compared_run(view: RunView, summary: Judged) -> ComparedRun:
         )
         for job in view.jobs
     }
-    return ComparedRun(facts=view.facts, summary=summary, jobs=jobs, course=run_course(view))
+    return ComparedRun(facts=view.facts, summary=summary, jobs=jobs, over_time=run_over_time(view))
 
 
 def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:

@@ -16,7 +16,7 @@ from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
 from mawl.reporters.comparison.cells import changed, interval, verdict_words
-from mawl.reporters.comparison.courses import CANDIDATE, COLOURS, REFERENCE
+from mawl.reporters.comparison.over_time import CANDIDATE, COLOURS, REFERENCE
 from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.charts.frame import QUIET_COLOUR, RATE, Chart, Key, blank, from_zero, hover
 

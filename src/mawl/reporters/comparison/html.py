@@ -9,15 +9,15 @@ from markupsafe import Markup
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts
-from mawl.reporters.comparison.courses import course_charts, course_lines
+from mawl.reporters.comparison.over_time import charts_over_time, lines_over_time
 from mawl.reporters.comparison.sentences import Line, against, head, margin_of, unlike
 from mawl.reporters.comparison.tables import ComparisonTable, matrix_tables, tables
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
 from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
 from mawl.reporters.html.page import page
-from mawl.reporters.html.sections.course import chart_of
 from mawl.reporters.html.sections.definitions import definitions
+from mawl.reporters.html.sections.timeline import chart_of
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
@@ -60,10 +60,10 @@ def render(comparison: Comparison) -> str:
 
 def drawings(comparison: Comparison) -> list[Drawings]:
     """What changed, and both sides over time, as far as there is something to draw."""
-    over_time = course_charts(course_lines(comparison)) if comparison.basis == "runs" else []
+    over_time = charts_over_time(lines_over_time(comparison)) if comparison.basis == "runs" else []
     every = [
         Drawings("effects", "What changed", effect_charts(comparison)),
-        Drawings("course", "Both sides over time", over_time, zoomed=True),
+        Drawings("timeline", "Both sides over time", over_time, zoomed=True),
     ]
     return [one for one in every if one.charts]
 

@@ -9,13 +9,12 @@ from markupsafe import Markup
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
+from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.material import material
 from mawl.reporters.html.page import page
 from mawl.reporters.html.sections.compressibility import compressibility
-from mawl.reporters.html.sections.course import chart_of, course
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
 from mawl.reporters.html.sections.host import host
@@ -27,13 +26,14 @@ from mawl.reporters.html.sections.signature import signature
 from mawl.reporters.html.sections.slowest import slowest
 from mawl.reporters.html.sections.storage import storage
 from mawl.reporters.html.sections.system import system
+from mawl.reporters.html.sections.timeline import chart_of, timeline
 from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
 
 SECTIONS = (
-    ("course", "Timeline"),
+    ("timeline", "Timeline"),
     ("summary", "Summary"),
     ("findings", "Findings"),
     ("roles", "Roles"),
@@ -56,7 +56,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     keeps it up to date.
     Raises :class:`~mawl.errors.UnreadableRunError` where the records of its jobs are damaged.
     """
-    found = material(view)
+    found = chart_data(view)
     charts = charts_of(found, sources_of(found, summary), summary)
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
@@ -64,7 +64,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     figures = ShownFigures(summary)
     parts = [
         verdict(figures),
-        course(figures, view, list(by_name.values()), drawn.places),
+        timeline(figures, view, list(by_name.values()), drawn.places),
         performance(figures, view),
         nodes(figures, view),
         findings(figures),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from mawl.analysis.course import Course
 from mawl.analysis.downsampling import kept_rows
+from mawl.analysis.over_time import OverTime
 from mawl.analysis.series import Floats
 from mawl.analysis.sessions import RUNNING, Bar
 from mawl.analysis.view import RunView
@@ -19,9 +19,9 @@ from mawl.model.summary.io import Application, AtDevice
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.windows import WindowFigures
 from mawl.reporters.figure import ABSENT, figure
+from mawl.reporters.html.chart_data import ChartData, chart_data
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
-from mawl.reporters.html.material import Material, material
 from mawl.spec.program_options import ROLES
 from mawl.units import format_latency, format_rate, format_seconds
 
@@ -48,7 +48,7 @@ OVER_TIME = {
     "memory": list(MEMORIES),
     "network": list(NETWORK),
 }
-"""Source to the columns of the course that it holds."""
+"""Source to the columns over time that it holds."""
 
 
 def sources(view: RunView, summary: Summary) -> dict[str, Columns]:
@@ -58,13 +58,13 @@ def sources(view: RunView, summary: Summary) -> dict[str, Columns]:
     first start of a job.  Series over time hold at most
     :data:`mawl.analysis.downsampling.MOST_POINTS` rows, every peak of each among them.
     """
-    return sources_of(material(view), summary)
+    return sources_of(chart_data(view), summary)
 
 
-def sources_of(found: Material, summary: Summary) -> dict[str, Columns]:
+def sources_of(found: ChartData, summary: Summary) -> dict[str, Columns]:
     """:func:`sources` of what was read before."""
     return {
-        **{name: _over_time(name, columns, found.course) for name, columns in OVER_TIME.items()},
+        **{name: _over_time(name, columns, found.over_time) for name, columns in OVER_TIME.items()},
         **{f"{side}_marks": _marks(side, found, summary) for side in SIDES},
         "sessions": _bars(found.sessions.bars),
         "latency_distribution": _latencies(found.counted),
@@ -72,16 +72,16 @@ def sources_of(found: Material, summary: Summary) -> dict[str, Columns]:
     }
 
 
-def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
+def _over_time(name: str, names: Iterable[str], rates: OverTime) -> Columns:
     columns: dict[str, Floats] = {
-        column: course.columns.get(column, np.full(len(course.seconds), np.nan)) for column in names
+        column: rates.columns.get(column, np.full(len(rates.seconds), np.nan)) for column in names
     }
     if name in SIDES:
         ways = [columns[f"{name}_{way}_bytes_per_second"] for way in ("read", "write")]
         columns[f"{name}_total_bytes_per_second"] = ways[0] + ways[1]
     kept = kept_rows(list(columns.values()))
     found: Columns = {
-        "seconds": course.seconds[kept].astype(np.float32),
+        "seconds": rates.seconds[kept].astype(np.float32),
         **{column: values[kept].astype(np.float32) for column, values in columns.items()},
     }
     if name == "latency":  # from microseconds to seconds: no one numeral format reads well
@@ -94,7 +94,7 @@ def _over_time(name: str, names: Iterable[str], course: Course) -> Columns:
     return found
 
 
-def _marks(side: str, found: Material, summary: Summary) -> Columns:
+def _marks(side: str, found: ChartData, summary: Summary) -> Columns:
     """Initial, peak and sustained throughput in total: where in time, how much, and in words."""
     block = getattr(summary.io, side)
     windows, first = found.windows, found.windows_start_seconds

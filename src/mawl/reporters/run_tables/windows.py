@@ -17,7 +17,7 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 WINDOWS = RunTable(
     name="windows",
     caption="Throughput, mean latency of calls by role, jobs and processors, window by window",
-    section="course",
+    section="timeline",
     first="window",
     named=CSV,
     block=("windows", "*"),

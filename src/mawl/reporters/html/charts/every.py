@@ -8,23 +8,23 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 
 from mawl.model.summary.summary import Summary
+from mawl.reporters.html.chart_data import ChartData
 from mawl.reporters.html.charts import distributions, over_time, sessions, throughput
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
 from mawl.reporters.html.charts.over_time import LATENCY
-from mawl.reporters.html.material import Material
 
 NO_TRAFFIC = "no bytes on any network were seen"
 NO_ROLES = "I/O by role was not measured"
 NO_START = "no job of the run has a known start"
 
 
-def charts_of(found: Material, columns: Mapping[str, Columns], summary: Summary) -> list[Chart]:
+def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary) -> list[Chart]:
     """Every chart, in the order of the page; those over time share one axis."""
     sources = {name: ColumnDataSource(data, name=name) for name, data in columns.items()}
     time = time_range(found.end_seconds)
-    course = found.course
-    having = set(course.having(course.columns))
-    why = found.why_no_course
+    rates = found.over_time
+    having = set(rates.having(rates.columns))
+    why = found.why_not_drawn
 
     def lacking(*names: str, otherwise: str) -> str:
         """Why a chart that needs one of some columns cannot be drawn; empty where it can."""
@@ -39,7 +39,7 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Summary)
     }
     by_role = any(f"{role}_read_bytes_per_second" in having for role in ("data", "work", "util"))
     host = summary.missing.get("host", "the samples hold no such figures of the host")
-    moving = [name for name in over_time.NETWORK if name in having and np.nanmax(course.columns[name]) > 0]
+    moving = [name for name in over_time.NETWORK if name in having and np.nanmax(rates.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
     charts = [
         throughput.device(sources, time, sides["device"]),
@@ -74,9 +74,9 @@ def charts_of(found: Material, columns: Mapping[str, Columns], summary: Summary)
     return [chart._replace(not_yet=_not_yet(found, chart.reason)) for chart in charts]
 
 
-def _not_yet(found: Material, reason: str) -> bool:
+def _not_yet(found: ChartData, reason: str) -> bool:
     """Whether what is not drawn for this reason is still to come: the run goes on, and nothing forbids it."""
-    passing = {found.why_no_course, NO_TRAFFIC, NO_START} - {""}
+    passing = {found.why_not_drawn, NO_TRAFFIC, NO_START} - {""}
     return found.goes_on and bool(reason) and (reason in passing or not found.counted)
 
 

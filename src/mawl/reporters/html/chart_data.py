@@ -1,39 +1,39 @@
-"""What the charts of a run are drawn from, read once: its course, its sessions, where its tail begins."""
+"""What the charts of a run are drawn from, read once: rates over time, sessions, where its tail begins."""
 
 from __future__ import annotations
 
 import msgspec
 import numpy as np
 
-from mawl.analysis.course import Course, course
+from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.sessions import Sessions, sessions
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import Windows, initial_edges
 from mawl.model.records import JobRecord
 
 
-class Material(msgspec.Struct, frozen=True, kw_only=True):
+class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     """``end_seconds`` is the last end of a job, or how far a run that goes on was when it was read.
 
     ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
-    the first start.  ``why_no_course`` says why there is nothing to draw over time; of a run that
+    the first start.  ``why_not_drawn`` says why there is nothing to draw over time; of a run that
     ``goes_on``, why there is nothing yet.
     """
 
     jobs: list[JobRecord]
     counted: list[JobRecord]
-    course: Course
+    over_time: OverTime
     sessions: Sessions
     end_seconds: float
     windows_start_seconds: float
     windows: Windows | None
     tail: tuple[float, float] | None
     initial: tuple[float, float] | None
-    why_no_course: str
+    why_not_drawn: str
     goes_on: bool
 
 
-def material(view: RunView) -> Material:
+def chart_data(view: RunView) -> ChartData:
     """Read a run for its charts; what is missing or damaged beside the jobs leaves charts empty."""
     facts, jobs, samples, events = view.facts, view.jobs, view.samples, view.events
     line, windows = view.line, view.windows
@@ -55,12 +55,12 @@ def material(view: RunView) -> Material:
     goes_on = facts.outcome == "running"
     if goes_on:
         ended_at = max([ended_at, *looks])
-    found = course(facts, samples, (started_at, ended_at))
+    found = over_time(facts, samples, (started_at, ended_at))
     edges = initial_edges(jobs, windows) if windows else ""
-    return Material(
+    return ChartData(
         jobs=jobs,
         counted=view.counted,
-        course=found,
+        over_time=found,
         sessions=sessions(facts, drawn, events, started_at, ended_at),
         end_seconds=ended_at - started_at,
         windows_start_seconds=windows.edges[0] - started_at if windows else 0.0,
@@ -69,17 +69,17 @@ def material(view: RunView) -> Material:
         if line and line.tail_seconds > 0 and not line.periods
         else None,
         initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
-        why_no_course=_why(found, samples is None, goes_on),
+        why_not_drawn=_why(found, samples is None, goes_on),
         goes_on=goes_on,
     )
 
 
-def _why(found: Course, no_samples: bool, goes_on: bool) -> str:
+def _why(found: OverTime, no_samples: bool, goes_on: bool) -> str:
     if no_samples:
         return "the run holds no samples"
     known = [column for column in found.columns.values() if not np.isnan(column).all()]
     if len(found.seconds) < 2 or not known:
         if goes_on:
-            return "a course begins with the second look at the jobs, a second after the first"
-        return "the run was over within two looks a second apart: there is no course to draw"
+            return "the timeline begins with the second look at the jobs, a second after the first"
+        return "the run was over within two looks a second apart: there is no timeline to draw"
     return ""

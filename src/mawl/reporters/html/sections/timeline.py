@@ -18,7 +18,7 @@ def chart_of(chart: Chart, places: dict[str, Markup]) -> Markup:
     return fill("chart.html", chart=chart, place=places.get(chart.name))
 
 
-def course(
+def timeline(
     figures: ShownFigures, view: RunView, charts: Sequence[Chart], places: dict[str, Markup]
 ) -> Markup:
     """All charts over time, with buttons that zoom them together; of an import those that can be drawn."""
@@ -28,4 +28,4 @@ def course(
     if others:
         drawn.append(paragraph(f"Not drawn, because no imported file contains it: {others}.", "quiet"))
     zoom = [fill("zoom.html")] if any(chart.name in places for chart in charts) else []
-    return section("course", "Timeline", *zoom, *drawn, *tables_in("course", figures, view))
+    return section("timeline", "Timeline", *zoom, *drawn, *tables_in("timeline", figures, view))

@@ -1,4 +1,4 @@
-"""The course of a run second by second, as columns for charts; NaN where nothing was measured.
+"""A run over time, second by second, as columns for charts; NaN where nothing was measured.
 
 A row is the time from one look to the next of the node that was looked at most often: what one node's
 counters gained in it is exact, other nodes' grow evenly between their own looks.
@@ -35,7 +35,7 @@ WAYS = {"read": ("read_bytes", "read"), "write": ("written_bytes", "written")}
 """Direction to the counter of its bytes and to its word in names of series."""
 
 
-class Course(msgspec.Struct, frozen=True, kw_only=True):
+class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     """``columns`` by name, all as long as ``seconds`` (middle of a step, since the first start of a job).
 
     Rates are sums over nodes, shares of time means over nodes.  A column of which a run has no
@@ -51,8 +51,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
         return [name for name in names if name in self.columns and not np.isnan(self.columns[name]).all()]
 
 
-def course(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float]) -> Course:
-    """The course between two points in time (seconds since the epoch): first start and last end.
+def over_time(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float]) -> OverTime:
+    """A run between two points in time (seconds since the epoch): first start and last end.
 
     Columns: ``{application,device}_{read,write}_bytes_per_second`` and for each role
     ``{role}_{read,write}_bytes_per_second`` and ``{role}_{read,write}_latency_seconds`` (mean of the
@@ -63,7 +63,7 @@ def course(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float
     """
     edges = _edges(samples, span)
     if samples is None or len(edges) < 2:
-        return Course(started_at=span[0], seconds=np.empty(0), columns={})
+        return OverTime(started_at=span[0], seconds=np.empty(0), columns={})
     steps = _Steps(samples, edges)
     device = device_counters(facts, samples)
     found: dict[str, Floats | None] = {
@@ -83,7 +83,7 @@ def course(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float
         },
     }
     columns = {name: column for name, column in found.items() if column is not None}
-    return Course(started_at=span[0], seconds=(edges[:-1] + edges[1:]) / 2 - span[0], columns=columns)
+    return OverTime(started_at=span[0], seconds=(edges[:-1] + edges[1:]) / 2 - span[0], columns=columns)
 
 
 class _Steps:

@@ -1,4 +1,4 @@
-"""Both sides' courses laid over each other: a line a run, on the one time axis of all charts over time."""
+"""Both sides over time, laid over each other: a line a run, on the one time axis of all charts over time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from mawl.analysis.comparison.compare import Comparison
-from mawl.analysis.comparison.timelines import SUMS, RunCourse, middle
+from mawl.analysis.comparison.over_time import SUMS, RunOverTime, middle
 from mawl.formats.lines import one_line
 from mawl.reporters.html.charts.frame import (
     COUNT,
@@ -82,36 +82,36 @@ class RunLine(NamedTuple):
 
     side: str
     source: str
-    course: RunCourse
+    run: RunOverTime
     stands: bool
 
 
-def course_lines(comparison: Comparison) -> list[RunLine]:
-    """Every run that has a course, those that stand for their sides last, so that they lie on top."""
+def lines_over_time(comparison: Comparison) -> list[RunLine]:
+    """Every run that is known over time, those that stand for their sides last, so that they lie on top."""
     lines = [
-        RunLine(side, f"{side}_{number}", course, course is middle(courses))
-        for side, courses in (
+        RunLine(side, f"{side}_{number}", run, run is middle(runs))
+        for side, runs in (
             ("reference", comparison.reference.courses),
             ("candidate", comparison.candidate.courses),
         )
-        for number, course in enumerate(courses)
+        for number, run in enumerate(runs)
     ]
     return sorted(lines, key=lambda line: line.stands)
 
 
-def course_charts(lines: Sequence[RunLine]) -> list[Chart]:
+def charts_over_time(lines: Sequence[RunLine]) -> list[Chart]:
     """The charts over time, with the reason where no run has the figures of one."""
-    sources = {line.source: ColumnDataSource(_columns(line.course), name=line.source) for line in lines}
-    time = time_range(max((line.course.elapsed_seconds for line in lines), default=0.0))
+    sources = {line.source: ColumnDataSource(_columns(line.run), name=line.source) for line in lines}
+    time = time_range(max((line.run.elapsed_seconds for line in lines), default=0.0))
     return [_chart(over, lines, sources, time) for over in CHARTS]
 
 
-def _columns(course: RunCourse) -> Columns:
+def _columns(run: RunOverTime) -> Columns:
     """The lists of a run as columns, missing figures NaN; a figure that the run has not is no column."""
-    lists: Mapping[str, Sequence[float | None] | None] = {name: getattr(course, name) for name in SUMS}
+    lists: Mapping[str, Sequence[float | None] | None] = {name: getattr(run, name) for name in SUMS}
     known = {name: column for name, column in lists.items() if column is not None}
     return {
-        "seconds": np.array(course.seconds, np.float32),
+        "seconds": np.array(run.seconds, np.float32),
         **{name: np.array(column, np.float32) for name, column in known.items()},
     }
 
@@ -146,7 +146,7 @@ def _drawn(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d
             hover(plot, drawn, rows, beside="left" if line.side == "reference" else "right")
             plot.add_layout(
                 Span(
-                    location=line.course.active_seconds,
+                    location=line.run.active_seconds,
                     dimension="height",
                     line_color=COLOURS[line.side],
                     line_dash="dashed",
@@ -161,7 +161,7 @@ def _keys(lines: Sequence[RunLine]) -> list[Key]:
     for side, colour in COLOURS.items():
         own = [line for line in lines if line.side == side]
         keys += [
-            Key(f"{side}, run {one_line(line.course.run_id)}", colour, "line") for line in own if line.stands
+            Key(f"{side}, run {one_line(line.run.run_id)}", colour, "line") for line in own if line.stands
         ]
         others = sum(not line.stands for line in own)
         keys += [Key(f"{side}, {others} more", colour, "pale")] if others else []

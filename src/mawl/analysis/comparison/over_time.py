@@ -1,4 +1,4 @@
-"""The course of each run of a comparison, to be laid over those of the other side."""
+"""Each run of a comparison over time, to be laid over those of the other side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from mawl.analysis.course import Course, course
 from mawl.analysis.downsampling import kept_rows
+from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.series import Floats
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import Rates
@@ -23,12 +23,12 @@ SUMS = {
     "jobs_running": ("jobs_running",),
     "cpu_busy_ratio": ("cpu_user_ratio", "cpu_system_ratio"),
 }
-"""What is compared over time, and the columns of :func:`mawl.analysis.course.course` that it sums."""
+"""What is compared over time, and the columns of :func:`mawl.analysis.over_time.over_time` that it sums."""
 
 LEAST_POINTS = 2
 
 
-class RunCourse(msgspec.Struct, frozen=True, kw_only=True):
+class RunOverTime(msgspec.Struct, frozen=True, kw_only=True):
     """One run: lists of one length, a row from one look to the next (``seconds`` is its middle, from the
     first start on), fewer where there are too many for a chart, every peak of each list among them.
 
@@ -46,17 +46,17 @@ class RunCourse(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_seconds: float
 
 
-def run_course(view: RunView) -> RunCourse | None:
-    """The course of a run; None without samples or times, or where two looks saw all of it."""
+def run_over_time(view: RunView) -> RunOverTime | None:
+    """A run over time; None without samples or times, or where two looks saw all of it."""
     line = view.line
     if line is None or line.elapsed_seconds <= 0:
         return None
-    found = course(view.facts, view.samples, (line.started_at, line.ended_at))
+    found = over_time(view.facts, view.samples, (line.started_at, line.ended_at))
     sums = {name: column for name, parts in SUMS.items() if (column := _sum(found, parts)) is not None}
     if len(found.seconds) < LEAST_POINTS or not sums:
         return None
     kept = kept_rows(list(sums.values()))
-    return RunCourse(
+    return RunOverTime(
         run_id=view.facts.run_id,
         seconds=found.seconds[kept].tolist(),
         **{name: _listed(sums[name][kept]) if name in sums else None for name in SUMS},
@@ -65,14 +65,14 @@ def run_course(view: RunView) -> RunCourse | None:
     )
 
 
-def middle(courses: Sequence[RunCourse]) -> RunCourse | None:
+def middle(runs: Sequence[RunOverTime]) -> RunOverTime | None:
     """The run that stands for its side: the one whose elapsed time is the side's median, of two such the
     shorter; None without any."""
-    ordered = sorted(courses, key=lambda one: (one.elapsed_seconds, one.run_id))
+    ordered = sorted(runs, key=lambda one: (one.elapsed_seconds, one.run_id))
     return ordered[(len(ordered) - 1) // 2] if ordered else None
 
 
-def _sum(found: Course, parts: Sequence[str]) -> Floats | None:
+def _sum(found: OverTime, parts: Sequence[str]) -> Floats | None:
     """The columns together; None where one is missing, or no row has a figure."""
     if not all(part in found.columns for part in parts):
         return None

@@ -1,4 +1,4 @@
-"""The course of a run: figures per second of counters and gauges whose rates are known."""
+"""A run over time: figures per second of counters and gauges whose rates are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.analysis.course import Course, course
+from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.series import RunSamples
 from tests.fakes.measured_run import IDLE, Rate, samples
 from tests.fakes.stored_run import START, facts
@@ -27,8 +27,8 @@ ROLES: dict[str, Rate] = {
 }
 
 
-def course_of(some: RunSamples | None, end: float = SECONDS) -> Course:
-    return course(facts(), some, (START, START + end))
+def course_of(some: RunSamples | None, end: float = SECONDS) -> OverTime:
+    return over_time(facts(), some, (START, START + end))
 
 
 def test_rates_are_per_second_and_nothing_is_made_up_for_what_is_not_there() -> None:
@@ -94,6 +94,6 @@ def test_networks_leave_the_loopback_one_out() -> None:
 def test_a_memory_limit_is_a_line_of_its_own() -> None:
     node = msgspec.structs.replace(facts().nodes[0], memory_limit_bytes=2**30)
     some = samples(60, IDLE)
-    assert "memory_limit_bytes" not in course(facts(), some, (START, START + 60)).columns
-    limited = course(facts(nodes=[node]), some, (START, START + 60)).columns["memory_limit_bytes"]
+    assert "memory_limit_bytes" not in over_time(facts(), some, (START, START + 60)).columns
+    limited = over_time(facts(nodes=[node]), some, (START, START + 60)).columns["memory_limit_bytes"]
     assert set(limited.tolist()) == {float(2**30)}

@@ -1,20 +1,20 @@
-"""The course of a run beside those of others."""
+"""A run over time beside others."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.timelines import RunCourse, middle, run_course
+from mawl.analysis.comparison.over_time import RunOverTime, middle, run_over_time
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import RunView
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
 
 
-def course_of(seconds: int, rates: dict[str, Rate] | None = None) -> RunCourse:
-    """The course of a run of so many seconds."""
-    found = run_course(RunView(facts(), four_jobs(float(seconds)), samples(seconds, rates or IDLE)))
+def course_of(seconds: int, rates: dict[str, Rate] | None = None) -> RunOverTime:
+    """A run over time, of so many seconds."""
+    found = run_over_time(RunView(facts(), four_jobs(float(seconds)), samples(seconds, rates or IDLE)))
     assert found is not None
     return found
 
@@ -43,15 +43,15 @@ def test_what_was_not_measured_is_none() -> None:
     assert found.application_bytes_per_second is None
     assert found.cpu_busy_ratio is None
     gap = samples(40, IDLE, skip=range(10, 30))
-    whole = run_course(RunView(facts(), four_jobs(40.0), gap))
+    whole = run_over_time(RunView(facts(), four_jobs(40.0), gap))
     assert whole is not None and whole.device_bytes_per_second is not None
     assert whole.device_bytes_per_second[5] is not None
     assert None in whole.device_bytes_per_second
 
 
 def test_without_samples_or_times_there_is_no_course() -> None:
-    assert run_course(RunView(facts(), four_jobs(20.0))) is None
-    assert run_course(RunView(facts(), [], samples(10, IDLE))) is None
+    assert run_over_time(RunView(facts(), four_jobs(20.0))) is None
+    assert run_over_time(RunView(facts(), [], samples(10, IDLE))) is None
 
 
 def test_the_run_of_median_elapsed_time_stands_for_its_side() -> None:

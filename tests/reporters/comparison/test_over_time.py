@@ -1,4 +1,4 @@
-"""Both sides' courses over each other: which run stands out, one time axis, what cannot be drawn."""
+"""Both sides over time, over each other: which run stands out, one time axis, what cannot be drawn."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import msgspec
 import numpy as np
 
 from mawl.analysis.comparison.compare import Comparison, compare
-from mawl.analysis.comparison.timelines import RunCourse
-from mawl.reporters.comparison.courses import THIN_ALPHA, course_charts, course_lines
+from mawl.analysis.comparison.over_time import RunOverTime
+from mawl.reporters.comparison.over_time import THIN_ALPHA, charts_over_time, lines_over_time
 from mawl.reporters.html.charts.frame import SIDE_COLOURS, Chart
 from tests.fakes.compared_runs import pair
 
 
-def course(name: str, elapsed_seconds: float) -> RunCourse:
+def a_run(name: str, elapsed_seconds: float) -> RunOverTime:
     """Three rows; the device was not looked at in the second, the application never."""
-    return RunCourse(
+    return RunOverTime(
         run_id=name,
         seconds=[0.5, 1.5, 2.5],
         device_bytes_per_second=[1e6, None, 3e6],
@@ -28,8 +28,8 @@ def course(name: str, elapsed_seconds: float) -> RunCourse:
     )
 
 
-def compared(reference: list[RunCourse], candidate: list[RunCourse]) -> Comparison:
-    """Two sides whose runs have these courses."""
+def compared(reference: list[RunOverTime], candidate: list[RunOverTime]) -> Comparison:
+    """Two sides with these runs."""
     found = compare(*pair([1.0], [1.0]))
     return msgspec.structs.replace(
         found,
@@ -44,11 +44,11 @@ def drawn(charts: list[Chart]) -> list[Any]:
 
 
 def test_the_run_of_median_elapsed_time_is_full_and_on_top_the_others_thin() -> None:
-    sides = compared([course("r1", 9.0), course("r2", 3.0), course("r3", 4.0)], [course("c1", 5.0)])
-    lines = course_lines(sides)
-    assert [line.course.run_id for line in lines] == ["r1", "r2", "r3", "c1"]
+    sides = compared([a_run("r1", 9.0), a_run("r2", 3.0), a_run("r3", 4.0)], [a_run("c1", 5.0)])
+    lines = lines_over_time(sides)
+    assert [line.run.run_id for line in lines] == ["r1", "r2", "r3", "c1"]
     assert [line.stands for line in lines] == [False, False, True, True]
-    device = course_charts(lines)[0]
+    device = charts_over_time(lines)[0]
     looks = [(one.glyph.line_color, one.glyph.line_alpha) for one in drawn([device])[0].renderers]
     blue, orange = SIDE_COLOURS.values()
     assert looks == [(blue, THIN_ALPHA), (blue, THIN_ALPHA), (blue, 1.0), (orange, 1.0)]
@@ -60,7 +60,7 @@ def test_the_run_of_median_elapsed_time_is_full_and_on_top_the_others_thin() -> 
 
 
 def test_time_is_one_axis_and_a_run_one_source_with_gaps_as_gaps() -> None:
-    figures = drawn(course_charts(course_lines(compared([course("r", 3.0)], [course("c", 7.0)]))))
+    figures = drawn(charts_over_time(lines_over_time(compared([a_run("r", 3.0)], [a_run("c", 7.0)]))))
     assert {figure.x_range.name for figure in figures} == {"time"}
     assert len({figure.x_range.id for figure in figures}) == 1
     assert figures[0].x_range.end == 7.0
@@ -71,8 +71,10 @@ def test_time_is_one_axis_and_a_run_one_source_with_gaps_as_gaps() -> None:
 
 
 def test_what_neither_side_measured_says_why() -> None:
-    charts = {chart.name: chart for chart in course_charts(course_lines(compared([course("r", 3.0)], [])))}
+    charts = {
+        chart.name: chart for chart in charts_over_time(lines_over_time(compared([a_run("r", 3.0)], [])))
+    }
     assert charts["application"].figure is None
     assert charts["application"].reason == "no samples of either side hold such figures"
     assert [key.name for key in charts["cpu"].keys] == ["reference, run r"]
-    assert all(chart.figure is None and chart.reason for chart in course_charts([]))
+    assert all(chart.figure is None and chart.reason for chart in charts_over_time([]))
