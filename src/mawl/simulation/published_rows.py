@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -144,7 +144,6 @@ def _workload_rows(key: str, workload: PaperWorkload) -> list[PublishedRow]:
         "longest_job_seconds",
         "concurrent_jobs",
     )
-    held: Mapping[str, Any] = msgspec.to_builtins(workload)
     return [
         PublishedRow(
             system=key,
@@ -154,7 +153,7 @@ def _workload_rows(key: str, workload: PaperWorkload) -> list[PublishedRow]:
             fitted=False,
             reason=WORKLOAD_REASON,
         )
-        for name, figure in held.items()
+        for name, figure in msgspec.structs.asdict(workload).items()
         if figure is not None and name.endswith(measured)
     ]
 

@@ -96,7 +96,7 @@ def loads_system(text: str, *, where: str) -> System:
 
 def system_toml(system: System, *, head: str = "") -> str:
     """The description as text that reads back to the same system; ``head`` are lines of comment."""
-    tree: dict[str, Any] = {"name": system.name}
+    tree: dict[str, object] = {"name": system.name}
     if system.fabric_bytes_per_second is not None:
         tree["fabric_bytes_per_second"] = system.fabric_bytes_per_second
     if system.one_machine:
@@ -112,7 +112,7 @@ def system_toml(system: System, *, head: str = "") -> str:
     return comment + tomli_w.dumps(tree)
 
 
-def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, Any]:
+def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, object]:
     return {name: value for name, value in vars(record).items() if value is not None and name not in without}
 
 
