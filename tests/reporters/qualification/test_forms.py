@@ -12,7 +12,9 @@ import pytest
 
 from mawl.model.qualification import AnswerLimit, Qualification, QualificationChange
 from mawl.reporters.qualification import disclosure, html, markdown, schema, text
-from mawl.reporters.qualification.content import STORAGE_WORDS, WORDS, content_of, rules_rows
+from mawl.reporters.qualification.content import content_of
+from mawl.reporters.qualification.rules import rules_rows
+from mawl.reporters.qualification.words import STORAGE_WORDS, WORDS
 from mawl.store.qualification import plain_qualification
 from tests.fakes.answered import NOT_KNOWN, YES, answered, every_record
 

@@ -9,25 +9,21 @@ import msgspec
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.formats.lines import one_line
 from mawl.model.qualification import (
-    AnswerStorage,
-    AnswerSystem,
     Qualification,
     QualificationAnswer,
     QualificationChange,
-    QualificationChoice,
     QualificationFigures,
 )
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.printable import printable
+from mawl.reporters.qualification.basis import basis_rows
+from mawl.reporters.qualification.storage import storage_row
+from mawl.reporters.qualification.words import STORAGE_WORDS, WORDS
 from mawl.units import (
     counted_noun,
-    format_instant,
-    format_latency,
-    format_memory,
     format_percent,
     format_rate,
     format_ratio,
-    format_seconds,
 )
 
 Tone = Literal["good", "bad", "warn"]
@@ -41,34 +37,6 @@ CHANGE_NOTE = (
     "After a change, also with cores twice as fast, jobs are compared with their times alone on the machine "
     "as it is now."
 )
-STORAGE_HEAD = ("roles", "device", "read", "written", "latency of reads", "of writes", "queue")
-WORDS = (
-    (
-        "session",
-        "one analyst's queue of jobs: when one job has ended, the next one starts at once. It is neither a "
-        "login nor a head count: an analyst who pauses between jobs is less than one session",
-    ),
-    (
-        "times as long as alone",
-        "half of the jobs take at least so many times as long in the mix as alone on this machine; the range "
-        "is the 95 % interval, and the bound is a convention",
-    ),
-    (
-        "data, work, util",
-        "directories of input tables and results, of temporary tables, of sort and spill files",
-    ),
-)
-STORAGE_WORDS = (
-    (
-        "read, written",
-        "rates at the device, of all programs, from the first job to the last (median of the runs)",
-    ),
-    (
-        "latency, queue",
-        "mean time of a request with its wait in the queue; mean number of requests that wait or are served",
-    ),
-)
-MET = {True: "yes", False: "NOT MET", None: "not known"}
 FEWER = f"fewer than {FEWEST_SESSIONS}"
 
 
@@ -83,7 +51,7 @@ class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
 class Content(msgspec.Struct, frozen=True, kw_only=True):
     """``rows`` are name and sentence, in the order of the answer; ``basis`` says how it was found.
 
-    ``storage`` has a row for all roles on the same devices (:data:`STORAGE_HEAD`), ``words`` define terms.
+    ``storage`` has a row for all roles on the same devices (``STORAGE_HEAD``), ``words`` define terms.
     """
 
     sentence: str
@@ -134,8 +102,8 @@ def _with(record: Qualification, answer: QualificationAnswer) -> Content:
         changes=[_change(change) for change in answer.changes],
         change_note=CHANGE_NOTE if answer.changes else "",
         cautions=answer.cautions,
-        storage=[_storage(one) for one in answer.during],
-        basis=_basis(record),
+        storage=[storage_row(one) for one in answer.during],
+        basis=basis_rows(record),
         words=[*WORDS, *(STORAGE_WORDS if answer.during else ())],
     )
 
@@ -173,7 +141,7 @@ def _without(record: Qualification) -> Content:
         change_note="",
         cautions=[],
         storage=[],
-        basis=_basis(record),
+        basis=basis_rows(record),
         words=[*WORDS],
     )
 
@@ -262,96 +230,6 @@ def _change(change: QualificationChange) -> tuple[str, str, str]:
     low = FEWER if change.sessions_low is None else f"{change.sessions_low}"
     range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
     return change.text, number, f"{gain}{range_}, {BASIS[change.range_basis]}"
-
-
-def _storage(one: AnswerStorage) -> tuple[str, ...]:
-    """A row of :data:`STORAGE_HEAD`."""
-    rates = (one.read_bytes_per_second, one.write_bytes_per_second)
-    latencies = (one.read_latency_seconds, one.write_latency_seconds)
-    return (
-        ", ".join(one.roles),
-        ", ".join(one.devices) or "not known",
-        *("-" if rate is None else format_rate(rate) for rate in rates),
-        *("-" if seconds is None else format_latency(seconds) for seconds in latencies),
-        "-" if one.queue_length is None else format_ratio(one.queue_length),
-    )
-
-
-def _system(system: AnswerSystem) -> str:
-    """Processors, memory, and whether it is a virtual machine."""
-    cores = "cores" if system.core_basis is None else f"{system.core_basis}s"
-    parts = [
-        *([] if system.cores is None else [f"{system.cores} {cores}"]),
-        *([] if system.logical_cpus in (None, system.cores) else [f"{system.logical_cpus} threads"]),
-        *([] if system.memory_bytes is None else [f"{format_memory(system.memory_bytes)} of memory"]),
-        *(
-            []
-            if system.memory_limit_bytes is None
-            else [f"jobs held to {format_memory(system.memory_limit_bytes)}"]
-        ),
-        "no virtual machine" if system.virtual is None else f"virtual machine ({system.virtual})",
-        *([] if system.kernel is None else [f"Linux {system.kernel}"]),
-    ]
-    return ", ".join(parts)
-
-
-def _devices(one: AnswerStorage) -> str:
-    """Where roles lie: device, file system and disks."""
-    on = ", ".join(one.devices) or "no known device"
-    kinds = f" ({', '.join(one.file_systems)})" if one.file_systems else ""
-    disks = f" on {' and '.join(one.disks)}" if one.disks else ""
-    return f"{', '.join(one.roles)}: {on}{kinds}{disks}"
-
-
-def _basis(record: Qualification) -> list[tuple[str, str]]:
-    """Who was asked, when, and how."""
-    machine, choice = record.machine, record.choice
-    answer = record.answer
-    system = None if answer is None else answer.system
-    seen = f"{machine.cores} cores" if system is None else _system(system)
-    rows = [
-        ("machine", f"{machine.name or 'unnamed'}: {machine.cpu_model or 'unknown processor'}, {seen}"),
-        *([("devices", "; ".join(map(_devices, answer.during)))] if answer and answer.during else []),
-        (
-            "places",
-            "; ".join(f"{role} {' '.join(places)}" for role, places in record.asked.roles.items()),
-        ),
-        ("asked", f"{_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
-    ]
-    if choice is not None:
-        answered = record.answer is not None
-        runs = counted_noun(len(record.runs_for("measured")) if answered else choice.repeats, "run")
-        seconds = sum(phase.seconds for phase in record.phases) if answered else choice.total_seconds
-        what = f"{runs} of {choice.jobs} jobs in {counted_noun(choice.sessions, 'session')}"
-        how = f"scale {choice.scale:g} of full, cache {choice.cache}; {format_seconds(seconds)} in all"
-        rows.append(("measured" if answered else "planned", f"{what} at {how}"))
-    return [*rows, ("mawl", record.mawl_version)]
-
-
-def _minute(at: float) -> str:
-    """``2026-11-24 22:55 UTC``."""
-    return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
-
-
-def rules_rows(answer: QualificationAnswer) -> list[tuple[str, str, str, str]]:
-    """Rule, what was found, what is required, and whether that is met; those that are not met come first."""
-    order = (False, None, True)
-    rules = sorted(answer.rules, key=lambda rule: order.index(rule.met))
-    return [(rule.name, rule.value, rule.bound, MET[rule.met]) for rule in rules]
-
-
-def rules_sentence(answer: QualificationAnswer) -> str:
-    """How many rules are not met, and which."""
-    failed = [rule.name for rule in answer.rules if rule.met is False]
-    unknown = [rule.name for rule in answer.rules if rule.met is None]
-    every = counted_noun(len(answer.rules), "rule")
-    said = f"{len(failed)} of {every} not met: {', '.join(failed)}" if failed else f"None of {every} failed"
-    return f"{said}; not known: {', '.join(unknown)}." if unknown else f"{said}."
-
-
-def decision_rows(choice: QualificationChoice | None) -> list[tuple[str, str, str]]:
-    """What mawl decided by itself, and why."""
-    return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]
 
 
 def _rest(sentence: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mawl.model.qualification import Qualification, QualificationAnswer
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.qualification import markdown
-from mawl.reporters.qualification.content import MET, decision_rows, rules_rows, rules_sentence
+from mawl.reporters.qualification.rules import MET, decision_rows, rules_rows, rules_sentence
 from mawl.units import format_percent, format_seconds
 
 

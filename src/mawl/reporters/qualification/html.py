@@ -8,7 +8,9 @@ from mawl.model.qualification import Qualification
 from mawl.printable import printable
 from mawl.reporters.html.page import policy
 from mawl.reporters.html.templating import asset, fill
-from mawl.reporters.qualification.content import MET, STORAGE_HEAD, content_of, rules_rows, rules_sentence
+from mawl.reporters.qualification.content import content_of
+from mawl.reporters.qualification.rules import MET, rules_rows, rules_sentence
+from mawl.reporters.qualification.storage import STORAGE_HEAD
 
 
 def render(record: Qualification) -> str:

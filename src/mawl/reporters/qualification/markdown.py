@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mawl.model.qualification import Qualification
 from mawl.reporters.markup import escaped, table
-from mawl.reporters.qualification.content import STORAGE_HEAD, content_of
+from mawl.reporters.qualification.content import content_of
+from mawl.reporters.qualification.storage import STORAGE_HEAD
 
 
 def render(record: Qualification) -> str:
