@@ -30,8 +30,8 @@ Tone = Literal["good", "bad", "warn"]
 TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
 EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 BASIS = {
-    "lab beds": "as lab forecasts erred",
-    "published systems": "as forecasts of the papers' systems erred",
+    "lab beds": "by the error of lab forecasts",
+    "published systems": "by the error of forecasts for the papers' systems",
 }
 CHANGE_NOTE = (
     "After a change, also with cores twice as fast, jobs are compared with their times alone on the machine "
@@ -226,10 +226,10 @@ def _change(change: QualificationChange) -> tuple[str, str, str]:
         return change.text, number, f"{gain}no range: {change.reason or 'it was not simulated'}"
     number = FEWER if change.sessions is None else counted_noun(change.sessions, "session")
     if change.sessions_high is None:
-        return change.text, number, f"{gain}{FEWER} at best, {BASIS[change.range_basis]}"
+        return change.text, number, f"{gain}{FEWER} at best {BASIS[change.range_basis]}"
     low = FEWER if change.sessions_low is None else f"{change.sessions_low}"
     range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
-    return change.text, number, f"{gain}{range_}, {BASIS[change.range_basis]}"
+    return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
 
 
 def _rest(sentence: str) -> str:
