@@ -41,6 +41,16 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
     return dict(sorted(result.items()))
 
 
+def gaps(summary: Summary) -> dict[str, str]:
+    """The reason of every null that is a gap, not an answer, by its path."""
+    return {path: why for path, why in summary.missing.items() if not _null_answers(path)}
+
+
+def _null_answers(path: str) -> bool:
+    place = generalised(tuple(path.split(".")))
+    return any(_PLACES[place[:length]].figure.null_answers for length in range(1, len(place) + 1))
+
+
 def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of all nulls; list members by their index."""
     if value is None:

@@ -17,8 +17,12 @@ Number: TypeAlias = int | float
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """What a figure is.  ``absent`` says why it may be null where nothing else is known, ``within`` the same
-    of all that its block holds.  A block without a ``definition`` has no entry of its own."""
+    """What a figure is.
+
+    ``absent`` says why it may be null where nothing else is known, ``within`` the same of all that its block
+    holds.  ``null_answers`` says that a null is an answer and not a gap (no limit, nothing to explain), in
+    the block as in all that it holds.  A block without a ``definition`` has no entry of its own.
+    """
 
     unit: Unit = "-"
     type: Kind = "object"
@@ -26,6 +30,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     absent: str = ""
     within: str = ""
+    null_answers: bool = False
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -80,9 +85,16 @@ def flag(definition: str, source: str, *, absent: str = "") -> Figure:
     return Figure(unit="-", type="boolean", definition=definition, source=source, absent=absent)
 
 
-def text(definition: str, source: str, *, absent: str = "") -> Figure:
+def text(definition: str, source: str, *, absent: str = "", null_answers: bool = False) -> Figure:
     """A name or sentence."""
-    return Figure(unit="text", type="text", definition=definition, source=source, absent=absent)
+    return Figure(
+        unit="text",
+        type="text",
+        definition=definition,
+        source=source,
+        absent=absent,
+        null_answers=null_answers,
+    )
 
 
 def sentence(definition: str, source: str) -> Figure:
@@ -100,6 +112,15 @@ def listing(definition: str, source: str, *, absent: str = "") -> Figure:
     return Figure(unit="-", type="list", definition=definition, source=source, absent=absent)
 
 
-def block(definition: str = "", source: str = "", *, absent: str = "", within: str = "") -> Figure:
+def block(
+    definition: str = "",
+    source: str = "",
+    *,
+    absent: str = "",
+    within: str = "",
+    null_answers: bool = False,
+) -> Figure:
     """A block of figures."""
-    return Figure(definition=definition, source=source, absent=absent, within=within)
+    return Figure(
+        definition=definition, source=source, absent=absent, within=within, null_answers=null_answers
+    )

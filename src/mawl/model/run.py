@@ -168,6 +168,7 @@ class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
             "cold or warm, where the run asked for it (--cache).",
             CACHE,
             absent="not asked for: the cache was left as it was",
+            null_answers=True,
         ),
     ] = None
     input_bytes: Annotated[int, size("Size of the input tables.", CACHE)]
@@ -175,7 +176,9 @@ class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
         int | None, size("What of them was in the page cache before the start.", CACHE)
     ] = None
     source: Annotated[str | None, text("The call that was used: cachestat or mincore.", CACHE)] = None
-    reason: Annotated[str | None, text("Why it is not known.", CACHE, absent="it is known")] = None
+    reason: Annotated[
+        str | None, text("Why it is not known.", CACHE, absent="it is known", null_answers=True)
+    ] = None
     machine_wide: Annotated[bool, flag("Whether all caches of the machine were dropped.", CACHE)] = False
     remarks: Annotated[list[str], listing("What could not be dropped or read, and why.", CACHE)] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import wrap
 
+from mawl.analysis.missing import gaps
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
@@ -31,22 +32,6 @@ from mawl.reporters.waits import waits
 from mawl.units import counted_noun
 
 MOST_FAILURES = 5
-NO_FIGURES = (
-    "nodes",
-    "cluster",
-    "volumes",
-    "roles",
-    "volume_order",
-    "outcome_reason",
-    "signature",
-    "compressibility",
-    "windows",
-    "smt",
-    "inputs.mode",
-    "time.observed",
-    "inputs.reason",
-)
-"""Blocks and figures whose nulls say something themselves: no limit, nothing to explain."""
 
 
 def render(view: RunView, summary: Summary) -> str:
@@ -96,11 +81,7 @@ def _ends(summary: Summary) -> list[str]:
         jobs = counted_noun(more, "more job")
         sentences.append(f"and {jobs} that did not finish (--format json lists all)")
     sentences += [f"remark: {one_line(remark)}" for remark in summary.remarks]
-    figures = [
-        path
-        for path in summary.missing
-        if not {path, path.split(".")[0]} & {*NO_FIGURES} and ".known." not in path
-    ]
+    figures = [path for path in gaps(summary) if ".known." not in path]
     if figures:
         names = ", ".join(_grouped(figures))
         sentences.append(f"null, reasons with --format json: {names}")

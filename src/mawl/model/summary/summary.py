@@ -44,7 +44,8 @@ class Summary(msgspec.Struct, kw_only=True):
     workload: WorkloadFacts
     outcome: Annotated[str, text("running, completed, failed (a job failed), aborted or interrupted.", FACTS)]
     outcome_reason: Annotated[
-        str | None, text("Why the run did not complete well.", FACTS, absent="nothing to explain")
+        str | None,
+        text("Why the run did not complete well.", FACTS, absent="nothing to explain", null_answers=True),
     ]
     started_at: Annotated[str, instant("When the run began (UTC, ISO 8601).", FACTS)]
     ended_at: Annotated[
@@ -52,7 +53,8 @@ class Summary(msgspec.Struct, kw_only=True):
     ]
     start_mode: Annotated[str | None, text("How jobs were started: zygote or spawn.", LAUNCH)]
     nodes: Annotated[
-        list[NodeFacts], block(within="the kernel does not say, or the run is older than format 1.1")
+        list[NodeFacts],
+        block(within="the kernel does not say, or the run is older than format 1.1", null_answers=True),
     ]
     recorded: Recorded
     jobs: Jobs
@@ -88,10 +90,12 @@ class Summary(msgspec.Struct, kw_only=True):
             WHAT_IS_REPORTED,
             absent="the run was on one node",
             within="no job of the node ended, its clock was not read, or no sample covers its jobs",
+            null_answers=True,
         ),
     ]
     windows: Annotated[
-        list[WindowFigures], block(within="no sample covers that window, or this run did not measure it")
+        list[WindowFigures],
+        block(within="no sample covers that window, or this run did not measure it", null_answers=True),
     ]
     failures: list[JobFailure]
     remarks: list[Annotated[str, sentence("What a reader found wrong with the folder and left out.", FACTS)]]
@@ -114,10 +118,15 @@ class Summary(msgspec.Struct, kw_only=True):
             "How files went to volumes: rotation or free-space.",
             ORDER,
             absent="a run of format 1.1 or older, or imported",
+            null_answers=True,
         ),
     ]
-    volumes: Annotated[list[VolumeFigures], block(within="no mount above the directory is known")]
-    roles: Annotated[Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE)]
+    volumes: Annotated[
+        list[VolumeFigures], block(within="no mount above the directory is known", null_answers=True)
+    ]
+    roles: Annotated[
+        Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE, null_answers=True)
+    ]
     inputs: CachedInputs | None
     compressibility: Annotated[
         CompressibilityFigures | None,
@@ -126,6 +135,7 @@ class Summary(msgspec.Struct, kw_only=True):
             IN_A_RUN,
             absent="not asked for (mawl run --compressibility yes)",
             within="its own reason says why, or it does not apply here",
+            null_answers=True,
         ),
     ]
     capacity: Annotated[
@@ -146,6 +156,7 @@ class Summary(msgspec.Struct, kw_only=True):
             THE_MODE,
             absent="the summary alone does not judge; mawl report does",
             within="the kernel or the recording does not say",
+            null_answers=True,
         ),
     ]
     validity: Annotated[
@@ -154,7 +165,7 @@ class Summary(msgspec.Struct, kw_only=True):
     thresholds: Annotated[
         list[ThresholdUsed] | None, block(absent="the summary alone does not judge; mawl report does")
     ] = None
-    signature: dict[str, SignatureFigure]
+    signature: Annotated[dict[str, SignatureFigure], block(null_answers=True)]
     missing: dict[str, Annotated[str, sentence("Path of a null to the reason.", MISSING)]]
 
 

@@ -134,7 +134,8 @@ class Time(msgspec.Struct, kw_only=True):
         ),
     ]
     observed: Annotated[
-        Observed | None, block("The part of an import that figures over time are of.", IMPORTED_TIMES)
+        Observed | None,
+        block("The part of an import that figures over time are of.", IMPORTED_TIMES, null_answers=True),
     ]
     periods: Annotated[
         list[Period],

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from mawl.analysis.missing import gaps
 from mawl.reporters.html.figures import ShownFigures, Terms, folded, paragraph, section, table
 from mawl.reporters.html.templating import fill
-from mawl.reporters.text import NO_FIGURES
 
 
 def missing(figures: ShownFigures) -> Markup:
     """Every figure of the summary that is null, with its reason."""
-    found = figures.summary.missing
-    rows = [(path, why) for path, why in found.items() if not {path, path.split(".")[0]} & {*NO_FIGURES}]
+    rows = list(gaps(figures.summary).items())
     if not rows:
         return section("missing", "What is missing", paragraph("Nothing: every figure was measured."))
     words = paragraph("A dash marks a figure that was not measured; it is never zero. Each has its reason.")
