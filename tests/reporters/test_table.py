@@ -12,7 +12,6 @@ import pytest
 from mawl.advice.judge import judged
 from mawl.analysis.missing import generalised
 from mawl.analysis.view import StoredView
-from mawl.model.fields import ANY
 from mawl.model.summary.summary import Judged
 from mawl.reporters.csv import csv_table, written
 from mawl.reporters.html.figures import ShownFigures, registry
@@ -20,13 +19,14 @@ from mawl.reporters.html.tables import html_table, tables_in
 from mawl.reporters.markdown import markdown_table
 from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.run_tables.nodes import NODES
-from mawl.reporters.table import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, at, shown
+from mawl.reporters.table import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, shown
 from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
 from mawl.units import format_bytes, format_ratio, format_seconds
 from tests.fakes.fabric_run import client, fabric_summary, server
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.views import BARE, typed
+from tests.reporters.test_probe import probed_summary
 
 EVIL = "=x | <b>y</b>\n@team"
 
@@ -77,20 +77,20 @@ def test_names_of_tables_are_unique() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_rows_lie_where_their_table_says(view: StoredView) -> None:
-    found = judged(view)
-    places = {
-        (table.name, generalised(tuple(map(str, row.path))))
-        for table in RUN_TABLES
-        for row in table.rows(view, found)
-    }
-    blocks = {table.name: table.block for table in RUN_TABLES}
-    assert {"windows", "roles", "role_latency", "programs", "program_waits"} <= {name for name, _ in places}
-    for name, place in places:
-        assert [part for part in place if part not in ("read_latency_seconds", "write_latency_seconds")] == [
-            part for part in blocks[name] if part != "read_latency_seconds"
-        ]
-        assert ANY in place
+def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> None:
+    fabric = fabric_summary({"n1": client(9e6), "n2": client(9e6), "sto": server(18e6)})
+    held = set()
+    for summary in (judged(view), typed(fabric), typed(probed_summary())):
+        for table in RUN_TABLES:
+            for row in table.rows(view, summary):
+                for column in table.columns:
+                    defined = table.definition(column)
+                    if defined is None or column.of(summary, row) is msgspec.UNSET:
+                        continue
+                    own = registry()[".".join(generalised(tuple(map(str, column.path_of(row)))))]
+                    assert (own.unit, own.type) == (registry()[defined].unit, registry()[defined].type)
+                    held.add(table.name)
+    assert held == {table.name for table in RUN_TABLES} - {"periods", "role_devices"}
 
 
 def test_a_table_is_text_markdown_html_and_csv(view: StoredView, summary: Judged) -> None:
@@ -142,8 +142,8 @@ def test_a_format_shows_what_is_meant_for_it(view: StoredView, summary: Judged) 
 
 def test_a_row_without_some_figure_has_an_empty_cell_for_it() -> None:
     found = typed(fabric_summary({"n1": client(9e6), "n2": client(9e6), "sto": server(18e6)}))
-    mean = at(found, ("cluster", "mean"))
-    cells = {column.label: column.text(mean) for column in NODES.columns}
+    mean = Row("mean", ("cluster", "mean"))
+    cells = {column.label: column.text(found, mean) for column in NODES.columns}
     assert cells["ended"] == cells["lost"] == "" and cells["real time"].endswith("s")
     parts = tables_in("nodes", ShownFigures(found), BARE)
     captions = [part.split("<caption>")[1].split("<")[0] for part in parts if "<caption>" in part]

@@ -8,8 +8,9 @@ import pytest
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import CounterChange
 from mawl.model.usage import Usage
+from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.programs import PROGRAMS
-from mawl.reporters.tables import _cached, cpu_account, io
+from mawl.reporters.tables import _cached, io
 from mawl.reporters.text_table import table_lines
 from tests.fakes.stored_run import MOVED, facts, job, jobs
 from tests.fakes.views import BARE, as_summary, summary_of
@@ -79,5 +80,5 @@ def test_the_programs_table_says_which_figures_are_sums() -> None:
 def test_the_launcher_is_said_to_be_part_of_mawl_itself() -> None:
     assert (
         "2.50 s of CPU (the launcher above is part of it)"
-        in cpu_account(as_summary(summary_of(facts(), jobs())))[-1]
+        in table_lines(CPU_ACCOUNT, BARE, as_summary(summary_of(facts(), jobs())))[-1]
     )

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
-from mawl.model.summary.io import Io
 from mawl.model.summary.summary import Summary
 from mawl.reporters import probe, threads
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.figure import ABSENT, cpu_parts, figure, figures, format_count
+from mawl.reporters.figure import cpu_parts, figure, format_count
 from mawl.reporters.head import node_text, outcome_text, periods_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.reporters.table import RunColumn, RunTable, at, notes_around, shown
+from mawl.reporters.table import RunColumn, RunTable, notes_of, shown
 from mawl.units import (
-    format_bytes,
     format_memory,
-    format_percent,
-    format_rate,
     format_seconds,
 )
-
-WINDOWS = ("peak", "initial", "sustained", "active_mean")
 
 
 def render(view: RunView, summary: Summary) -> str:
@@ -38,7 +32,6 @@ def render(view: RunView, summary: Summary) -> str:
         ["; ".join([f"Run {code(summary.run_id)}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),
-        _throughput(summary.io, imported=summary.kind == "imported"),
         *_tables(view, summary, folded=False),
         *_tests(view.probe),
         _compressibility(summary),
@@ -66,31 +59,6 @@ def _times(summary: Summary) -> list[tuple[str, str]]:
         *(("hardware threads", text) for text in threads.modes(summary)),
     )
     return [*given, *((name, escaped(text)) for name, text in words if text)]
-
-
-def _throughput(io: Io, *, imported: bool) -> list[str]:
-    """Both sides and the reach; of an import the rows that its files tell."""
-    rows = []
-    for side in ("application", "device"):
-        block = getattr(io, side)
-        rates = [(getattr(block, name).total_bytes_per_second, format_rate) for name in WINDOWS]
-        rows.append(
-            (
-                side,
-                *figures(
-                    *rates,
-                    (block.sustained_bytes_per_second_per_core, format_rate),
-                    (block.read_bytes, format_bytes),
-                    (block.written_bytes, format_bytes),
-                ),
-            )
-        )
-    reach = figures(*((getattr(io.reach, f"{name}_ratio"), format_percent) for name in ("read", "write")))
-    rows.append(("reach", *[""] * 5, *reach))
-    if imported:
-        rows = [row for row in rows if set(row[1:]) - {ABSENT, ""}]
-    heads = [name.replace("_", " ") for name in WINDOWS]
-    return table(("throughput", *heads, "sustained per core", "read", "written"), rows)
 
 
 def _tests(probed: Probe | str | None) -> list[list[str]]:
@@ -124,21 +92,21 @@ def markdown_table(of: RunTable, view: RunView, summary: Summary) -> list[str]:
     rows = [
         [
             *([code(row.name) if of.code else escaped(row.name)] if "markdown" in of.named else []),
-            *(_cell(column, at(summary, row.path)) for column in found.columns),
+            *(_cell(column, column.text(summary, row)) for column in found.columns),
         ]
         for row in found.rows
     ]
     head = [*([of.first] if "markdown" in of.named else []), *(column.label for column in found.columns)]
     above, below = (
-        [f"- {escaped(note.text)}" for note in notes] for notes in notes_around(of, view, summary, "markdown")
+        [f"- {escaped(note.text)}" for note in notes]
+        for notes in notes_of(of, found, view, summary, "markdown")
     )
     parts = [part for part in (above, table(head, rows), below) if part]
     lines = "\n\n".join("\n".join(part) for part in parts).split("\n") if parts else []
     return _folded(of.fold.format(rows=len(rows)), lines) if "markdown" in of.folded else lines
 
 
-def _cell(column: RunColumn, block: object) -> str:
-    text = column.text(block)
+def _cell(column: RunColumn, text: str) -> str:
     return text if column.holds == "figures" else code(text) if column.holds == "code" else escaped(text)
 
 

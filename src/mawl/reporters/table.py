@@ -26,7 +26,7 @@ SHOWN = TEXT | MARKDOWN | HTML
 """For people: CSV, for programs, has every figure of a row instead of columns."""
 EVERY: Formats = frozenset(get_args(Format))
 
-Section = Literal["timeline", "summary", "nodes", "roles", "storage", "programs", "host"]
+Section = Literal["timeline", "summary", "nodes", "roles", "storage", "programs", "host", "system"]
 """Sections of the HTML report that show tables of runs."""
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -40,9 +40,10 @@ def _always(_: Summary, __: Format) -> bool:
 class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
     """A figure that every row has.
 
-    ``path`` leads to it from the block of a row, or ``value`` works it out of that block; ``form`` makes it
-    a text.  ``title`` is a longer label for HTML, and ``when`` says for which summaries the column stands in
-    a format.  ``holds`` is what the cells are: ``code`` are words that Markdown shows as code.
+    ``path`` leads to it from the block of a row, or ``value`` works it out of that block; ``{way}`` in a path
+    is the way of the row.  ``form`` makes the figure a text.  ``title`` is a longer label for HTML, and
+    ``when`` says for which summaries the column stands in a format.  ``holds`` is what the cells are:
+    ``code`` are words that Markdown shows as code.
     """
 
     label: str
@@ -54,22 +55,34 @@ class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
     formats: Formats = SHOWN
     when: Callable[[Summary, Format], bool] = _always
 
-    def of(self, block: object) -> object:
-        """The figure of a row with this block; None if it is missing, UNSET if such a row has none."""
-        return at(block, self.path) if self.value is None else self.value(block)
+    def path_of(self, row: Row) -> Path:
+        """The path of the figure in the summary."""
+        return (*row.path, *(str(part).format(way=row.way) for part in self.path))
 
-    def text(self, block: object) -> str:
+    def of(self, summary: Summary, row: Row) -> object:
+        """The figure of a row; None if it is missing, UNSET if such a row has none."""
+        if self.label in row.without:
+            return msgspec.UNSET
+        return at(summary, self.path_of(row)) if self.value is None else self.value(at(summary, row.path))
+
+    def text(self, summary: Summary, row: Row) -> str:
         """:meth:`of` as a text: ``-`` if it is missing, empty if such a row has none."""
-        found = self.of(block)
+        found = self.of(summary, row)
         return ABSENT if found is None else "" if found is msgspec.UNSET else self.form(found)
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row: its name, the path of its block in the summary, and the formats that show it."""
+    """A row: its name, the path of its block in the summary, and the formats that show it.
+
+    ``way`` is read, write or total where a block has all of them, ``without`` the labels of columns that
+    such a row has no figure for.
+    """
 
     name: str
     path: Path
     formats: Formats = EVERY
+    way: str = ""
+    without: frozenset[str] = frozenset()
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -93,9 +106,10 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     ``name`` is that of the CSV table, ``caption`` that of the HTML table, ``section`` where it stands there.
     ``first`` is the label of the column with the rows' names (``text_first`` that in text); ``named`` are
     the formats with that column, and ``code`` says that Markdown shows the names as code.
-    ``block`` is the path of the rows' blocks with ``*`` for any member: definitions are found by it.
+    ``block`` is the path of the rows' blocks with ``*`` for any member, and ``way`` a way of theirs:
+    definitions are found by them.  ``narrow`` lets the HTML table be no wider than it needs.
     ``fold`` is the title behind which the table is folded in the formats ``folded``; ``{rows}`` is their
-    number.  ``lead`` and ``notes`` are sentences above and below.
+    number.  ``lead`` are sentences above, with or without rows; ``notes`` are below the rows.
     """
 
     name: str
@@ -103,11 +117,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     section: Section
     first: str
     block: tuple[str, ...]
+    way: str = ""
     rows: Callable[[RunView, Summary], Sequence[Row]]
     columns: tuple[RunColumn, ...]
     text_first: str = ""
     named: Formats = EVERY
     code: bool = False
+    narrow: bool = False
     formats: Formats = SHOWN
     fold: str = ""
     folded: Formats = frozenset()
@@ -116,7 +132,9 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
 
     def definition(self, column: RunColumn) -> str | None:
         """The name of a column's figure in the registry of metrics; None for one that is worked out here."""
-        return None if column.value else ".".join((*self.block, *map(str, column.path)))
+        if column.value is not None:
+            return None
+        return ".".join(map(str, column.path_of(Row(self.first, self.block, way=self.way))))
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -131,25 +149,27 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(table: RunTable, view: RunView, summary: Summary, to: Format) -> Shown:
-    """The rows and columns of a table in a format; of an import only columns that have a figure."""
+    """The rows and columns of a table in a format; of an import only those that have a figure."""
     rows = [row for row in table.rows(view, summary) if to in row.formats] if to in table.formats else []
     columns = [one for one in table.columns if to in one.formats and one.when(summary, to)]
     if summary.kind != "imported" or to == "csv":
         return Shown(columns, rows, [])
-    blocks = [at(summary, row.path) for row in rows]
-    known = [one for one in columns if any(one.of(block) not in (None, msgspec.UNSET) for block in blocks)]
-    return Shown(known, rows if known else [], [one for one in columns if one not in known])
+
+    def known(column: RunColumn, row: Row) -> bool:
+        return column.of(summary, row) not in (None, msgspec.UNSET)
+
+    rows = [row for row in rows if any(known(column, row) for column in columns)]
+    held = [column for column in columns if any(known(column, row) for row in rows)]
+    return Shown(held, rows, [column for column in columns if column not in held])
 
 
-def notes_around(
-    table: RunTable, view: RunView, summary: Summary, to: Format
+def notes_of(
+    table: RunTable, found: Shown, view: RunView, summary: Summary, to: Format
 ) -> tuple[list[Note], list[Note]]:
-    """The notes above and below a table in a format that has it."""
-    above, below = (
-        [note for note in notes(view, summary) if to in note.formats and to in table.formats]
-        for notes in (table.lead, table.notes)
-    )
-    return above, below
+    """The notes above and below what a format shows of a table."""
+    above = table.lead(view, summary) if to in table.formats else ()
+    below = table.notes(view, summary) if found.rows else ()
+    return [note for note in above if to in note.formats], [note for note in below if to in note.formats]
 
 
 def at(found: Any, path: Path) -> Any:

@@ -8,7 +8,6 @@ from textwrap import wrap
 import msgspec
 
 from mawl.analysis.io import cached_directions
-from mawl.formats.lines import one_line
 from mawl.model.summary.io import Io, OwnBytes
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
@@ -155,28 +154,3 @@ def _cached(block: Io) -> list[str]:
         f"{what}storage; run with --cache none.",
         LINE_WIDTH,
     )
-
-
-def cpu_account(summary: Summary) -> list[str]:
-    """The CPU account: what jobs, start-up and checks add up to, beside an outside account."""
-    accounts = summary.cpu_account
-    rows: list[Sequence[str]] = [("CPU account (all jobs)", "user", "system", "together")]
-    names = {"startup": "start-up"}
-    blocks = [
-        (names.get(name, name), getattr(accounts, name))
-        for name in ("jobs", "startup", "verify", "launcher", "total")
-    ]
-    outside = summary.outside_cpu
-    if outside is not None:
-        blocks.append((f"outside ({one_line(outside.source)})", outside))
-    for title, block in blocks:
-        fields = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
-        rows.append((title, *figures(*((getattr(block, field), format_seconds) for field in fields))))
-    overhead = summary.overhead
-    own = figures(
-        (overhead.cpu_seconds, format_seconds),
-        (overhead.startup_cpu_seconds, format_seconds),
-        (overhead.peak_memory_bytes, format_memory),
-    )
-    sentence = "mawl itself: {} of CPU (the launcher above is part of it), {} before the start; {} of memory"
-    return [*aligned(rows), *wrap(sentence.format(*own), LINE_WIDTH)]

@@ -23,11 +23,10 @@ from mawl.reporters.head import (
 from mawl.reporters.judgement import grounds, headlines
 from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.signature import signature
-from mawl.reporters.tables import cpu_account, io, times
+from mawl.reporters.tables import io, times
 from mawl.reporters.text_table import table_lines
 from mawl.reporters.threads import threads
 from mawl.reporters.thresholds import thresholds
-from mawl.reporters.throughput import throughput
 from mawl.reporters.waits import waits
 from mawl.units import counted_noun
 
@@ -43,12 +42,10 @@ def render(view: RunView, summary: Summary) -> str:
         _head(summary),
         [*times(summary), *waits(summary)],
         io(summary),
-        throughput(summary),
         *(table_lines(table, view, summary) for table in RUN_TABLES),
         in_a_run(summary),
         threads(summary),
         signature(summary),
-        cpu_account(summary),
         grounds(summary),
         thresholds(summary),
         _ends(summary),

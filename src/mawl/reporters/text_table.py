@@ -10,7 +10,7 @@ from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.head import labelled
-from mawl.reporters.table import Note, Row, RunTable, Shown, at, notes_around, shown
+from mawl.reporters.table import Note, Row, RunTable, Shown, notes_of, shown
 
 
 def table_lines(table: RunTable, view: RunView, summary: Summary) -> list[str]:
@@ -21,7 +21,7 @@ def table_lines(table: RunTable, view: RunView, summary: Summary) -> list[str]:
         named = [table.text_first or table.first] if "text" in table.named else []
         lines.append([*named, *(column.label for column in found.columns)])
         lines += [_cells(table, found, row, summary) for row in found.rows]
-    above, below = notes_around(table, view, summary, "text")
+    above, below = notes_of(table, found, view, summary, "text")
     return [
         *(line for note in above for line in _note_lines(note)),
         *aligned(lines),
@@ -30,9 +30,8 @@ def table_lines(table: RunTable, view: RunView, summary: Summary) -> list[str]:
 
 
 def _cells(table: RunTable, found: Shown, row: Row, summary: Summary) -> list[str]:
-    block = at(summary, row.path)
     named = [one_line(row.name)] if "text" in table.named else []
-    return [*named, *(one_line(column.text(block)) for column in found.columns)]
+    return [*named, *(one_line(column.text(summary, row)) for column in found.columns)]
 
 
 def _note_lines(note: Note) -> list[str]:

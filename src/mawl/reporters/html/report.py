@@ -75,7 +75,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         signature(figures),
         slowest(figures, view.run, found.jobs),
         host(figures, view),
-        system(figures, view.facts),
+        system(figures, view),
         missing(figures),
     ]
     body = Markup("\n").join([*parts, definitions(figures), drawn.data])

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from mawl.analysis.view import RunView
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, paragraph, table
 from mawl.reporters.run_tables.every import RUN_TABLES
-from mawl.reporters.table import Row, RunColumn, RunTable, Section, at, notes_around, shown
+from mawl.reporters.table import Row, RunColumn, RunTable, Section, notes_of, shown
 
 
 def tables_in(section: Section, figures: ShownFigures, view: RunView) -> list[Markup]:
@@ -21,10 +21,8 @@ def html_table(of: RunTable, figures: ShownFigures, view: RunView) -> list[Marku
     """A table, a sentence that names the columns of which no file of an import tells, and its notes."""
     summary = figures.summary
     found = shown(of, view, summary, "html")
-    above, below = (
-        [paragraph(note.text, "quiet") for note in notes] for notes in notes_around(of, view, summary, "html")
-    )
-    parts = list(above)
+    above, below = notes_of(of, found, view, summary, "html")
+    parts = [paragraph(note.text, "quiet") for note in above]
     if found.rows:
         named = "html" in of.named
         made = table(
@@ -34,6 +32,7 @@ def html_table(of: RunTable, figures: ShownFigures, view: RunView) -> list[Marku
                 [*([row.name] if named else []), *(_cell(column, row, figures) for column in found.columns)]
                 for row in found.rows
             ],
+            narrow=of.narrow,
             texts=[
                 place
                 for place, column in enumerate(found.columns, named)
@@ -45,7 +44,7 @@ def html_table(of: RunTable, figures: ShownFigures, view: RunView) -> list[Marku
         if found.unknown:
             names = "; ".join(dict.fromkeys(column.title or column.label for column in found.unknown))
             parts.append(paragraph(f"Not known (imported): {names}.", "quiet"))
-    return [*parts, *below]
+    return [*parts, *(paragraph(note.text, "quiet") for note in below)]
 
 
 def _head(of: RunTable, column: RunColumn, figures: ShownFigures) -> Cell:
@@ -56,10 +55,9 @@ def _head(of: RunTable, column: RunColumn, figures: ShownFigures) -> Cell:
 
 def _cell(column: RunColumn, row: Row, figures: ShownFigures) -> Cell:
     """A figure of the summary with its path; one that is worked out here as a text."""
-    block = at(figures.summary, row.path)
-    found = column.of(block)
+    found = column.of(figures.summary, row)
     if found is UNSET:
         return Markup()
     if column.value is None:
-        return figures.show(column.form, *row.path, *column.path)
+        return figures.show(column.form, *column.path_of(row))
     return absent(figures.reason(row.path)) if found is None else column.form(found)

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
-from mawl.reporters.table import Note, Row, RunColumn, RunTable, at
+from mawl.reporters.table import Note, Row, RunColumn, RunTable
 from mawl.spec.program_options import ROLES
 from mawl.units import format_memory, format_percent, format_rate
 
 DIRECTIONS = ("read", "write")
-COLUMNS = (
-    RunColumn(label="median request", path=("request_bytes",), form=format_memory),
-    RunColumn(label="peak", path=("peak_bytes_per_second",), form=format_rate),
-    RunColumn(label="sustained", path=("sustained_bytes_per_second",), form=format_rate),
-    RunColumn(label="can do", path=("capability_bytes_per_second",), form=format_rate),
-    RunColumn(label="peak used", path=("peak_used_ratio",), form=format_percent),
-    RunColumn(label="sustained used", path=("sustained_used_ratio",), form=format_percent),
-)
 
 
 def _rows(_: RunView, summary: Summary) -> list[Row]:
-    """A row per role and direction; of an import those of which its files tell something."""
+    """A row per role and direction."""
     if summary.storage is None:
         return []
-    rows = [
+    return [
         Row(f"{role}, {direction}", ("storage", "by_role", role, direction))
         for role in ROLES
         for direction in DIRECTIONS
     ]
-    if summary.kind != "imported":
-        return rows
-    return [row for row in rows if any(column.of(at(summary, row.path)) is not None for column in COLUMNS)]
 
 
-def _notes(view: RunView, summary: Summary) -> list[Note]:
+def _notes(_: RunView, summary: Summary) -> list[Note]:
     """When the probe was, which test each capability is of, who shares a demand, and what is missing why."""
     storage, missing = summary.storage, summary.missing
-    if storage is None or not _rows(view, summary):
+    if storage is None:
         return []
     found: dict[str, list[str]] = {}
     for role in ROLES:
@@ -58,6 +47,13 @@ DEMAND = RunTable(
     first="role, at its devices",
     block=("storage", "by_role", "*", "read"),
     rows=_rows,
-    columns=COLUMNS,
+    columns=(
+        RunColumn(label="median request", path=("request_bytes",), form=format_memory),
+        RunColumn(label="peak", path=("peak_bytes_per_second",), form=format_rate),
+        RunColumn(label="sustained", path=("sustained_bytes_per_second",), form=format_rate),
+        RunColumn(label="can do", path=("capability_bytes_per_second",), form=format_rate),
+        RunColumn(label="peak used", path=("peak_used_ratio",), form=format_percent),
+        RunColumn(label="sustained used", path=("sustained_used_ratio",), form=format_percent),
+    ),
     notes=_notes,
 )

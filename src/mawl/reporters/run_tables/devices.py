@@ -37,10 +37,14 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 
 
 def _lead(_: RunView, summary: Summary) -> list[Note]:
-    """Processors and memory of the host, and how much of the inputs was in the page cache at the start."""
+    """Processors, memory, how much of the inputs was in the page cache, and roles without a device."""
     if summary.host is None:
         return []
-    return [Note(_processors(summary.host), TEXT, "host"), *_inputs(summary.inputs)]
+    notes = [Note(_processors(summary.host), TEXT, "host"), *_inputs(summary.inputs)]
+    for reason in dict.fromkeys(volume.reason for volume in summary.volumes if volume.reason):
+        roles = dict.fromkeys(volume.role for volume in summary.volumes if volume.reason == reason)
+        notes.append(Note(f"no device for {', '.join(roles)}: {reason}", TEXT))
+    return notes
 
 
 def _processors(block: Host) -> str:
@@ -75,16 +79,11 @@ def _inputs(block: CachedInputs | None) -> list[Note]:
 
 
 def _notes(view: RunView, summary: Summary) -> list[Note]:
-    """How many devices text leaves out, and where roles lie elsewhere."""
-    if summary.host is None:
+    """How many devices text leaves out."""
+    more = len(_rows(view, summary)) - MOST_DEVICES
+    if more <= 0:
         return []
-    notes, more = [], len(_rows(view, summary)) - MOST_DEVICES
-    if more > 0:
-        notes.append(Note(f"and {format_count(more)} more devices (--format json lists all)", TEXT))
-    for reason in dict.fromkeys(volume.reason for volume in summary.volumes if volume.reason):
-        roles = dict.fromkeys(volume.role for volume in summary.volumes if volume.reason == reason)
-        notes.append(Note(f"no device for {', '.join(roles)}: {reason}", TEXT))
-    return notes
+    return [Note(f"and {format_count(more)} more devices (--format json lists all)", TEXT)]
 
 
 DEVICES = RunTable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.demand import DEMAND
 from mawl.reporters.run_tables.devices import DEVICES
 from mawl.reporters.run_tables.nodes import NODES
@@ -12,6 +13,7 @@ from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
 from mawl.reporters.run_tables.role_latency import ROLE_LATENCY
 from mawl.reporters.run_tables.roles import ROLES
 from mawl.reporters.run_tables.storage_servers import STORAGE_SERVERS
+from mawl.reporters.run_tables.throughput import THROUGHPUT
 from mawl.reporters.run_tables.volumes import VOLUMES
 from mawl.reporters.run_tables.windows import WINDOWS
 from mawl.reporters.table import RunTable
@@ -19,6 +21,7 @@ from mawl.reporters.table import RunTable
 RUN_TABLES: tuple[RunTable, ...] = (
     WINDOWS,
     PERIODS,
+    THROUGHPUT,
     NODES,
     STORAGE_SERVERS,
     ROLES,
@@ -29,4 +32,5 @@ RUN_TABLES: tuple[RunTable, ...] = (
     PROGRAMS,
     PROGRAM_WAITS,
     DEVICES,
+    CPU_ACCOUNT,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import format_count, splits_cpu
@@ -27,10 +25,6 @@ def _sum(summary: Summary, to: Format) -> bool:
 
 def _split(summary: Summary, to: Format) -> bool:
     return to == "html" or splits_cpu(summary.time)
-
-
-def _legend(_: RunView, summary: Summary) -> Sequence[Note]:
-    return [Note(LEGEND, TEXT)] if summary.programs else []
 
 
 PROGRAMS = RunTable(
@@ -59,5 +53,5 @@ PROGRAMS = RunTable(
     formats=EVERY,
     fold="Programs",
     folded=MARKDOWN,
-    notes=_legend,
+    notes=lambda _, __: [Note(LEGEND, TEXT)],
 )

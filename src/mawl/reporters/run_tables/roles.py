@@ -31,9 +31,7 @@ def _called(name: str, role: RoleFigures) -> bool:
 
 def _notes(_: RunView, summary: Summary) -> list[Note]:
     """Sizes of requests, what passed by the page cache, and what could not be counted."""
-    if summary.io.by_role is None:
-        return []
-    return [*_sizes(summary.io.by_role), *_direct(summary.io), *_coverage(summary.io)]
+    return [*_sizes(summary.io.by_role or {}), *_direct(summary.io), *_coverage(summary.io)]
 
 
 def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:

@@ -35,8 +35,6 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 def _notes(view: RunView, summary: Summary) -> list[Note]:
     """Where the volumes are, and the spread of their bytes where files tell it."""
     rows, several = _rows(view, summary), _several(summary)
-    if not rows:
-        return []
     places = [f"{row.name}: {summary.volumes[int(row.path[1])].directory}" for row in rows]
     notes = [Note("; ".join(places), TEXT)]
     if summary.kind == "imported" and all(block.spread_ratio is None for block in several.values()):

@@ -21,8 +21,6 @@ from mawl.units import (
     format_seconds,
 )
 
-WINDOW_FIGURES = ("initial", "peak", "sustained", "active_mean", "run_mean")
-DIRECTIONS = {"read": "read", "write": "written", "total": "total"}
 MOST_DEVICES = 3
 """Devices whose awaits stand in the summary; the section on the host has all."""
 
@@ -85,7 +83,6 @@ def performance(figures: ShownFigures, view: RunView) -> Markup:
             _table(figures, "Throughput, latency and processors", rows),
         ),
         *tables_in("summary", figures, view),
-        _throughput(figures),
     )
 
 
@@ -120,28 +117,3 @@ def _awaits(figures: ShownFigures) -> list[Row]:
         if not figures.imported
         or getattr(getattr(devices[name], f"{direction}_await_seconds"), kind) is not None
     ]
-
-
-def _throughput(figures: ShownFigures) -> Markup:
-    """Both sides by direction, over windows; a name leads to the definition of that side's total."""
-    head = ("side", *(name.replace("_", " ") for name in WINDOW_FIGURES))
-    ways = {
-        f"{side}, {word}": (side, f"{direction}_bytes_per_second")
-        for side in ("application", "device")
-        for direction, word in DIRECTIONS.items()
-    }
-    known, _ = figures.told(
-        ways, lambda way: [figures.value("io", way[0], name, way[1]) for name in WINDOW_FIGURES]
-    )
-    rows = [
-        (
-            figures.term(label, f"io.{side}.sustained.{field}"),
-            *(figures.show(format_rate, "io", side, name, field) for name in WINDOW_FIGURES),
-        )
-        for label, (side, field) in known.items()
-    ]
-    if not rows:
-        return Markup()
-    window = figures.value("io", "device", "window_seconds")
-    length = "" if window is None else f" in windows of {format_seconds(window)}"
-    return table(f"Throughput{length}; device: {figures.value('io', 'device', 'windows_source')}", head, rows)

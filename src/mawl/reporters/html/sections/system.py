@@ -7,39 +7,34 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from markupsafe import Markup
 
+from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, section, table
+from mawl.reporters.html.tables import tables_in
 from mawl.reporters.html.templating import fill
 from mawl.spec.program_options import AUTO, ROLES, Options
 from mawl.units import format_memory, format_seconds
 
-ACCOUNTS = {
-    "jobs": "jobs",
-    "startup": "start-up",
-    "verify": "verify",
-    "launcher": "launcher",
-    "total": "together",
-}
 OWN: dict[str, tuple[str, Form]] = {
     "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
     "of it before the start": ("startup_cpu_seconds", format_seconds),
     "memory of mawl itself": ("peak_memory_bytes", format_memory),
 }
-MODES = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 
 
-def system(figures: ShownFigures, facts: RunFacts) -> Markup:
+def system(figures: ShownFigures, view: RunView) -> Markup:
     """Facts a reader needs to judge or repeat the run."""
     return section(
         "system",
         "System, settings and options",
-        _run(figures, facts),
+        _run(figures, view.facts),
         _nodes(figures),
         _volumes(figures.summary.volumes),
         _named("Options of the run", _options(figures.summary.workload.options)),
-        folded("Settings of the machine and software", _settings(facts)),
+        folded("Settings of the machine and software", _settings(view.facts)),
+        *tables_in("system", figures, view),
         _cost(figures),
     )
 
@@ -147,27 +142,10 @@ def _named(caption: str, values: Mapping[str, object]) -> Markup:
 
 
 def _cost(figures: ShownFigures) -> Markup:
-    """The CPU account and mawl's own share of it."""
-    head = (
-        "CPU account, all jobs",
-        *(
-            figures.term(label, f"cpu_account.total.{mode}")
-            for label, mode in zip(("user", "system", "together"), MODES, strict=True)
-        ),
-    )
-    accounts, _ = figures.told(
-        {title: name for name, title in ACCOUNTS.items()},
-        lambda name: [figures.value("cpu_account", name, mode) for mode in MODES],
-    )
-    rows = [
-        (title, *(figures.show(format_seconds, "cpu_account", name, mode) for mode in MODES))
-        for title, name in accounts.items()
-    ]
+    """What mawl itself took of the machine."""
     own, _ = figures.told(OWN, lambda named: [figures.value("overhead", named[0])])
     costs = [
         (figures.term(label, f"overhead.{field}"), figures.show(form, "overhead", field))
         for label, (field, form) in own.items()
     ]
-    account = table("CPU account", head, rows, narrow=True) if rows else Markup()
-    cost = table("What mawl itself cost", ("figure", "value"), costs, narrow=True) if costs else Markup()
-    return account + cost
+    return table("What mawl itself cost", ("figure", "value"), costs, narrow=True) if costs else Markup()
