@@ -9,7 +9,7 @@ from mawl.advice.qualification.cautions import LONG_RUN
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.others import Others
+from mawl.advice.qualification.other_work import Others
 from mawl.model.qualification import (
     AnswerLimit,
     AnswerStorage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.analysis.campaign.found import CampaignFound, found
+from mawl.analysis.campaign.results import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.campaigns.order import back_and_forth
 from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot

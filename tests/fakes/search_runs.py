@@ -19,8 +19,8 @@ from mawl.spec.record import RunSpec
 from mawl.store.campaign import RECORD
 from mawl.tuning.search.conduct import SearchCampaign
 from mawl.tuning.search.file import read_search, write_search
-from mawl.tuning.search.found import Proposals, as_found
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
+from mawl.tuning.search.results import Proposals, as_found
 from mawl.tuning.search.text import stated
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run

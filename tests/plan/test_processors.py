@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mawl.errors import UsageError
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.plan.write import plan_toml
 from mawl.spec.program_options import AUTO, Options, parse_options

@@ -10,7 +10,7 @@ import pytest
 from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
 from mawl.errors import InvalidFileError, UsageError
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import load_workload
 from mawl.plan.write import plan_toml
 from mawl.spec.record import RunSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mawl.analysis.gains import Span, gain
+from mawl.analysis.counter_gains import Span, gain
 from mawl.analysis.series import CounterChange, RunSamples
 from mawl.analysis.throughput import Counters
 from mawl.model.run import RunFacts

@@ -13,7 +13,7 @@ import msgspec
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
-from mawl.analysis.gains import amount, fewest_seconds, gain
+from mawl.analysis.counter_gains import amount, fewest_seconds, gain
 from mawl.analysis.host_parts import PARTS, devices, interfaces, mounts, ports
 from mawl.analysis.series import RunSamples
 from mawl.analysis.threads import core_busy

@@ -10,7 +10,7 @@ import numpy as np
 
 from mawl.analysis.blocks import Missing, counted
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, whole_seconds
-from mawl.analysis.gains import WHOLE_RATIO
+from mawl.analysis.counter_gains import WHOLE_RATIO
 from mawl.analysis.series import LEAST_COVERED_RATIO, RunSamples
 from mawl.analysis.throughput import Counters
 from mawl.analysis.timeline import ObservedSpan, Timeline, timeline

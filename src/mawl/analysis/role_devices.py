@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.blocks import Missing
-from mawl.analysis.gains import amount
+from mawl.analysis.counter_gains import amount
 from mawl.analysis.series import RunSamples
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.io import DevicesByRole, RoleDeviceBytes

@@ -10,6 +10,7 @@ import msgspec
 from mawl.analysis.blocks import Missing
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
+from mawl.analysis.counter_gains import partial_remark
 from mawl.analysis.demand import storage_block
 from mawl.analysis.figures import (
     cpu_account_block,
@@ -18,7 +19,6 @@ from mawl.analysis.figures import (
     programs_block,
     time_block,
 )
-from mawl.analysis.gains import partial_remark
 from mawl.analysis.host import host_block
 from mawl.analysis.io import io_block
 from mawl.analysis.missing import reasons

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.analysis.blocks import Missing, total
-from mawl.analysis.gains import Span, gain
+from mawl.analysis.counter_gains import Span, gain
 from mawl.analysis.published import undone
 from mawl.analysis.series import CounterChange, RunSamples
 from mawl.analysis.windows import added

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from mawl.analysis.blocks import Missing, ratio
-from mawl.analysis.gains import amount
+from mawl.analysis.counter_gains import amount
 from mawl.analysis.series import RunSamples
 from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume

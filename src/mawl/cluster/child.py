@@ -42,8 +42,8 @@ from mawl.model.records import JobRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
 from mawl.plan.processors import parse_cores, processors_of, with_threads
-from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import check_space, make_inputs
+from mawl.runner.machine_before import check_memory, free_space, load_before
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.run import carry_out
 from mawl.spec.answer import TaskFailure

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.plan.asked import with_run_of
+from mawl.plan.from_spec import with_run_of
 from mawl.plan.workload import shipped
 from mawl.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.spec.files import load_profile

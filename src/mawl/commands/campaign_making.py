@@ -17,7 +17,7 @@ from mawl.commands.campaign_place import this_machine
 from mawl.errors import UsageError
 from mawl.foreign import read_regular
 from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
-from mawl.plan.asked import plan_of, with_run_of
+from mawl.plan.from_spec import plan_of, with_run_of
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload

@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.campaign.found import CampaignFound, found
+from mawl.analysis.campaign.results import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun, compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError

@@ -19,7 +19,7 @@ from mawl.commands.extras import missing_package
 from mawl.commands.live import view
 from mawl.imports import importing
 from mawl.model.run import RunFacts
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import Plan
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.store.files import lies_in

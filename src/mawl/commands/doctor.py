@@ -36,9 +36,9 @@ from mawl.measure.suitability import (
     noise_checks,
     worst,
 )
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.runner.before import larger_limit
+from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory

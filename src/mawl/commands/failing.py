@@ -16,7 +16,7 @@ from mawl.store.files import replace_file
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import Condition, ConditionCheck
-    from mawl.analysis.campaign.found import CampaignFound
+    from mawl.analysis.campaign.results import CampaignFound
 
 FAILING_EXIT_CODES = (
     "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 3 a condition of --fail-on is met, "

@@ -15,8 +15,8 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.inputs import shown_inputs
-from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
 from mawl.plan.write import plan_toml
 from mawl.runner.inputs import Inputs

@@ -12,13 +12,13 @@ from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
 from mawl.plan.programs import Direction
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.plan.write import plan_toml
-from mawl.runner.before import larger_limit
+from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
 from mawl.store.files import replace_file

@@ -22,13 +22,13 @@ from mawl.commands.solo import SoloTimes
 from mawl.measure.machine import read_machine
 from mawl.model.probe import Probe
 from mawl.model.run import RunFacts
-from mawl.plan.asked import plan_of
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
 from mawl.plan.solo import kinds, solo_plan
-from mawl.runner.before import check_memory, free_space, load_before
 from mawl.runner.inputs import Inputs, check_space
+from mawl.runner.machine_before import check_memory, free_space, load_before
 from mawl.runner.request import RunRequest
 from mawl.runner.run import carry_out
 from mawl.spec.record import RunSpec

@@ -159,7 +159,7 @@ def run_search(arguments: argparse.Namespace) -> int:
 
 def _told(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -> SearchFound:
     """What was found, with its statement; the profile of a gain is written."""
-    from mawl.tuning.search.found import as_found, write_profile
+    from mawl.tuning.search.results import as_found, write_profile
 
     told = reporter.stated(as_found(search, found, _sides(search, bounds), _proposals(search, bounds)))
     if told.outcome == "gain":
@@ -184,7 +184,7 @@ def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] 
 def _proposals(search: SearchCampaign, bounds: CapacityBounds) -> Any:
     """Settings of kernel and devices that differ, by the last run of the baseline."""
     from mawl.tuning.search.conduct import BASELINE, REFERENCE
-    from mawl.tuning.search.found import Proposals
+    from mawl.tuning.search.results import Proposals
 
     made = [*search.series.runs_of(BASELINE), *search.series.runs_of(REFERENCE)]
     if not made:

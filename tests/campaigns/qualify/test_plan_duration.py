@@ -14,7 +14,7 @@ from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, durat
 from mawl.errors import MawlError
 from mawl.measure.machine import read_machine
 from mawl.model.qualification import QualifyRun
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.spec.record import RunSpec
 from mawl.store.qualification import write_qualification
 from tests.fakes.qualifications import qualification

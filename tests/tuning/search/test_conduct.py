@@ -21,9 +21,9 @@ from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
 from mawl.store.layout import LARGEST_FACTS_BYTES
 from mawl.tuning.search.file import RECORD, read_search, write_search
-from mawl.tuning.search.found import write_profile
 from mawl.tuning.search.metrics import SEARCH_METRICS
 from mawl.tuning.search.records import OBJECTIVES, Objective, ProgramCounts
+from mawl.tuning.search.results import write_profile
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out
 from tests.fakes.stored_run import facts

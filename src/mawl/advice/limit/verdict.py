@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mawl.advice.headroom import headroom_of
-from mawl.advice.limit import cpu, memory, network, recorded, storage
+from mawl.advice.limit import cpu, imported, memory, network, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
 from mawl.analysis.blocks import Missing
@@ -77,15 +77,15 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
 def _of_import(reading: RunView, missing: Missing) -> Limit | None:
     """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
     active time."""
-    why = recorded.why_untold(reading)
-    windows = [] if why else recorded.windows_of_import(reading)
+    why = imported.why_untold(reading)
+    windows = [] if why else imported.windows_of_import(reading)
     told = {
         name: sum(one.seconds for one in windows if one.name == name) for name in ("cpu", "storage", "none")
     }
     seconds = sum(told.values())
     active = reading.line.active_seconds if reading.line else 0.0
     if why is None and (not active or seconds <= NAMED_RATIO * active):
-        why = recorded.why_undecided(windows, seconds / active if active else 0.0)
+        why = imported.why_undecided(windows, seconds / active if active else 0.0)
     if why is not None:
         missing["limit"] = why
         return None
@@ -96,9 +96,9 @@ def _of_import(reading: RunView, missing: Missing) -> Limit | None:
         for name in ("storage", "cpu")
     }
     missing |= {
-        **dict.fromkeys(("limit.role", "limit.device"), recorded.NO_PLACE),
-        **{f"limit.{name}_bytes_per_second": recorded.NO_PLACE for name in PEAKS},
-        **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), recorded.NOT_ASKED),
+        **dict.fromkeys(("limit.role", "limit.device"), imported.NO_PLACE),
+        **{f"limit.{name}_bytes_per_second": imported.NO_PLACE for name in PEAKS},
+        **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), imported.NOT_ASKED),
     }
     return Limit(
         verdict=verdict,
@@ -112,7 +112,7 @@ def _of_import(reading: RunView, missing: Missing) -> Limit | None:
         told_ratio=seconds / active,
         second=None,
         headroom=headroom_of(reading, missing),
-        evidence=recorded.evidence_of(windows, verdict),
+        evidence=imported.evidence_of(windows, verdict),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.parts import NO_TIMES, compute_part, storage_part, whole_part, word_of
+from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.model.qualification import AnswerPart, AnswerRule, Fits, QualificationAnswer, QualificationFigures

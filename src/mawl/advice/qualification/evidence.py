@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.estimate import MedianEstimate
-from mawl.advice.qualification.others import Others, busy_words
+from mawl.advice.qualification.other_work import Others, busy_words
 from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, Fits, QualificationChange
 
 

@@ -21,7 +21,7 @@ from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import fits_of
 from mawl.advice.qualification.limits import limit_of_runs
-from mawl.advice.qualification.others import Others, others_of
+from mawl.advice.qualification.other_work import Others, others_of
 from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run

@@ -8,8 +8,8 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Range1d
 from bokeh.models.annotations import BoxAnnotation, Span
 
-from mawl.analysis.campaign.found import CampaignFound, ScalingRow
 from mawl.analysis.campaign.knee import Knee, SessionRun
+from mawl.analysis.campaign.results import CampaignFound, ScalingRow
 from mawl.reporters.comparison.html import Drawings, drawings
 from mawl.reporters.html.charts.frame import (
     FAILED_COLOUR,

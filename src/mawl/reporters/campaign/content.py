@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.campaign.found import ArmFound, CampaignFound
 from mawl.analysis.campaign.knee import Knee
+from mawl.analysis.campaign.results import ArmFound, CampaignFound
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.model.campaign import Slot
 from mawl.reporters.comparison import sentences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.analysis.campaign.found import CampaignFound
+from mawl.analysis.campaign.results import CampaignFound
 from mawl.reporters.campaign.charts import campaign_drawings
 from mawl.reporters.campaign.content import head, tables, title
 from mawl.reporters.comparison.html import sections_page

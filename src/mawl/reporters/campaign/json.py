@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.analysis.campaign.found import CampaignFound
+from mawl.analysis.campaign.results import CampaignFound
 from mawl.printable import printable_json
 
 

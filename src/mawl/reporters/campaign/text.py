@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.analysis.campaign.found import CampaignFound
+from mawl.analysis.campaign.results import CampaignFound
 from mawl.formats.lines import one_line
 from mawl.reporters.campaign.content import head, tables, title
 from mawl.reporters.comparison.text import laid_out, lines

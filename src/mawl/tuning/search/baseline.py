@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.plan.asked import plan_of
+from mawl.plan.from_spec import plan_of
 from mawl.spec.program_options import Role
 from mawl.spec.record import RunSpec
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.others import Others, others_of
+from mawl.advice.qualification.other_work import Others, others_of
 from tests.fakes.answered import NO, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of

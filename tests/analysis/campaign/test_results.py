@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.campaign.found import spread
 from mawl.analysis.campaign.knee import knee_of
+from mawl.analysis.campaign.results import spread
 from mawl.analysis.campaign.session_run import session_run
 from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.reporters.campaign import html, markdown, text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.limit.recorded import RecordedWindow
+from mawl.advice.limit.imported import RecordedWindow
 from mawl.analysis.view import StoredView
 from mawl.reporters import screen
 from tests.fakes.recorded_host import aix_recording
