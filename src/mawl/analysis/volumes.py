@@ -14,7 +14,7 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
 from mawl.model.summary.volumes import Roles, RoleVolumes, VolumeFigures
-from mawl.spec.program_options import ROLES, Role
+from mawl.spec.program_options import ROLES
 
 NOT_COUNTED = "bytes by volume were not counted (format 1.1, no counters, or above 95 directories)"
 NOT_SEEN = "the run holds no samples of the space that its files took"
@@ -105,14 +105,6 @@ def numbered(facts: RunFacts) -> list[int]:
         counts[volume.node] = counts.get(volume.node, 0) + 1
         numbers.append(counts[volume.node])
     return numbers
-
-
-def role_numbers(facts: RunFacts) -> dict[tuple[str, int], Role]:
-    """The role of each volume by its node and number."""
-    return {
-        (volume.node, number): volume.role
-        for volume, number in zip(facts.volumes, numbered(facts), strict=True)
-    }
 
 
 def _moved(jobs: Sequence[JobRecord], node: str, number: int) -> tuple[int | None, int | None]:

@@ -20,7 +20,6 @@ BLOCKED = {"data": "I/O of data", "work": "I/O of work", "util": "I/O of util", 
 UNCACHED = "docs/design/cache-none.md"
 DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"
-FALLBACKS = f"{ROLE_PAGE}, Where the library cannot be used"
 
 _ONE = "of jobs and steps, ROLE is data, work, util or other (files under none of them)"
 

@@ -8,10 +8,6 @@ import socket
 
 from mawl.errors import UnsuitableMachineError, UsageError
 
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 6295
-"""MAWL on a telephone's keys."""
-
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 takes any that is free.

@@ -102,11 +102,6 @@ def sum_word(kind: str, class_name: str, name: str = "calls") -> int:
     return row * len(SUMS) + SUMS.index(name)
 
 
-def volume_word(volume: int, direction: str) -> int:
-    """Index of the bytes of a volume within its shard."""
-    return VOLUMES_AT_WORD + 2 * volume + ("read", "write").index(direction)
-
-
 def histogram_word(class_name: str, direction: str) -> int:
     """Index of a latency histogram within its shard; the sizes follow it."""
     row = CLASSES.index(class_name) * 2 + ("read", "write").index(direction)

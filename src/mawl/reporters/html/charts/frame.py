@@ -39,7 +39,6 @@ HEIGHT = 240
 LEFT_PIXELS = 104
 """Room for the widest names at an axis, so that the time axes of all charts lie below each other."""
 TIME_RANGE = "time"
-TIME_TOOLS = "xpan,xbox_zoom,xwheel_zoom,reset,save"
 
 BYTES = "0.[0] d"
 RATE = "0.[0] d"
