@@ -125,11 +125,13 @@ def _summary(view: StoredView, summary: Summary) -> CsvTable:
 def csv_table(of: RunTable) -> Table:
     """A row per row of a table of a run, with every figure of its block."""
 
+    named = of.first.replace(" ", "_")
+
     def table(view: StoredView, summary: Summary) -> CsvTable:
         rows = [
             {
                 "run_id": view.facts.run_id,
-                of.first: row.name,
+                named: row.name,
                 **{
                     path.replace(".", "_"): value
                     for path, value in _figures(msgspec.to_builtins(at(summary, row.path)))
@@ -137,7 +139,7 @@ def csv_table(of: RunTable) -> Table:
             }
             for row in shown(of, view, summary, "csv").rows
         ]
-        head = dict.fromkeys(["run_id", of.first, *(name for row in rows for name in row)])
+        head = dict.fromkeys(["run_id", named, *(name for row in rows for name in row)])
         return CsvTable(list(head), rows)
 
     return table

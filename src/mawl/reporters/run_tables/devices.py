@@ -11,7 +11,7 @@ from mawl.model.summary.host import DeviceFigures, Host
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.volumes import CachedInputs
 from mawl.reporters.figure import figure, figures, format_count
-from mawl.reporters.table import HTML, TEXT, Note, Row, RunColumn, RunTable
+from mawl.reporters.table import CSV, EVERY, HTML, TEXT, Note, Row, RunColumn, RunTable
 from mawl.units import format_bytes, format_latency, format_memory, format_percent, format_ratio
 
 MOST_DEVICES = 8
@@ -31,7 +31,7 @@ def active_devices(devices: Mapping[str, DeviceFigures]) -> list[str]:
 def _rows(_: RunView, summary: Summary) -> list[Row]:
     devices = (summary.host.device if summary.host else None) or {}
     return [
-        Row(name, ("host", "device", name), TEXT | HTML if place < MOST_DEVICES else HTML)
+        Row(name, ("host", "device", name), EVERY if place < MOST_DEVICES else EVERY - TEXT)
         for place, name in enumerate(active_devices(devices))
     ]
 
@@ -116,7 +116,7 @@ DEVICES = RunTable(
         RunColumn(label="utilisation", path=("utilisation_ratio",), form=format_percent),
         RunColumn(label="queue", path=("queue_length",), form=format_ratio, formats=HTML),
     ),
-    formats=TEXT | HTML,
+    formats=TEXT | HTML | CSV,
     lead=_lead,
     notes=_notes,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import figure, format_count
-from mawl.reporters.table import HTML, TEXT, Note, Row, RunColumn, RunTable
+from mawl.reporters.table import EVERY, SHOWN, Note, Row, RunColumn, RunTable
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio, format_seconds
 
 
@@ -13,7 +13,7 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
     if summary.cluster is None:
         return []
     nodes = [Row(name, ("cluster", "nodes", name)) for name in summary.cluster.nodes]
-    return [*nodes, Row("mean", ("cluster", "mean"), TEXT | HTML)]
+    return [*nodes, Row("mean", ("cluster", "mean"), SHOWN)]
 
 
 def node_sentences(summary: Summary) -> list[str]:
@@ -71,6 +71,6 @@ NODES = RunTable(
         RunColumn(label="written", path=("application_written_bytes",), form=format_bytes),
         RunColumn(label="network", path=("network_bytes_per_second",), form=format_rate),
     ),
-    formats=TEXT | HTML,
+    formats=EVERY,
     notes=_notes,
 )

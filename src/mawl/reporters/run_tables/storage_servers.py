@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
-from mawl.reporters.table import HTML, TEXT, Row, RunColumn, RunTable
+from mawl.reporters.table import EVERY, Row, RunColumn, RunTable
 from mawl.units import format_bytes, format_latency, format_rate
 
 
@@ -34,5 +34,5 @@ STORAGE_SERVERS = RunTable(
         RunColumn(label="received", path=("received_bytes_per_second", "mean"), form=format_rate),
         RunColumn(label="sent", path=("sent_bytes_per_second", "mean"), form=format_rate),
     ),
-    formats=TEXT | HTML,
+    formats=EVERY,
 )

@@ -10,7 +10,7 @@ from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.volumes import RoleVolumes
 from mawl.reporters.figure import figure
-from mawl.reporters.table import HTML, MARKDOWN, SHOWN, TEXT, Note, Row, RunColumn, RunTable
+from mawl.reporters.table import CSV, EVERY, HTML, MARKDOWN, TEXT, Note, Row, RunColumn, RunTable
 from mawl.units import format_bytes, format_memory, format_percent, format_ratio
 
 
@@ -20,22 +20,29 @@ def _several(summary: Summary) -> dict[str, RoleVolumes]:
 
 
 def _rows(_: RunView, summary: Summary) -> list[Row]:
-    """``work 1``, ``work 2``, ``util 1``: numbered within each role of a node, which several nodes name."""
+    """``work 1``, ``work 2``, ``util 1``: numbered within each role of a node, which several nodes name.
+
+    CSV has those of roles with one volume, too.
+    """
     several, count = _several(summary), Counter[tuple[str, str]]()
     nodes = {volume.node for volume in summary.volumes}
     rows = []
     for place, volume in enumerate(summary.volumes):
-        if volume.role in several:
-            count[volume.node, volume.role] += 1
-            name = f"{volume.role} {count[volume.node, volume.role]}"
-            rows.append(Row(f"{volume.node} {name}" if len(nodes) > 1 else name, ("volumes", place)))
+        count[volume.node, volume.role] += 1
+        name = f"{volume.role} {count[volume.node, volume.role]}"
+        name = f"{volume.node} {name}" if len(nodes) > 1 else name
+        rows.append(Row(name, ("volumes", place), EVERY if volume.role in several else CSV))
     return rows
 
 
 def _notes(view: RunView, summary: Summary) -> list[Note]:
     """Where the volumes are, and the spread of their bytes where files tell it."""
-    rows, several = _rows(view, summary), _several(summary)
-    places = [f"{row.name}: {summary.volumes[int(row.path[1])].directory}" for row in rows]
+    several = _several(summary)
+    places = [
+        f"{row.name}: {summary.volumes[int(row.path[1])].directory}"
+        for row in _rows(view, summary)
+        if row.formats > CSV
+    ]
     notes = [Note("; ".join(places), TEXT)]
     if summary.kind == "imported" and all(block.spread_ratio is None for block in several.values()):
         return notes
@@ -70,7 +77,7 @@ VOLUMES = RunTable(
             label="peak", title="peak of the run's files", path=("peak_used_bytes",), form=format_memory
         ),
     ),
-    formats=SHOWN,
+    formats=EVERY,
     fold="Volumes",
     folded=MARKDOWN,
     notes=_notes,
