@@ -25,7 +25,6 @@ from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.signature import signature
 from mawl.reporters.tables import io, times
 from mawl.reporters.text_table import table_lines
-from mawl.reporters.threads import threads
 from mawl.reporters.thresholds import thresholds
 from mawl.reporters.waits import waits
 from mawl.units import counted_noun
@@ -44,7 +43,6 @@ def render(view: RunView, summary: Summary) -> str:
         io(summary),
         *(table_lines(table, view, summary) for table in RUN_TABLES),
         in_a_run(summary),
-        threads(summary),
         signature(summary),
         grounds(summary),
         thresholds(summary),

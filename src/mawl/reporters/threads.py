@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
-from mawl.formats.lines import one_line
 from mawl.model.summary.judgement import ThreadMode
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import ABSENT, figure, figures, format_count
 from mawl.units import counted_noun, format_ratio, format_seconds
 
@@ -17,17 +13,6 @@ BASES = {
     "estimate": "an estimate: the run was recorded before samples held bounds",
     "dispatched": "the time PowerVM dispatched the processors",
 }
-
-
-def threads(summary: Summary) -> list[str]:
-    """Lines of the long report; none for a summary that nobody judged."""
-    told = [("threads", text) for text in modes(summary)]
-    busy, adjusted = busy_cores(summary), adjusted_cpu(summary)
-    told += [("cores", f"busy for {busy}")] if busy else []
-    told += [("CPU time", f"adjusted for AIX's scaled accounting: {adjusted}")] if adjusted else []
-    lines = [f"{label:<10}{one_line(text)}" for label, text in told]
-    lines += [f"smt (remark): {one_line(text)}" for text in findings(summary)]
-    return [line for text in lines for line in wrap(text, LINE_WIDTH, subsequent_indent=" " * 10)]
 
 
 def modes(summary: Summary) -> list[str]:

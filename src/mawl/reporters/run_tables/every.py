@@ -13,6 +13,7 @@ from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
 from mawl.reporters.run_tables.role_latency import ROLE_LATENCY
 from mawl.reporters.run_tables.roles import ROLES
 from mawl.reporters.run_tables.storage_servers import STORAGE_SERVERS
+from mawl.reporters.run_tables.threads import THREADS
 from mawl.reporters.run_tables.throughput import THROUGHPUT
 from mawl.reporters.run_tables.volumes import VOLUMES
 from mawl.reporters.run_tables.windows import WINDOWS
@@ -32,5 +33,6 @@ RUN_TABLES: tuple[RunTable, ...] = (
     PROGRAMS,
     PROGRAM_WAITS,
     DEVICES,
+    THREADS,
     CPU_ACCOUNT,
 )

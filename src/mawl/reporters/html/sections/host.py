@@ -5,10 +5,9 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.analysis.view import RunView
-from mawl.reporters.figure import ABSENT, Form, format_count
+from mawl.reporters.figure import Form, format_count
 from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
 from mawl.reporters.html.tables import tables_in
-from mawl.reporters.threads import adjusted_cpu, busy_cores, findings
 from mawl.units import (
     format_memory,
     format_percent,
@@ -39,12 +38,6 @@ HOST: dict[str, tuple[tuple[str, ...], Form]] = {
         for name in ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
     },
 }
-THREADS: tuple[tuple[str, str, Form], ...] = (
-    ("threads a core", "threads_per_core", format_count),
-    ("hardware threads", "hardware_threads", format_count),
-    ("busy", "busy_ratio", format_percent),
-    ("runnable", "runnable", format_ratio),
-)
 
 
 def host(figures: ShownFigures, view: RunView) -> Markup:
@@ -58,24 +51,4 @@ def host(figures: ShownFigures, view: RunView) -> Markup:
     ]
     caption = "Processors, memory and pressure, all nodes"
     tables = [table(caption, ("figure", "value"), rows, narrow=True)] if rows else []
-    return section("host", "Host", *tables, unknown, *_threads(figures), *tables_in("host", figures, view))
-
-
-def _threads(figures: ShownFigures) -> list[Markup]:
-    """The mode of each node, what its busy cores are, times without AIX's scaling, and the next mode."""
-    nodes = figures.value("smt", "nodes") or {}
-    rows = [
-        (
-            name,
-            node["mode"] or ABSENT,
-            *(figures.show(form, "smt", "nodes", name, field) for _, field, form in THREADS),
-        )
-        for name, node in nodes.items()
-    ]
-    head = ("node", "SMT", *(figures.term(label, f"smt.nodes.*.{field}") for label, field, _ in THREADS))
-    busy, adjusted = busy_cores(figures.summary), adjusted_cpu(figures.summary)
-    told = [f"Busy core-seconds: {busy}."] if busy else []
-    told += [f"CPU time adjusted for AIX's scaled accounting: {adjusted}."] if adjusted else []
-    told += [f"SMT: {text}." for text in findings(figures.summary)]
-    tables = [table("Hardware threads, in the active phase", head, rows, texts=(1,))] if rows else []
-    return [*tables, *map(paragraph, told)]
+    return section("host", "Host", *tables, unknown, *tables_in("host", figures, view))
