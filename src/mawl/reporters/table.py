@@ -48,7 +48,7 @@ class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     label: str
     form: Callable[[Any], str]
-    path: Path = ()
+    path: tuple[str, ...] = ()
     value: Callable[[Any], object] | None = None
     title: str = ""
     holds: Literal["figures", "words", "code"] = "figures"
@@ -57,7 +57,7 @@ class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     def path_of(self, row: Row) -> Path:
         """The path of the figure in the summary."""
-        return (*row.path, *(str(part).format(way=row.way) for part in self.path))
+        return (*row.path, *(part.format(way=row.way) for part in self.path))
 
     def of(self, summary: Summary, row: Row) -> object:
         """The figure of a row; None if it is missing, UNSET if such a row has none."""
