@@ -14,7 +14,7 @@ from mawl.units import counted_noun, format_percent, format_ratio, format_second
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
 LONG_RUN = (
-    f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so (--repeat 1 and more --minutes)."
+    f"A run of {format_seconds(BURST_SECONDS)} shows whether that is so: give --repeat 1 and more --minutes."
 )
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
 
