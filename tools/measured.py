@@ -109,7 +109,7 @@ def merged(stored: Measured, found: Measured) -> Measured:
     return msgspec.structs.replace(
         stored,
         programs=stored.programs | found.programs,
-        again=stored.again | dict.fromkeys(found.programs, found.measured_at),
+        again=stored.again | {name: found.measured_at for name in found.programs if name in stored.programs},
     )
 
 

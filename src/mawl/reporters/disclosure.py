@@ -37,7 +37,7 @@ def render(view: RunView, summary: Judged) -> str:
         [f"# Disclosure of run {escaped(summary.run_id)}"],
         [f"**{STATUS[validity.status]}** Written by mawl {escaped(summary.mawl_version)}."],
         ["## System", "", *_rows(_system(view.facts, summary))],
-        ["## Workload and settings", "", *_rows(_settings(view.facts, summary))],
+        ["## Workload and settings", "", *_rows(_settings(view, summary))],
         ["## Result", "", *_rows(_result(summary))],
         ["## Rules", "", *_rules(validity)],
     ]
@@ -60,11 +60,11 @@ def _system(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
     yield "kernel settings", ", ".join(held) or ABSENT
 
 
-def _settings(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
-    workload = summary.workload
+def _settings(view: RunView, summary: Judged) -> Iterator[tuple[str, object]]:
+    facts, workload = view.facts, summary.workload
     # The place of the command itself says nothing to a reader elsewhere.
     yield "command", " ".join([Path(word).name for word in facts.command[:1]] + facts.command[1:]) or ABSENT
-    yield "workload", workload_text(summary)
+    yield "workload", workload_text(view, summary)
     yield "seed", figure(workload.seed, format_plain)
     for name, value in ({} if workload.options is None else msgspec.structs.asdict(workload.options)).items():
         size = name.endswith("_bytes")

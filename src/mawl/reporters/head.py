@@ -6,6 +6,7 @@ from textwrap import wrap
 
 import msgspec
 
+from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.run import NodeFacts, WorkloadFacts
 from mawl.model.summary.jobs import Jobs
@@ -27,19 +28,18 @@ def labelled(name: str, text: str) -> list[str]:
 NO_PAGE_CACHE = "without page cache (--cache none)"
 
 
-def without_page_cache(summary: Summary) -> bool:
-    """Whether the run kept the files of the roles out of the page cache."""
+def traits(_: RunView, summary: Summary) -> list[str]:
+    """What sets a run apart from one with the defaults: it stands beside the workload in every report."""
     inputs = summary.inputs
-    return inputs is not None and inputs.mode == "none"
+    return [NO_PAGE_CACHE] if inputs is not None and inputs.mode == "none" else []
 
 
-def workload_text(summary: Summary) -> str:
+def workload_text(view: RunView, summary: Summary) -> str:
     """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
     workload = summary.workload
     sizes = f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}"
     scale = "" if workload.scale is None else f" at scale {_scale(workload)}"
-    uncached = f", {NO_PAGE_CACHE}" if without_page_cache(summary) else ""
-    return f"{workload.name}{scale}: {sizes}{uncached}"
+    return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view, summary)])
 
 
 def _scale(workload: WorkloadFacts) -> str:

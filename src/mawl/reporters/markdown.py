@@ -28,7 +28,7 @@ def render(view: RunView, summary: Summary) -> str:
     nodes = [escaped(node_text(node)) for node in summary.nodes]
     judged = [[f"**{name}**", escaped(text)] for name, text in headlines(summary)]
     parts = [
-        [f"### mawl: {escaped(workload_text(summary))}"],
+        [f"### mawl: {escaped(workload_text(view, summary))}"],
         ["; ".join([f"Run {code(summary.run_id)}, {escaped(outcome_text(summary))}", *nodes])],
         [line for name, text in judged for line in (f"- {name}: {text}",)],
         table(("time", "value"), _times(summary)),

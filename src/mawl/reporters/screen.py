@@ -87,7 +87,7 @@ def render(
     """
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
-        _head(summary, style),
+        _head(view, summary, style),
         _periods(view, summary),
         sparklines(outline, style),
         throughput(summary.io, imported=summary.kind == "imported"),
@@ -118,7 +118,7 @@ def _headline(name: str, text: str, style: Style) -> list[str]:
     return [label + rest, *lines[1:]]
 
 
-def _head(summary: Summary, style: Style) -> list[str]:
+def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
     jobs, time = summary.jobs, summary.time
     nodes = [node_text(node) for node in summary.nodes[:1]]
     if len(summary.nodes) > 1:
@@ -136,7 +136,7 @@ def _head(summary: Summary, style: Style) -> list[str]:
         ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
         ("outcome", f"{outcome_text(summary)}; started {summary.started_at}"),
         *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
-        ("workload", workload_text(summary)),
+        ("workload", workload_text(view, summary)),
         *(("system", text) for text in nodes),
         *([("nodes", node_sentences(summary)[0])] if summary.cluster else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),

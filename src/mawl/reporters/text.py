@@ -38,7 +38,7 @@ def render(view: RunView, summary: Summary) -> str:
     A figure that is missing is ``-``; the last line names them and says where the reasons are.
     """
     parts = (
-        _head(summary),
+        _head(view, summary),
         [*times(summary), *waits(summary)],
         io(summary),
         *(table_lines(table, view, summary) for table in RUN_TABLES),
@@ -51,10 +51,10 @@ def render(view: RunView, summary: Summary) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _head(summary: Summary) -> list[str]:
+def _head(view: RunView, summary: Summary) -> list[str]:
     lines = [
         ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
-        ("workload", workload_text(summary)),
+        ("workload", workload_text(view, summary)),
         *(("system", node_text(node)) for node in summary.nodes),
         ("started", summary.started_at),
         ("outcome", outcome_text(summary)),

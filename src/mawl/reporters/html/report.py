@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
-from mawl.reporters.head import NO_PAGE_CACHE, node_name, without_page_cache
+from mawl.reporters.head import node_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.embed import embedded
@@ -83,7 +83,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         f"{summary.workload.name}: run {summary.run_id}",
         body,
         [*drawn.scripts, *scripts],
-        lead=_lead(summary),
+        lead=_lead(view, summary),
         sections=_sections(summary),
         connect=connect,
     )
@@ -94,7 +94,7 @@ def _sections(summary: Judged) -> Sequence[tuple[str, str]]:
     return SECTIONS if summary.cluster is None else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:])
 
 
-def _lead(summary: Judged) -> Markup:
+def _lead(view: StoredView, summary: Judged) -> Markup:
     """One line under the title: what ran, on what, how it ended."""
     workload = summary.workload
     nodes = summary.nodes
@@ -109,7 +109,7 @@ def _lead(summary: Judged) -> Markup:
             counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
             *([nodes[0].cpu_model] if nodes and nodes[0].cpu_model else []),
             summary.started_at.replace("T", " ")[:16] + " UTC",
-            *([NO_PAGE_CACHE] if without_page_cache(summary) else []),
+            *traits(view, summary),
             *([] if summary.kind == "measured" else [summary.kind]),
         ],
     )
