@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.cluster import _reach
+from mawl.cluster.conducting import NodeAccess
+from mawl.commands.cluster import warn_unencrypted
 from mawl.commands.main import main
 from mawl.spec.record import NodesSpec
 
@@ -49,5 +50,7 @@ def test_what_does_not_go_together_is_refused(
 def test_who_reaches_a_scheduler_without_encryption_runs_code_on_all_nodes_and_that_is_said(
     capsys: pytest.CaptureFixture[str], address: str, warned: bool
 ) -> None:
-    assert _reach(NodesSpec(cluster=address), []).address == address
+    nodes = NodesSpec(cluster=address)
+    warn_unencrypted(nodes)
+    assert NodeAccess.of(nodes).address == address
     assert ("anyone who reaches it can run code on all nodes" in capsys.readouterr().err) is warned

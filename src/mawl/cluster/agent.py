@@ -144,6 +144,13 @@ def begin(task: bytes) -> None:
     _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)
 
 
+def look(roles: dict[str, list[str]]) -> bytes:
+    """What this machine is (JSON of :class:`~mawl.cluster.look.NodeLook`), before a run."""
+    from mawl.cluster.look import look_here  # a worker that is never asked imports nothing for it
+
+    return msgspec.json.encode(look_here(roles))  # type: ignore[arg-type]
+
+
 def clock() -> float:
     """This machine's time, seconds since the epoch."""
     return time.time()

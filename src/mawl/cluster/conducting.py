@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,6 +34,7 @@ from mawl.launch.runner_watch import watched
 from mawl.model.run import RunFacts
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.request import Listener
+from mawl.spec.record import NodesSpec
 
 START_SECONDS = 60.0
 """For workers over ssh: a Python that starts from a shared file system takes its time."""
@@ -52,6 +55,26 @@ class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
     ssh_config: str | None = None
     certificates: Certificates | None = None
 
+    @classmethod
+    def of(cls, nodes: NodesSpec) -> NodeAccess:
+        """As a run asks for it; over ssh a storage server is one of the hosts, named or not."""
+        certificates = None
+        if nodes.tls_ca and nodes.tls_cert and nodes.tls_key:
+            authority, certificate, key = (
+                Path(file).absolute() for file in (nodes.tls_ca, nodes.tls_cert, nodes.tls_key)
+            )
+            certificates = Certificates(authority=authority, certificate=certificate, key=key)
+        named = [host.rpartition("@")[2] for host in nodes.ssh]
+        storage: Iterable[str] = nodes.storage_node if nodes.ssh else ()
+        return cls(
+            address=nodes.cluster,
+            hosts=(*nodes.ssh, *(name for name in storage if name not in named)),
+            listen=nodes.listen,
+            remote_python=nodes.remote_python or sys.executable,
+            ssh_config=nodes.ssh_config,
+            certificates=certificates,
+        )
+
 
 async def conduct(
     reach: NodeAccess,
@@ -71,32 +94,47 @@ async def conduct(
     :meth:`~mawl.cluster.controller.Controller.conduct`.
     """
     with Interrupts() as interrupts, watched(_STOPPED.format(os.getpid())):
-        async with _workers(reach) as (client, known):
-            unknown = [name for name in (*chosen, *storage) if name not in known]
-            if unknown:
-                raise UsageError(
-                    f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
-                )
-            if not known:
-                raise UnsuitableMachineError(
-                    "the cluster has no worker",
-                    where=reach.address,
-                    cure="start one on each node: dask worker ADDRESS --name NODE",
-                )
-            free = [name for name in known if name not in storage]
-            if first is not None and first > len(free):
-                raise UsageError(
-                    f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(free) or 'none'}"
-                )
-            names = list(chosen) or free[:first]
-            if not names:
-                raise UsageError("every node is a storage node", cure="leave one for the sessions")
+        async with workers(reach) as (client, known):
+            names = chosen_of(known, reach, chosen, storage, first)
             link = DaskLink(client, {name: known[name] for name in (*names, *storage)})
             return await Controller(request(names), link, listener, interrupts).conduct()
 
 
+def chosen_of(
+    known: Collection[str],
+    reach: NodeAccess,
+    chosen: Sequence[str],
+    storage: Sequence[str],
+    first: int | None,
+) -> list[str]:
+    """The nodes that run sessions, of those that are known: the chosen, else the first of them, else all.
+
+    Raises MawlError where the cluster has no such node.
+    """
+    unknown = [name for name in (*chosen, *storage) if name not in known]
+    if unknown:
+        raise UsageError(
+            f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
+        )
+    if not known:
+        raise UnsuitableMachineError(
+            "the cluster has no worker",
+            where=reach.address,
+            cure="start one on each node: dask worker ADDRESS --name NODE",
+        )
+    free = [name for name in known if name not in storage]
+    if first is not None and first > len(free):
+        raise UsageError(
+            f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(free) or 'none'}"
+        )
+    names = list(chosen) or free[:first]
+    if not names:
+        raise UsageError("every node is a storage node", cure="leave one for the sessions")
+    return names
+
+
 @contextlib.asynccontextmanager
-async def _workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]]]:
+async def workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]]]:
     """The client and the workers that are there now; one that joins later is none of the run's nodes."""
     if reach.address is not None:
         async with connected(reach.address, reach.certificates) as client:
@@ -106,9 +144,9 @@ async def _workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]
     listen = reach.listen or address_towards(reach.hosts[0], reach.ssh_config)
     files = reach.certificates
     tls = tls_arguments(files.authority, files.certificate, files.key) if files else []
-    with contextlib.closing(SshWorkers(reach.ssh_config)) as workers:
+    with contextlib.closing(SshWorkers(reach.ssh_config)) as started:
         async with own_scheduler(listen, files) as address:
             for name, host in names.items():
-                workers.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))
+                started.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))
             async with connected(address, files, CONNECT_SECONDS) as client:
-                yield client, await first_workers(client, len(names), START_SECONDS, workers.check)
+                yield client, await first_workers(client, len(names), START_SECONDS, started.check)

@@ -7,15 +7,14 @@ import contextlib
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from mawl.commands.arguments import volumes_of
-from mawl.commands.extras import missing_package
+from mawl.commands.extras import require_cluster
 from mawl.commands.live import view
 from mawl.imports import importing
 from mawl.model.run import RunFacts
@@ -25,7 +24,6 @@ from mawl.spec.record import NodesSpec, RunSpec
 from mawl.store.files import lies_in
 
 if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
-    from mawl.cluster.conducting import NodeAccess
     from mawl.cluster.controller import ClusterRequest
     from mawl.cluster.messages import NodeTask
 
@@ -37,11 +35,10 @@ UNENCRYPTED = (
 
 def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """Conduct a run on the nodes; its folder and its facts."""
-    for package in ("dask", "distributed"):
-        if find_spec(package) is None:
-            raise missing_package(ModuleNotFoundError(name=package), "cluster")
+    require_cluster()
+    warn_unencrypted(nodes)
     with importing():
-        from mawl.cluster.conducting import conduct
+        from mawl.cluster.conducting import NodeAccess, conduct
         from mawl.cluster.controller import ClusterRequest
 
     plans = {
@@ -71,7 +68,7 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     storage = list(nodes.storage_node)
     with contextlib.closing(view()) as watcher:
         facts = asyncio.run(
-            conduct(_reach(nodes, storage), list(plans), request, watcher, storage, nodes.nodes)
+            conduct(NodeAccess.of(nodes), list(plans), request, watcher, storage, nodes.nodes)
         )
     return folder, facts
 
@@ -107,25 +104,7 @@ def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Seq
     )
 
 
-def _reach(nodes: NodesSpec, storage: Iterable[str]) -> NodeAccess:
-    """How to reach the nodes; over ssh a storage server is one of the hosts, named or not."""
-    from mawl.cluster.conducting import NodeAccess
-    from mawl.cluster.connection import Certificates
-
-    certificates = None
-    if nodes.tls_ca and nodes.tls_cert and nodes.tls_key:
-        authority, certificate, key = (
-            Path(file).absolute() for file in (nodes.tls_ca, nodes.tls_cert, nodes.tls_key)
-        )
-        certificates = Certificates(authority=authority, certificate=certificate, key=key)
+def warn_unencrypted(nodes: NodesSpec) -> None:
+    """Say it where anyone may run code on the nodes."""
     if nodes.cluster is not None and not nodes.cluster.startswith("tls://"):
         print(f"warning: {UNENCRYPTED}", file=sys.stderr)
-    named = [host.rpartition("@")[2] for host in nodes.ssh]
-    return NodeAccess(
-        address=nodes.cluster,
-        hosts=(*nodes.ssh, *(name for name in storage if nodes.ssh and name not in named)),
-        listen=nodes.listen,
-        remote_python=nodes.remote_python or sys.executable,
-        ssh_config=nodes.ssh_config,
-        certificates=certificates,
-    )

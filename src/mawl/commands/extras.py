@@ -9,6 +9,9 @@ from mawl.errors import UnsuitableMachineError
 PROGRAMS = ("duckdb", "scipy", "sklearn", "statsmodels", "threadpoolctl")
 """What the programs are written with: the extra ``programs``."""
 
+CLUSTER = ("dask", "distributed")
+"""What reaches other nodes: the extra ``cluster``."""
+
 
 def installing(extra: str) -> str:
     """The command that installs an extra."""
@@ -28,3 +31,10 @@ def require_programs() -> None:
     for name in PROGRAMS:
         if find_spec(name) is None:
             raise missing_package(ModuleNotFoundError(name=name), "programs")
+
+
+def require_cluster() -> None:
+    """Raise where a package that reaches other nodes is not installed."""
+    for name in CLUSTER:
+        if find_spec(name) is None:
+            raise missing_package(ModuleNotFoundError(name=name), "cluster")

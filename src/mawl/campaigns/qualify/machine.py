@@ -22,10 +22,9 @@ from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
 from mawl.measure.noise import NoiseWatch
-from mawl.measure.page_cache import keeps
-from mawl.measure.preload.build import find_compiler
 from mawl.measure.space import file_systems, nearest
 from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
+from mawl.measure.uncached import why_cached
 from mawl.model.probe import Probe
 from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
@@ -91,14 +90,14 @@ class QualifyMachine:
         check_places(systems)
         Volumes(self._roles).ensure()
         cores = usable_cores(machine.cores, machine.logical_cpus, machine.usable_cpus)
-        uncached, reason = self._uncached()
+        reason = why_cached(self._roles, os.environ)
         time.sleep(max(began + LOOK_SECONDS - time.monotonic(), 0.0))
         checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
         return MachineSeen(
             cores=cores,
             memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
             systems=systems,
-            uncached=uncached,
+            uncached=reason is None,
             uncached_reason=reason,
             has_fio=_has_fio(),
             notices=notices(systems, cores, checks),
@@ -199,17 +198,6 @@ class QualifyMachine:
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
         """The number of sessions that fits, forecast from measured runs."""
         return fitting(runs, probe_in(probe), sessions, most_slowdown)
-
-    def _uncached(self) -> tuple[bool, str | None]:
-        """Whether ``--cache none`` can hold on all directories, and why not."""
-        if find_compiler(os.environ) is None:
-            return False, "there is no C compiler for mawl's counting library"
-        for role, places in self._roles.items():
-            for place in places:
-                reason = keeps(place)
-                if reason is not None:
-                    return False, f"{role}: {reason}"
-        return True, None
 
 
 def alone_workload() -> WorkloadSpec:
