@@ -12,8 +12,10 @@ import msgspec
 from mawl.model.campaign import CampaignMachine
 from mawl.model.records import RunOutcome
 from mawl.spec.program_options import Role, VolumeOrder
+from mawl.spec.record import NodesSpec
 
-QUALIFICATION_FORMAT_VERSION = "1.0"
+QUALIFICATION_FORMAT_VERSION = "1.1"
+"""1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``)."""
 
 PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "alone", "runs", "search"]
 PHASES: tuple[PhaseName, ...] = (
@@ -27,18 +29,20 @@ PHASES: tuple[PhaseName, ...] = (
     "search",
 )
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
-RunPurpose = Literal["calibration", "alone", "measured", "search"]
+RunPurpose = Literal["calibration", "alone", "one-node", "measured", "search"]
 RunState = Literal["running", "finished", "refused", "interrupted", "disturbed"]
 QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
 CacheMode = Literal["none", "cold"]
 AnswerWord = Literal["carried", "not carried", "not known"]
 Basis = Literal["measured", "forecast"]
+NodesLimit = Literal["nodes", "shared storage", "neither", "not known"]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths.
 
-    ``repeat`` is the number of measured runs, None where mawl chooses it.
+    ``repeat`` is the number of measured runs, None where mawl chooses it.  ``nodes`` says how to reach the
+    nodes, None for this machine.
     """
 
     roles: dict[Role, list[str]]
@@ -49,6 +53,17 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     most_slowdown: float = 2.0
     volume_order: VolumeOrder = "rotation"
     workload: str = "mixed20"
+    nodes: NodesSpec | None = None
+
+
+class QualifyNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that is qualified, as it was seen before the first run; nodes of one ``machine`` share it."""
+
+    name: str
+    cpu_model: str | None
+    cores: int
+    memory_bytes: int
+    machine: str | None = None
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +105,8 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
     ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
     ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  Bytes are those of
-    one measured run, by the programs' calls.
+    one measured run, by the programs' calls.  Where there are ``nodes``, sessions, jobs, bytes and memory are
+    those of each node, and ``one_node_runs`` are the measured runs with one of them.
     """
 
     sessions: int
@@ -102,6 +118,8 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     repeats: int
     runs_alone: int
     proofs: int = 0
+    nodes: int = 1
+    one_node_runs: int = 0
     input_bytes: int
     space_bytes: int
     memory_bytes: int
@@ -211,6 +229,27 @@ class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class AnswerNodes(msgspec.Struct, frozen=True, kw_only=True):
+    """What one node does alone, beside all together, and which of both limits (docs/design/qualify.md).
+
+    ``node`` is the one that was measured alone, in ``runs`` runs.  ``ratio`` is the slowdown of all nodes
+    over that of one.  ``scaling_ratio`` is the jobs per hour of all nodes over those of one, over the number
+    of nodes: 1 where each node does as much as one alone.
+    """
+
+    names: list[str]
+    node: str
+    runs: int
+    one: AnswerPart
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    limit: NodesLimit
+    reason: str
+    one_jobs_per_hour: float | None = None
+    scaling_ratio: float | None = None
+
+
 class AnswerSystem(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that was measured, as its first measured run saw it.
 
@@ -258,7 +297,8 @@ class AnswerRule(msgspec.Struct, frozen=True, kw_only=True):
 class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, from the sentence for everybody to what to do next.
 
-    ``missing`` has the reason of every figure that is null, by its path.
+    ``missing`` has the reason of every figure that is null, by its path.  Only an answer for several nodes
+    has ``nodes``; then ``sessions`` and what ``fits`` are those of each.
     """
 
     sentence: str
@@ -276,11 +316,16 @@ class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     rules: list[AnswerRule] = []
     system: AnswerSystem | None = None
     during: list[AnswerStorage] = []
+    nodes: AnswerNodes | msgspec.UnsetType = msgspec.UNSET
     missing: dict[str, str] = {}
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
-    """One qualification: it goes on from its record on the machine and in the directory where it began."""
+    """One qualification: it goes on from its record on the machine and in the directory where it began.
+
+    ``machine`` is that of the process that conducts it; where ``nodes`` are named, they are what is
+    qualified.
+    """
 
     name: str
     created_at: float
@@ -291,6 +336,7 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     asked: Asked
     phases: list[Phase] = msgspec.field(default_factory=lambda: [Phase(name=name) for name in PHASES])
     environment: dict[str, str] = {}
+    nodes: list[QualifyNode] = []
     choice: QualificationChoice | None = None
     runs: list[QualifyRun] = []
     search_forecast: Fits | None = None

@@ -47,6 +47,14 @@ QUALIFICATION: tuple[Threshold, ...] = (
         "as comparison.margin_ratio",
     ),
     threshold(
+        "qualification.least_nodes_ratio",
+        1.25,
+        "ratio",
+        "Slowdown of all nodes over that of one, from which the others slow a node down.",
+        f"{CONVENTION}; a fifth of the time of a job is then due to the other nodes, and two runs of one "
+        "node each differ by less even with the assumed spread",
+    ),
+    threshold(
         "qualification.least_direction_ratio",
         2.0,
         "ratio",

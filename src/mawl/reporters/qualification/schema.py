@@ -15,7 +15,7 @@ INSTANTS = {"Phase": "began_at", "Qualification": "created_at"}
 
 def schema() -> dict[str, Any]:
     """Draft 2020-12."""
-    found = msgspec.json.schema(Qualification)
+    found = json.loads(json.dumps(msgspec.json.schema(Qualification)))  # defaults as JSON has them
     for struct, name in INSTANTS.items():
         known = found["$defs"][struct]["properties"][name]
         kinds = [{"type": "string", "format": "date-time"}]
