@@ -8,7 +8,7 @@ import pytest
 from mawl.advice.rank import rank
 from mawl.errors import UsageError
 from mawl.model.qualification import Fits, Qualification
-from tests.fakes.answered import NO, YES, answered
+from tests.fakes.answered import CLUSTER_YES, NO, YES, answered, clustered
 from tests.fakes.qualifications import choice
 
 
@@ -35,6 +35,15 @@ def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes
     last = found.systems[-1]
     assert last.missing["place"] and last.missing["fits"] == "few runs" and last.missing["cost"]
     assert all(getattr(last, name) is None for name in last.missing)
+
+
+def test_sessions_and_jobs_of_a_cluster_are_those_of_all_its_nodes() -> None:
+    found = rank({"one": system(26, 24, 28), "four": clustered(CLUSTER_YES)}, {"four": 10.0})
+    first = found.systems[0]
+    assert (first.name, first.nodes, first.sessions, first.fits, first.fits_low) == ("four", 4, 80, 80, 80)
+    assert first.machine == "4 nodes, each with a CPU, 16 cores"
+    assert first.cost == pytest.approx(10.0 / 30_672.0 * 1000)
+    assert found.systems[1].nodes == 1
 
 
 def test_a_thousand_jobs_cost_the_hours_that_they_take() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.advice.qualification.alike import NO_PROBE
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.cautions import LONG_RUN
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.estimate import MedianEstimate
-from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.other_work import Others
 from mawl.model.qualification import (
     AnswerLimit,
@@ -17,8 +18,10 @@ from mawl.model.qualification import (
     Fits,
     Qualification,
     QualificationChange,
+    QualifyNode,
 )
 from mawl.spec.program_options import ROLES
+from mawl.spec.record import NodesSpec
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
@@ -164,6 +167,44 @@ FULL = msgspec.structs.replace(
 )
 """Of everything as much as an answer can have."""
 
+NODES = [
+    QualifyNode(name=f"node{number}", cpu_model="a CPU", cores=16, memory_bytes=64 * 2**30)
+    for number in range(1, 5)
+]
+ONE_NODE = NodesEvidence(
+    names=[node.name for node in NODES],
+    runs=3,
+    one=MedianEstimate(median=1.2, low=1.13, high=1.28),
+    ratio=MedianEstimate(median=1.4 / 1.2, low=1.1, high=1.24),
+    one_jobs_per_hour=8520.0,
+)
+CLUSTER_YES = msgspec.structs.replace(
+    YES,
+    device_basis="demand",
+    guideline_met=None,
+    jobs_per_hour=30_672.0,
+    fits=Fits(
+        sessions=20,
+        low=20,
+        basis="measured",
+        reason="on several nodes mawl does not search the number that fits",
+    ),
+    changes=[],
+    nodes=ONE_NODE,
+    cautions=[f"{NO_PROBE}."],
+    missing={"changes": "changes of a cluster are not simulated"},
+)
+CLUSTER_NO = msgspec.structs.replace(
+    CLUSTER_YES,
+    whole=NO.whole,
+    compute=NO.compute,
+    storage=NO.storage,
+    fits=Fits(sessions=None, reason="on several nodes mawl does not search the number that fits"),
+    nodes=msgspec.structs.replace(ONE_NODE, ratio=MedianEstimate(median=2.9 / 1.2, low=2.3, high=2.55)),
+    jobs_per_hour=13_300.0,
+)
+"""One node carries the load, all four do not, and wait for storage."""
+
 EVERY = {"yes": YES, "no": NO, "not-known": NOT_KNOWN, "compute-no": COMPUTE_NO, "full": FULL}
 
 
@@ -173,9 +214,19 @@ def answered(evidence: Evidence, **changes: object) -> Qualification:
     return msgspec.structs.replace(record, **changes)
 
 
+def clustered(evidence: Evidence) -> Qualification:
+    """The same of four nodes."""
+    record = answered(evidence)
+    asked = msgspec.structs.replace(record.asked, nodes=NodesSpec(cluster="tcp://10.0.0.1:8786"))
+    made = choice(sessions=evidence.sessions, jobs=71, nodes=4, one_node_runs=3)
+    return msgspec.structs.replace(record, nodes=NODES, asked=asked, choice=made)
+
+
 def every_record() -> dict[str, Qualification]:
     """One of each kind, and one that has only a forecast."""
     return {
         **{name: answered(evidence) for name, evidence in EVERY.items()},
+        "cluster-yes": clustered(CLUSTER_YES),
+        "cluster-no": clustered(CLUSTER_NO),
         "forecast-only": msgspec.structs.replace(qualification(), runs=[], outcome="planned"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from mawl.advice.qualification.estimate import MedianEstimate
-from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
 
 HOSTILE = st.sampled_from(
@@ -69,6 +69,16 @@ LACKS = st.sampled_from(
         ("the active phase is only 25.0 s long (60.0 s required)", "duration"),
     ]
 )
+NODES = st.builds(
+    NodesEvidence,
+    names=st.lists(st.from_regex(r"node[0-9]{1,3}", fullmatch=True), min_size=2, max_size=64, unique=True),
+    runs=st.integers(0, 6),
+    one=st.none() | estimates(),
+    ratio=st.none() | estimates(),
+    one_jobs_per_hour=st.none() | st.floats(1.0, 1e5),
+    failed=st.none() | st.just("1 of 71 jobs did not finish with a right answer"),
+    shared_machine=st.none() | st.just("node2 and node1 are one machine"),
+)
 EVIDENCE = st.builds(
     Evidence,
     sessions=st.integers(1, 500),
@@ -90,6 +100,7 @@ EVIDENCE = st.builds(
     fits=fits(),
     changes=st.lists(CHANGES, max_size=3),
     cautions=st.lists(st.just("The writes may have gone to a cache."), max_size=1),
+    nodes=st.none() | NODES,
     again=st.just("mawl qualify --data /mnt/a --minutes 15"),
     longer=st.just("mawl qualify --data /mnt/a --minutes 60"),
 )

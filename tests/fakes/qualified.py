@@ -8,13 +8,14 @@ file is there.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
 from mawl.errors import UnsuitableMachineError
-from mawl.model.qualification import Fits
+from mawl.model.qualification import Fits, QualifyNode
 from mawl.model.records import RunOutcome
 
 ALONE_SECONDS = 20.0
@@ -63,7 +64,8 @@ class FakeWork:
     """See :class:`~mawl.campaigns.qualify.work.Work`; slowdown is ``per_session`` times the sessions.
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
-    is the number of first attempts of a run during which other work used 30 % of the processors.
+    is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
+    all nodes takes ``all_ratio`` times as long as one with one node.
     """
 
     def __init__(
@@ -78,12 +80,13 @@ class FakeWork:
         die_after: int | None = None,
         die_late: bool = False,
         disturbed: Mapping[str, int] | None = None,
+        all_ratio: float = 1.0,
     ) -> None:
         self.clock, self.per_session, self.slower = clock, per_session, slower
         self.forecast = int(2.0 / per_session) if forecast is None else forecast
         self.seen = seen or machine()
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
-        self.disturbed = disturbed or {}
+        self.disturbed, self.all_ratio = disturbed or {}, all_ratio
         self.made: list[str] = []
         self._calls = 0
 
@@ -107,10 +110,12 @@ class FakeWork:
             if alone
             else model.mix(wish.sessions or 0, wish.scale).elapsed_seconds
         )
-        seconds = self.slower * seconds + OVERHEAD_SECONDS
+        ratio = self.all_ratio if wish.all_nodes else 1.0
+        seconds = ratio * self.slower * seconds + OVERHEAD_SECONDS
         folder.mkdir()
-        content = {"sessions": wish.sessions, "seconds": seconds, "others": self._others(folder)}
-        name = "alone" if alone else f"mix-{wish.sessions}"
+        others = self._others(folder)
+        content = {"sessions": wish.sessions, "seconds": seconds, "others": others, "ratio": ratio}
+        name = "alone" if alone else f"mix-{wish.sessions}{'-all' if wish.all_nodes else ''}"
         self._dying(name, lambda: (folder / "run.json").write_text(json.dumps(content)), seconds)
 
     def outcome(self, folder: Path) -> RunOutcome | None:
@@ -126,7 +131,7 @@ class FakeWork:
             seconds=seconds,
             elapsed_seconds=seconds - OVERHEAD_SECONDS,
             active_seconds=0.9 * seconds,
-            slowdown=max(self.per_session * sessions, 1.0) if sessions and alone else None,
+            slowdown=plain["ratio"] * max(self.per_session * sessions, 1.0) if sessions and alone else None,
             others_cpu_ratio=plain["others"],
         )
 
@@ -138,7 +143,7 @@ class FakeWork:
 
     def _others(self, folder: Path) -> float:
         """The share of other work: of a run such as alone-2, whose second attempt is alone-2-2."""
-        name = "-".join(folder.name.split("-")[:2])
+        name = re.sub(r"(-[0-9]+)-[0-9]+$", r"\1", folder.name)
         before = len([*folder.parent.glob(f"{name}/run.json"), *folder.parent.glob(f"{name}-*/run.json")])
         return 0.3 if before < self.disturbed.get(name, 0) else 0.01
 
@@ -165,3 +170,12 @@ def machine(cores: int = 6, **changes: object) -> MachineSeen:
         ],
     }
     return MachineSeen(**{**plain, **changes})  # type: ignore[arg-type]
+
+
+def cluster(count: int = 4, cores: int = 6) -> MachineSeen:
+    """Nodes that are alike, with room for everything and no probe."""
+    nodes = [
+        QualifyNode(name=f"node{number}", cpu_model="a CPU", cores=cores, memory_bytes=64 * 2**30)
+        for number in range(1, count + 1)
+    ]
+    return machine(cores, nodes=nodes, has_fio=False)

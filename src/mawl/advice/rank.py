@@ -16,12 +16,16 @@ NO_PRICE = "no price was given for this system"
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
-    """One system.  ``place`` counts the systems that are surely better, and one: systems of one place are
-    within the noise of each other.  What is None has its reason in ``missing``."""
+    """One system.  Sessions are those of all its ``nodes`` together.
+
+    ``place`` counts the systems that are surely better, and one: systems of one place are within the noise of
+    each other.  What is None has its reason in ``missing``.
+    """
 
     name: str
     place: int | None
     machine: str
+    nodes: int
     answer: AnswerWord
     sessions: int
     slowdown: float | None
@@ -126,6 +130,7 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
 
 def _system(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
     figures, fits, machine = answer.figures, answer.fits, record.machine
+    nodes = max(len(record.nodes), 1)
     hourly, processor = figures.jobs_per_hour, machine.cpu_model or "unknown processor"
     cost = None if price is None or not hourly else price / hourly * THOUSAND
     ends: list[float | None] = [None, None]
@@ -150,15 +155,16 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
     return Ranked(
         name=name,
         place=None,
-        machine=f"{machine.name or 'unnamed'}: {processor}, {machine.cores} cores",
+        machine=_nodes(record) or f"{machine.name or 'unnamed'}: {processor}, {machine.cores} cores",
+        nodes=nodes,
         answer=answer.carried.answer,
-        sessions=answer.sessions,
+        sessions=nodes * answer.sessions,
         slowdown=figures.slowdown,
         slowdown_low=figures.slowdown_low,
         slowdown_high=figures.slowdown_high,
-        fits=fits.sessions,
-        fits_low=fits.low,
-        fits_high=fits.high,
+        fits=_times(nodes, fits.sessions),
+        fits_low=_times(nodes, fits.low),
+        fits_high=_times(nodes, fits.high),
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
         jobs_per_hour=hourly,
@@ -169,6 +175,20 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
         cheapest=None,
         missing=missing,
     )
+
+
+def _nodes(record: Qualification) -> str | None:
+    """Several nodes by number and kind; None for one machine."""
+    if not record.nodes:
+        return None
+    first = record.nodes[0]
+    kind = f"{first.cpu_model or 'unknown processor'}, {first.cores} cores"
+    alike = all((node.cpu_model, node.cores) == (first.cpu_model, first.cores) for node in record.nodes)
+    return f"{len(record.nodes)} nodes, {'each' if alike else 'the first'} with {kind}"
+
+
+def _times(nodes: int, sessions: int | None) -> int | None:
+    return None if sessions is None else nodes * sessions
 
 
 def _explained(one: Ranked) -> Ranked:

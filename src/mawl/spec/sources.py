@@ -127,16 +127,23 @@ def spec_of(layer: Layer) -> RunSpec:
     return check(RunSpec(**of_run, options=options, nodes=nodes))
 
 
+def words_of(part: msgspec.Struct, options: Mapping[str, Option]) -> list[str]:
+    """What a person would type for the fields of a spec that are not their defaults."""
+    words: list[str] = []
+    for field, option in options.items():
+        value = getattr(part, field)
+        if option.help and value != getattr(type(part)(), field):
+            words += command_words(option.flag, option.form, value)
+    return words
+
+
 def as_command(spec: RunSpec) -> list[str]:
     """What a person would type for a spec: for the pages that show a run's command; nothing is started by
     it."""
     words = ["run", spec.workload]
     written: list[msgspec.Struct] = [spec] if spec.nodes is None else [spec, spec.nodes]
     for part in written:
-        for field, option in options_of(type(part)).items():
-            value = getattr(part, field)
-            if option.help and value != getattr(type(part)(), field):
-                words += command_words(option.flag, option.form, value)
+        words += words_of(part, options_of(type(part)))
     for name, field in OPTION_FIELDS.items():
         value = getattr(spec.options, field)
         if name == "cpucount" and value == AUTO:

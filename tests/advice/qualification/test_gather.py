@@ -11,7 +11,7 @@ import pytest
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time
 from mawl.errors import MawlError
-from mawl.model.qualification import Fits, Qualification, QualifyRun
+from mawl.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
 from mawl.model.run import Alone, AloneRun, NodeFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.folder import Label, write_folder
@@ -19,6 +19,7 @@ from mawl.simulation.scenario import run
 from mawl.store import open_run
 from mawl.store.facts import write_facts
 from tests.fakes.qualifications import qualification
+from tests.fakes.qualified import cluster
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 
@@ -64,6 +65,34 @@ def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_change
     assert answer.fits.sessions is not None and answer.fits.sessions < SESSIONS
     assert answer.missing["changes"]  # without a probe the device is only known as far as it was used
     assert answer.figures.jobs_per_hour is not None and answer.figures.jobs_per_hour > 0
+
+
+def test_of_several_nodes_one_that_is_as_slow_as_all_is_the_limit(tmp_path: Path) -> None:
+    """Every run is of a saturated node, so all nodes together take no longer than one."""
+    runs = []
+    for purpose in ("one-node", "measured"):
+        for number, seconds in enumerate((1.5, 1.52, 1.48), 1):
+            name = f"{purpose}-{number}"
+            write(tmp_path / "runs" / name, seconds, 1.6)
+            runs.append(
+                QualifyRun(
+                    folder=f"runs/{name}",
+                    purpose=purpose,
+                    position=number,
+                    sessions=SESSIONS,
+                    state="finished",
+                )
+            )
+    plain = qualification(runs=runs, search_forecast=None, nodes=cluster(2).nodes)
+    answer = answer_of(plain, tmp_path, CapacityBounds())
+    assert isinstance(answer.nodes, AnswerNodes)
+    assert answer.sentence.startswith("NO") and "with 2 nodes of 6 sessions each" in answer.sentence
+    assert (answer.nodes.limit, answer.nodes.node, answer.nodes.runs) == ("nodes", "node1", 3)
+    assert answer.nodes.ratio == pytest.approx(1.0, abs=0.02)
+    assert answer.nodes.scaling_ratio == pytest.approx(0.5, abs=0.02), "all have the jobs of one"
+    assert answer.changes == [] and "not simulated" in answer.missing["changes"]
+    assert answer.fits.sessions is None and "does not search" in (answer.fits.reason or "")
+    assert any("cannot probe from a node" in caution for caution in answer.cautions)
 
 
 def test_one_run_is_preliminary_and_its_interval_is_wider(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.advice.qualification.seen import storage_of, system_of
@@ -121,3 +122,11 @@ def test_the_machine_is_that_of_the_first_node() -> None:
     assert system is not None and (system.cores, system.memory_bytes) == (4, 2**33)
     assert system.virtual == NODE.virtual and system.memory_limit_bytes is None
     assert system_of(facts(nodes=[])) is None
+
+
+def test_nodes_of_one_machine_have_one_row_with_its_device() -> None:
+    nodes = [NodeFacts(name="n1"), NodeFacts(name="n2", same_machine_as="n1")]
+    first = VolumeFacts(role="data", node="n1", directory="/d", devices=["vda"], mount_point="/")
+    again = msgspec.structs.replace(first, node="n2", devices=[])
+    (row,) = storage_of([], facts(nodes=nodes, volumes=[first, again]))
+    assert row.devices == ["vda"]

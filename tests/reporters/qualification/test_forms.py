@@ -16,7 +16,7 @@ from mawl.reporters.qualification.content import content_of
 from mawl.reporters.qualification.rules import rules_rows
 from mawl.reporters.qualification.words import STORAGE_WORDS, WORDS
 from mawl.store.qualification import plain_qualification
-from tests.fakes.answered import NOT_KNOWN, YES, answered, every_record
+from tests.fakes.answered import CLUSTER_NO, NOT_KNOWN, YES, answered, clustered, every_record
 
 HOSTILE = "/a <script>alert(1)</script>\n| @team `x` [l](http://h.example) \x1b[31m"
 
@@ -48,6 +48,20 @@ def test_the_page_has_no_script_and_asks_for_nothing_elsewhere(kind: str) -> Non
     page = unescape(html.render(every_record()[kind]))
     assert "<script" not in page and "default-src 'none'" in page
     assert not re.search(r"""(?:src|href)=["'](?!data:)""", page) and "url(" not in page
+
+
+def test_nodes_are_named_with_what_limits_and_how_they_scale() -> None:
+    record = clustered(CLUSTER_NO)
+    shown = " ".join(text.render(record).split())
+    assert "nodes The shared storage or its network limits: one node alone carries the load, and" in shown
+    assert "node1 alone (3 runs): carried: 1.20 times as long as alone (1.13 to 1.28; bound 2.00)" in shown
+    assert "13,300 jobs per hour with 4 nodes, 8,520 with one: 39 % of 4 times as many" in shown
+    assert "4 nodes (node1, node2, node3, node4); node1 has a CPU, 16 cores, 64.0 GiB of memory" in shown
+    assert "3 runs with all nodes and 0 runs with one, 71 jobs in 20 sessions a node," in shown
+    page = html.render(record)
+    assert "mixed20 on 4 nodes" in page and "The shared storage or its network limits" in page
+    assert "`nodes`" in disclosure.render(record), "the rule with its bound"
+    assert "nodes" not in {row[0] for row in content_of(answered(YES)).rows}
 
 
 def test_a_forecast_says_that_nothing_was_measured() -> None:
@@ -135,7 +149,9 @@ def test_the_schema_is_that_of_the_file() -> None:
     plain = plain_qualification(answered(YES))
     properties = found["$defs"]["Qualification"]["properties"]
     assert set(plain) == set(properties)
-    assert set(plain["answer"]) == set(found["$defs"]["QualificationAnswer"]["properties"])
+    answer = set(found["$defs"]["QualificationAnswer"]["properties"])
+    assert set(plain["answer"]) == answer - {"nodes"}, "that of one machine has none"
+    assert set(plain_qualification(clustered(CLUSTER_NO))["answer"]) == answer
     assert isinstance(plain["phases"][0]["began_at"], str)
     assert {"type": "string", "format": "date-time"} in found["$defs"]["Phase"]["properties"]["began_at"][
         "anyOf"

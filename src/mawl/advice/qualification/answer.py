@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
@@ -24,8 +25,9 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     whole = whole_part(evidence, compute)
     evidence = _without_what_is_disturbed(evidence, whole)
     preliminary = _preliminary(evidence)
+    nodes = nodes_answer(evidence, whole)
     return QualificationAnswer(
-        sentence=sentence_of(evidence, whole, preliminary),
+        sentence=sentence_of(evidence, whole, preliminary, nodes),
         carried=whole,
         compute=compute,
         storage=storage,
@@ -52,7 +54,8 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         rules=rules_of(evidence),
         system=evidence.system,
         during=evidence.during,
-        missing=_missing(evidence),
+        nodes=msgspec.UNSET if nodes is None else nodes,
+        missing=_missing(evidence) | missing_of_nodes(nodes),
     )
 
 
@@ -137,6 +140,7 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
             bound=f"{format_rate(evidence.guideline_bytes_per_second_per_core)} per core; decides nothing",
             met=evidence.guideline_met,
         ),
+        *nodes_rules(evidence),
     ]
 
 

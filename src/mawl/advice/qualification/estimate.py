@@ -44,6 +44,19 @@ def estimate(runs: Sequence[Slowdowns], part: Part) -> MedianEstimate | None:
     return MedianEstimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
 
 
+def ratio_of(every: Sequence[Slowdowns], one: Sequence[Slowdowns]) -> MedianEstimate | None:
+    """The slowdown of runs over that of others of the same jobs; None where either is not known.
+
+    Jobs and times alone are the same on both sides, so only what differs from run to run counts.
+    """
+    above, below = interval_of(pooled(every), "whole"), interval_of(pooled(one), "whole")
+    if above is None or below is None:
+        return None
+    middle = max(above.median, TINY) / max(below.median, TINY)
+    half = hypot(_between(every, "whole"), _between(one, "whole"))
+    return MedianEstimate(median=middle, low=middle * exp(-half), high=middle * exp(half))
+
+
 def pooled(runs: Sequence[Slowdowns]) -> Slowdowns:
     """The jobs of all runs, each against the times alone of its own run."""
     jobs: list[Slowed] = []

@@ -12,11 +12,28 @@ from mawl.advice.qualification.other_work import Others, busy_words
 from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, Fits, QualificationChange
 
 
+class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """Of several nodes what the first of ``names`` did alone, in ``runs`` runs.
+
+    ``ratio`` is the slowdown of all nodes over that of one, ``failed`` says which jobs of one node failed,
+    ``shared_machine`` which nodes are one machine.
+    """
+
+    names: list[str]
+    runs: int
+    one: MedianEstimate | None
+    ratio: MedianEstimate | None
+    one_jobs_per_hour: float | None = None
+    failed: str | None = None
+    shared_machine: str | None = None
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """``failed`` says which jobs failed, if any did; ``lack`` why the storage was not asked, if it was not.
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
-    longest.  ``again`` is the command that asks the same, ``longer`` with more time.
+    longest.  ``again`` is the command that asks the same, ``longer`` with more time.  Where there are
+    ``nodes``, the sessions are those of each, and all other figures of all together.
     """
 
     sessions: int
@@ -42,6 +59,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     others_measured: Others = Others()
     system: AnswerSystem | None = None
     during: list[AnswerStorage] = []
+    nodes: NodesEvidence | None = None
     again: str
     longer: str
     missing: dict[str, str] = {}

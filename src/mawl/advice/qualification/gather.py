@@ -12,15 +12,21 @@ import msgspec
 
 from mawl.advice.capacity.answers import Lack, short, unasked
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.slowdown import slowdowns
+from mawl.advice.capacity.slowdown import Slowdowns, slowdowns
 from mawl.advice.judge import judged
+from mawl.advice.qualification.alike import NO_PROBE, differing, one_machine, unseen_server
 from mawl.advice.qualification.answer import FEWEST_RUNS, PUBLISHABLE_SECONDS, answer_from
 from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
-from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone
-from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone, ratio_of
+from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.fitting import fits_of
 from mawl.advice.qualification.limits import limit_of_runs
+from mawl.advice.qualification.network_reach import (
+    IN_PLACE_OF_REACH,
+    is_all_behind_network,
+    unasked_over_network,
+)
 from mawl.advice.qualification.other_work import Others, others_of
 from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
@@ -28,15 +34,25 @@ from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
-from mawl.model.qualification import Qualification, QualificationAnswer, QualificationChange, QualifyRun
+from mawl.model.qualification import (
+    Fits,
+    Qualification,
+    QualificationAnswer,
+    QualificationChange,
+    QualifyRun,
+)
 from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.probed import system_for
+from mawl.spec.sources import NODE_OPTIONS, words_of
 from mawl.store import open_run
 from mawl.store.probe import probe_of
+
+NOT_SIMULATED = "changes of a cluster are not simulated, because its storage was not probed"
+NO_SEARCH = Fits(sessions=None, reason="on several nodes mawl does not search the number that fits")
 
 
 class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +71,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     """The evidence of all measured runs, and of those of the search."""
     bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
     runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
+    with_one = [_read(folder, run, bounds) for run in record.runs_for("one-node")]
     if not runs:
         raise MawlError(
             "no run was measured", where=str(folder), cure="continue it with mawl qualify --continue"
@@ -66,7 +83,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[QualificationChange] = []
     rate = _rate(summaries)
-    if whole is not None:
+    if record.nodes:
+        missing["changes"] = NOT_SIMULATED
+    elif whole is not None:
         changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
     return Evidence(
         sessions=sessions,
@@ -85,17 +104,21 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         guideline_met=rate.met if rate else None,
         jobs_per_hour=_hourly(summaries),
         limit=limit_of_runs(summaries, runs[0].view.facts),
-        fits=fits_of([*_session_runs(record, folder, bounds)], record.search_forecast),
+        fits=fits_of(
+            [*_session_runs(record, folder, bounds)], NO_SEARCH if record.nodes else record.search_forecast
+        ),
         changes=changes,
         cautions=[
             *faster_than_alone(whole),
             *cautions_of(summaries, runs[0].view.facts),
-            *crowded(sessions, record.machine.cores),
+            *crowded(sessions, _cores(record)),
+            *_of_nodes(record, runs[0]),
         ],
         others_alone=_others_alone(record, folder, runs),
-        others_measured=others_of(run.view for run in runs),
+        others_measured=others_of(run.view for run in (*runs, *with_one)),
         system=system_of(runs[0].view.facts),
         during=storage_of(summaries, runs[0].view.facts),
+        nodes=_one_node(record, with_one, found),
         again=again(record, 1.0),
         longer=again(record, more_time(_active(runs), record.asked.minutes)),
         missing=missing,
@@ -117,6 +140,7 @@ def again(record: Qualification, times: float) -> str:
         words += ["--repeat", str(asked.repeat)]
     if asked.scale is not None:
         words += ["--scale", f"{asked.scale:g}"]
+    words += [] if asked.nodes is None else words_of(asked.nodes, NODE_OPTIONS)
     minutes = asked.minutes if times == 1.0 else 5 * math.ceil(asked.minutes * times / 5)
     return shlex.join([*words, "--minutes", f"{minutes:g}"])
 
@@ -148,6 +172,44 @@ def _others_alone(record: Qualification, folder: Path, runs: Sequence[MeasuredRu
         return Others(reason=f"a run of the times alone cannot be read: {error}")
 
 
+def _one_node(
+    record: Qualification, runs: Sequence[MeasuredRun], every: Sequence[Slowdowns]
+) -> NodesEvidence | None:
+    """What runs with one of several nodes show beside the slowdowns of all; None for one machine."""
+    if not record.nodes:
+        return None
+    found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
+    summaries = [run.summary for run in runs]
+    shared = one_machine(record.nodes)
+    return NodesEvidence(
+        names=[node.name for node in record.nodes],
+        runs=len(runs),
+        one=estimate(found, "whole"),
+        ratio=ratio_of(every, found),
+        one_jobs_per_hour=_hourly(summaries),
+        failed=_failed(summaries),
+        shared_machine=shared[0].rstrip(".") if shared else None,
+    )
+
+
+def _of_nodes(record: Qualification, run: MeasuredRun) -> list[str]:
+    """Cautions that only an answer for several nodes has."""
+    if not record.nodes:
+        return []
+    return [
+        *one_machine(record.nodes),
+        *differing(record.nodes),
+        *unseen_server(run.view.facts),
+        *([IN_PLACE_OF_REACH] if _is_seen_in_network(run) else []),
+        f"{NO_PROBE}.",
+    ]
+
+
+def _cores(record: Qualification) -> int | None:
+    """Cores of the machine, or of the node that has fewest."""
+    return min((node.cores for node in record.nodes), default=record.machine.cores)
+
+
 def _no_parts() -> str:
     return "where the time of the jobs went is not known in the mix and alone"
 
@@ -165,9 +227,19 @@ def _uncached(run: MeasuredRun) -> bool:
 
 def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
     """The first run that did not ask its storage, else that the runs are too short."""
-    return next((why for run in runs if (why := unasked(run.summary)) is not None), None) or short(
-        _active(runs)
-    )
+    return next((why for run in runs if (why := _unasked(run)) is not None), None) or short(_active(runs))
+
+
+def _unasked(run: MeasuredRun) -> tuple[str, Lack] | None:
+    """Why a run did not ask its storage; that behind the networks of nodes is seen there, not at devices."""
+    why = unasked(run.summary)
+    if why is None or why[1] != "reach" or not _is_seen_in_network(run):
+        return why
+    return unasked_over_network(run.summary)
+
+
+def _is_seen_in_network(run: MeasuredRun) -> bool:
+    return run.summary.cluster is not None and is_all_behind_network(run.view.facts)
 
 
 def _failed(summaries: Sequence[Judged]) -> str | None:

@@ -22,7 +22,7 @@ def word_of(estimate: MedianEstimate | None, most: float) -> AnswerWord:
 def compute_part(evidence: Evidence) -> AnswerPart:
     """What the slowdown would be if only the processors had changed."""
     word = word_of(evidence.compute, evidence.most_slowdown)
-    part = _part("compute", evidence.compute, word, evidence)
+    part = part_of("compute", evidence.compute, word, evidence)
     if evidence.busy is not None and evidence.compute is not None:
         return _said(part, f"compute: not known: {evidence.busy}", "not known")
     return part
@@ -34,7 +34,7 @@ def storage_part(evidence: Evidence) -> AnswerPart:
     A storage that is too slow although a cache served part of its load is too slow.
     """
     word = word_of(evidence.storage, evidence.most_slowdown)
-    part = _part("storage", evidence.storage, word, evidence)
+    part = part_of("storage", evidence.storage, word, evidence)
     if evidence.lack is None or (word == "not carried" and evidence.lack[1] != "others"):
         return part
     return _said(part, f"storage: not known: {evidence.lack[0]}", "not known")
@@ -43,7 +43,7 @@ def storage_part(evidence: Evidence) -> AnswerPart:
 def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
     """Both together: failed jobs decide, then other work, the slowdown, and whether the storage was asked."""
     word = word_of(evidence.whole, evidence.most_slowdown)
-    part = _part("both together", evidence.whole, word, evidence)
+    part = part_of("both together", evidence.whole, word, evidence)
     if evidence.failed is not None:
         return _said(part, f"both together: not carried: {evidence.failed}", "not carried")
     if evidence.busy is not None and evidence.whole is not None:
@@ -56,7 +56,8 @@ def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
     return part
 
 
-def _part(name: str, estimate: MedianEstimate | None, word: AnswerWord, evidence: Evidence) -> AnswerPart:
+def part_of(name: str, estimate: MedianEstimate | None, word: AnswerWord, evidence: Evidence) -> AnswerPart:
+    """A part by its name, with the sentence of its estimate and its word."""
     if estimate is None:
         why = evidence.missing.get("slowdown", NO_TIMES)
         return AnswerPart(answer="not known", sentence=f"{name}: not known: {why}")

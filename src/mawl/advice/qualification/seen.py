@@ -35,8 +35,9 @@ def system_of(facts: RunFacts) -> AnswerSystem | None:
 def storage_of(summaries: Sequence[Judged], facts: RunFacts) -> list[AnswerStorage]:
     """One entry for all roles on the same devices, in the order of the roles; medians over the runs."""
     held: dict[tuple[str, ...], list[VolumeFacts]] = {}
+    again = {node.name for node in facts.nodes if node.same_machine_as is not None}
     for role in ROLES:
-        own = [volume for volume in facts.volumes if volume.role == role]
+        own = [volume for volume in facts.volumes if volume.role == role and volume.node not in again]
         names = tuple(dict.fromkeys(name for volume in own for name in _names(volume)))
         if own:
             held.setdefault(names, []).extend(own)

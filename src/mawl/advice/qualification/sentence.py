@@ -8,7 +8,7 @@ from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.formats.lines import one_line
-from mawl.model.qualification import AnswerLimit, AnswerPart, Fits, QualificationChange
+from mawl.model.qualification import AnswerLimit, AnswerNodes, AnswerPart, Fits, QualificationChange
 from mawl.units import counted_noun
 
 WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
@@ -20,21 +20,33 @@ RESOURCES = {
     "none": "no resource",
     "storage": "storage",
 }
+NODES_WORDS = {
+    "nodes": "The nodes limit, not the shared storage",
+    "shared storage": "The shared storage or its network limits, not the nodes",
+}
+"""Where one of both limits; in all other cases the row of the nodes says why."""
+
 LONGEST_PLACE = 60
 """Characters of a directory in the sentence; the limit has all of it."""
 
 
-def sentence_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str]) -> str:
+def sentence_of(
+    evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str], nodes: AnswerNodes | None = None
+) -> str:
     """At most 60 words; YES or NO only where the bound lies outside the interval.
 
     ``preliminary`` is what the answer lacks to be published.
     """
     head = WORDS[whole.answer] + (", preliminary" if preliminary and whole.answer != "not known" else "")
     parts = [f"{head}: {_said(evidence, whole)}."]
+    if nodes is not None and nodes.one.slowdown is not None:
+        parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.most_slowdown)} times.")
     if evidence.limit is not None:
         parts.append(f"Limit: {limit_words(evidence.limit)}.")
+    if nodes is not None and nodes.limit in NODES_WORDS:
+        parts.append(f"{NODES_WORDS[nodes.limit]}.")
     if evidence.fits.sessions is not None:
-        parts.append(f"{fits_words(evidence.fits)}.")
+        parts.append(f"{fits_words(evidence.fits, a_node=nodes is not None)}.")
     best = best_change(evidence)
     if best is not None:
         parts.append(f"{best.text} would make it {best.sessions}.")
@@ -58,15 +70,16 @@ def limit_words(limit: AnswerLimit) -> str:
     return f"{limit.role}{way}{place}"
 
 
-def fits_words(fits: Fits) -> str:
-    """``About 26 sessions fit (24 to 28)``."""
+def fits_words(fits: Fits, *, a_node: bool = False) -> str:
+    """``About 26 sessions fit (24 to 28)``, or of several nodes ``26 sessions a node``."""
     assert fits.sessions is not None, "it is known"
+    sessions = f"{counted_noun(fits.sessions, 'session')}{' a node' if a_node else ''}"
     if fits.high is None and fits.low == fits.sessions:
-        return f"At least {counted_noun(fits.sessions, 'session')} fit"
+        return f"At least {sessions} fit"
     about = "About " if fits.basis == "forecast" or (fits.low, fits.high) != (fits.sessions,) * 2 else ""
     range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"
     fit = "fits" if fits.sessions == 1 else "fit"
-    return f"{about}{counted_noun(fits.sessions, 'session')} {fit}{range_}"
+    return f"{about}{sessions} {fit}{range_}"
 
 
 def next_step_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str]) -> str:
@@ -106,7 +119,7 @@ def _to_know(evidence: Evidence) -> str:
 
 
 def _said(evidence: Evidence, whole: AnswerPart) -> str:
-    sessions, most = counted_noun(evidence.sessions, "session"), evidence.most_slowdown
+    sessions, most = _load(evidence), evidence.most_slowdown
     if evidence.failed is not None:
         return f"with {sessions}, {evidence.failed}"
     found: MedianEstimate | None = evidence.whole
@@ -121,6 +134,14 @@ def _said(evidence: Evidence, whole: AnswerPart) -> str:
     if whole.answer == "not known" and evidence.lack is not None:
         return f"{said}, but {evidence.lack[0]}"
     return said
+
+
+def _load(evidence: Evidence) -> str:
+    """``20 sessions``, or ``4 nodes of 20 sessions each``."""
+    sessions = counted_noun(evidence.sessions, "session")
+    if evidence.nodes is None:
+        return sessions
+    return f"{counted_noun(len(evidence.nodes.names), 'node')} of {sessions} each"
 
 
 def _taken(sessions: str, times: str) -> str:

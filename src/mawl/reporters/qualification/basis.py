@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.model.qualification import AnswerSystem, Qualification
+from mawl.reporters.qualification.nodes import nodes_words
 from mawl.reporters.qualification.storage import lies_on
 from mawl.units import counted_noun, format_instant, format_memory, format_seconds
 
@@ -13,8 +14,11 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
     answer = record.answer
     system = None if answer is None else answer.system
     seen = f"{machine.cores} cores" if system is None else _system(system)
+    name = machine.name or "unnamed"
     rows = [
-        ("machine", f"{machine.name or 'unnamed'}: {machine.cpu_model or 'unknown processor'}, {seen}"),
+        ("nodes", f"{nodes_words(record.nodes)}; asked from {name}")
+        if record.nodes
+        else ("machine", f"{name}: {machine.cpu_model or 'unknown processor'}, {seen}"),
         *([("devices", "; ".join(map(lies_on, answer.during)))] if answer and answer.during else []),
         (
             "places",
@@ -27,6 +31,10 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
         runs = counted_noun(len(record.runs_for("measured")) if answered else choice.repeats, "run")
         seconds = sum(phase.seconds for phase in record.phases) if answered else choice.total_seconds
         what = f"{runs} of {choice.jobs} jobs in {counted_noun(choice.sessions, 'session')}"
+        if record.nodes:
+            ones = len(record.runs_for("one-node")) if answered else choice.one_node_runs
+            with_one = counted_noun(ones, "run")
+            what = f"{runs} with all nodes and {with_one} with one, {what.partition(' of ')[2]} a node,"
         how = f"scale {choice.scale:g} of full, cache {choice.cache}; {format_seconds(seconds)} in all"
         rows.append(("measured" if answered else "planned", f"{what} at {how}"))
     return [*rows, ("mawl", record.mawl_version)]

@@ -17,8 +17,9 @@ from mawl.model.qualification import (
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.printable import printable
 from mawl.reporters.qualification.basis import basis_rows
+from mawl.reporters.qualification.nodes import nodes_text
 from mawl.reporters.qualification.storage import storage_row
-from mawl.reporters.qualification.words import STORAGE_WORDS, WORDS
+from mawl.reporters.qualification.words import NODES_WORDS, STORAGE_WORDS, WORDS
 from mawl.units import (
     counted_noun,
     format_percent,
@@ -95,6 +96,7 @@ def _with(record: Qualification, answer: QualificationAnswer) -> Content:
             ("storage", _rest(answer.storage.sentence)),
             ("other work", _other_work(answer)),
             ("limit", _limit(answer)),
+            *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
             ("fits", _fits(answer)),
             *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
             ("next", answer.next_step),
@@ -104,7 +106,7 @@ def _with(record: Qualification, answer: QualificationAnswer) -> Content:
         cautions=answer.cautions,
         storage=[storage_row(one) for one in answer.during],
         basis=basis_rows(record),
-        words=[*WORDS, *(STORAGE_WORDS if answer.during else ())],
+        words=[*WORDS, *(STORAGE_WORDS if answer.during else ()), *(NODES_WORDS if answer.nodes else ())],
     )
 
 
@@ -215,7 +217,7 @@ def _fits(answer: QualificationAnswer) -> str:
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
     basis = "measured; more were not tried" if fits.high is None and fits.low == fits.sessions else basis
     why = f"; {fits.reason}" if fits.reason else ""
-    return f"{fits_words(fits)}: {basis}{why}"
+    return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
 
 
 def _change(change: QualificationChange) -> tuple[str, str, str]:

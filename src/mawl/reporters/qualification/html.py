@@ -22,7 +22,7 @@ def render(record: Qualification) -> str:
         "answer.html",
         policy=policy([]),
         style=Markup(asset("answer.css")),
-        title=printable(f"{word}: {record.asked.workload} on {record.machine.name or 'this machine'}"),
+        title=printable(f"{word}: {record.asked.workload} on {_place(record)}"),
         word=word if colon else "",
         sentence=rest if colon else content.sentence,
         content=content,
@@ -32,3 +32,9 @@ def render(record: Qualification) -> str:
         storage_head=STORAGE_HEAD,
         record=printable(record.name),
     )
+
+
+def _place(record: Qualification) -> str:
+    if record.nodes:
+        return f"{len(record.nodes)} nodes"
+    return record.machine.name or "this machine"

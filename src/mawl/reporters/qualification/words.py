@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from mawl.advice.qualification.nodes import LEAST_RATIO
+from mawl.units import format_ratio
+
 WORDS = (
     (
         "session",
@@ -26,5 +29,13 @@ STORAGE_WORDS = (
     (
         "latency, queue",
         "mean time of a request with its wait in the queue; mean number of requests that wait or are served",
+    ),
+)
+NODES_WORDS = (
+    (
+        "nodes, shared storage",
+        "the nodes limit where one node alone takes as long as all together; the shared storage or its "
+        f"network where jobs take at least {format_ratio(LEAST_RATIO)} times as long with all nodes as with "
+        "one, and wait for storage or network",
     ),
 )
