@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
 from mawl.campaigns.qualify import model, plan_duration
@@ -18,6 +17,7 @@ from mawl.plan.from_spec import plan_of
 from mawl.spec.record import RunSpec
 from mawl.store.qualification import write_qualification
 from tests.fakes.qualifications import qualification
+from tests.fakes.qualified import cluster
 
 PLAN = plan_of(RunSpec(workload="nano"))
 
@@ -77,9 +77,12 @@ def test_a_program_that_was_not_calibrated_is_named(runs: Path, monkeypatch: pyt
     assert duration_of(PLAN, runs) == Duration(None, "the calibration has no time of mine")
 
 
-@pytest.mark.parametrize(("others_cpu_ratio", "known"), [(0.05, True), (None, True), (0.3, False)])
-def test_a_disturbed_calibration_is_no_basis(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others_cpu_ratio: float | None, known: bool
+@pytest.mark.parametrize(
+    ("others_cpu_ratio", "nodes", "known"),
+    [(0.05, 0, True), (None, 0, True), (0.3, 0, False), (0.05, 2, False)],
+)
+def test_a_disturbed_calibration_and_that_of_a_cluster_are_no_basis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others_cpu_ratio: float | None, nodes: int, known: bool
 ) -> None:
     calibration = QualifyRun(
         folder="runs/calibration-1",
@@ -90,7 +93,8 @@ def test_a_disturbed_calibration_is_no_basis(
         others_cpu_ratio=others_cpu_ratio,
     )
     (tmp_path / "one").mkdir()
-    write_qualification(tmp_path / "one", msgspec.structs.replace(qualification(), runs=[calibration]))
+    record = qualification(runs=[calibration], nodes=cluster(nodes).nodes)
+    write_qualification(tmp_path / "one", record)
     monkeypatch.setattr(plan_duration, "open_run", lambda folder: run_here())
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     assert (duration_of(PLAN, tmp_path).seconds is not None) == known

@@ -57,11 +57,15 @@ CERTAIN = 0.975
 
 
 class Repeats(msgspec.Struct, frozen=True, kw_only=True):
-    """So many runs alone, measured runs, and runs that prove the number of sessions that fits."""
+    """So many runs alone, measured runs, and runs that prove the number of sessions that fits.
+
+    Of several nodes ``one_node`` runs are measured with one of them.
+    """
 
     alone: int
     measured: int
     proofs: int
+    one_node: int = 0
 
 
 PREFERRED = (
@@ -307,8 +311,10 @@ def expected(slowdown: float, most: float, others_cpu_ratio: float | None = None
 
 
 def needed_on(system: WritableSpace, needed: Needs) -> int:
-    """Bytes that a run needs on a file system, for all roles that lie there."""
-    return sum(needed.space_bytes[role] for role in system.roles)
+    """Bytes that a run needs on a file system, for all roles that lie there; nodes share input tables."""
+    own = sum(needed.space_bytes[role] for role in system.roles)
+    inputs = sum(table.bytes for table in needed.tables) if "data" in system.roles else 0
+    return system.nodes * (own - inputs) + inputs
 
 
 def lacking(systems: Sequence[WritableSpace], needed: Needs, ratio: float = 1.0) -> WritableSpace | None:

@@ -100,7 +100,7 @@ class Engine:
 
     def _probe(self) -> str:
         if not self._look().has_fio:
-            raise _LeftOutError("fio is not installed, so reports lack what the storage itself can do")
+            raise LeftOutError("fio is not installed, so reports lack what the storage itself can do")
         seconds = min(PROBE_RATIO * self._asked_seconds, MOST_PROBE_SECONDS)
         return self.work.probe(self.folder, seconds)
 
@@ -121,10 +121,7 @@ class Engine:
         spent = {
             phase.name: phase.seconds for phase in self.record.phases if phase.state in ("done", "skipped")
         }
-        chooser = Chooser(
-            self.record.asked, self._look(), self._modelled(), self._asked_seconds - self.runs.spent()
-        )
-        choice = chooser.choose(spent)
+        choice = self._chooser(self._asked_seconds - self.runs.spent()).choose(spent)
         phases = [
             msgspec.structs.replace(phase, forecast_seconds=choice.phase_seconds.get(phase.name))
             if phase.state == "waiting"
@@ -133,6 +130,9 @@ class Engine:
         ]
         self.runs.note(choice=choice, phases=phases)
         return f"{choice.sessions} sessions, scale {choice.scale:g}, --cache {choice.cache}"
+
+    def _chooser(self, left_seconds: float) -> Chooser:
+        return Chooser(self.record.asked, self._look(), self._modelled(), left_seconds)
 
     def _inputs(self) -> str:
         choice = self._chosen
@@ -240,7 +240,7 @@ class Engine:
         self._show(f"{name} ...")
         try:
             state, detail = "done", work()
-        except _LeftOutError as skipped:
+        except LeftOutError as skipped:
             state, detail = "skipped", str(skipped)
         except (KeyboardInterrupt, InterruptedRunError):
             raise
@@ -339,7 +339,7 @@ def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> MachineSeen:
     return seen
 
 
-class _LeftOutError(Exception):
+class LeftOutError(Exception):
     """A phase is left out; the sentence says why."""
 
 

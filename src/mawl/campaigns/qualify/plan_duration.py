@@ -58,9 +58,13 @@ def _made_at(record: Path) -> float:
 
 
 def _calibration(folder: Path) -> Run | None:
-    """The finished run of each program alone; None where it is missing, disturbed, or cannot be read."""
+    """The finished run of each program alone; None where it is missing, disturbed, or cannot be read.
+
+    That of a cluster is of a node and of shared storage, and no basis for this machine.
+    """
     with contextlib.suppress(MawlError, OSError):
-        for run in read_qualification(folder).runs_for("calibration"):
+        record = read_qualification(folder)
+        for run in [] if record.nodes else record.runs_for("calibration"):
             if (run.others_cpu_ratio or 0.0) <= MOST_OTHERS_RATIO:
                 return open_run(folder / run.folder)
     return None

@@ -153,13 +153,13 @@ class Runs:
         phase = self.record.phase(name)
         if phase.state in ("done", "skipped"):
             return phase.seconds
-        purpose = {"runs": "measured"}.get(name, name)
+        purposes = ("measured", "one-node") if name == "runs" else (name,)
         further = 1 + self.rounds_alone if name == "runs" else math.inf
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
             if run.state in ("finished", "disturbed")
-            and (run.purpose == purpose or (run.purpose == "alone" and run.position >= further))
+            and (run.purpose in purposes or (run.purpose == "alone" and run.position >= further))
         )
 
     @property

@@ -8,25 +8,27 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.qualification import CacheMode, Fits
+from mawl.model.qualification import CacheMode, Fits, QualifyNode
 from mawl.model.records import RunOutcome
 from mawl.spec.program_options import Role
 
 
 class WritableSpace(msgspec.Struct, frozen=True, kw_only=True):
-    """A file system under the roles: its kind, and what may still be written there."""
+    """A file system under the roles: its kind, and what may still be written there, by so many nodes."""
 
     roles: list[Role]
     directories: list[str]
     free_bytes: int
     kind: str | None = None
     unwritable: list[str] = []
+    nodes: int = 1
 
 
 class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at the machine shows.  ``cores`` are those that jobs may use.
 
-    ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.
+    ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.  Where there are
+    ``nodes``, cores and memory are those of the node that has fewest.
     """
 
     cores: int
@@ -36,6 +38,7 @@ class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
     uncached_reason: str | None = None
     has_fio: bool = True
     notices: list[str] = []
+    nodes: list[QualifyNode] = []
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,11 +73,15 @@ class Model(Protocol):
 
 
 class RunWish(msgspec.Struct, frozen=True, kw_only=True):
-    """One run to make: the mix in so many sessions, or (None) each program alone."""
+    """One run to make: the mix in so many sessions, or (None) each program alone.
+
+    Where there are several nodes, it is on one of them or on ``all_nodes``.
+    """
 
     sessions: int | None
     scale: float
     cache: CacheMode
+    all_nodes: bool = False
 
 
 class RunSeen(msgspec.Struct, frozen=True, kw_only=True):

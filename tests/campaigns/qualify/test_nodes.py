@@ -1,0 +1,110 @@
+"""The world of several nodes: what they have in common, how a run is asked for, and a node that is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.campaigns.qualify.choice import needed_on, needs_at
+from mawl.campaigns.qualify.nodes import QualifyNodes, check_several, seen_of
+from mawl.campaigns.qualify.work import RunWish
+from mawl.cluster.look import NodeLook
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.measure.space import FileSystem
+from mawl.spec.record import NodesSpec
+from mawl.store.facts import write_facts
+from tests.fakes.clustered_run import node_run
+from tests.fakes.qualifications import qualification
+from tests.fakes.stored_run import facts
+
+NAMES = ["node1", "node2", "node3"]
+
+
+def looked(boot: str, kind: str = "ext4", **changes: object) -> NodeLook:
+    system = FileSystem(
+        kind=kind,
+        size_bytes=10**12,
+        free_bytes=5 * 10**11,
+        needed_bytes=None,
+        roles=["data", "work", "util"],
+        directories=["/mnt/a"],
+        unwritable=[],
+    )
+    look = NodeLook(cpu_model="a CPU", cores=8, memory_bytes=2**35, boot_id=boot, systems=[system])
+    return msgspec.structs.replace(look, **changes)
+
+
+def nodes(folder: Path) -> QualifyNodes:
+    asked = msgspec.structs.replace(
+        qualification().asked, nodes=NodesSpec(cluster="tcp://x:8786", node_timeout_seconds=60.0)
+    )
+    return QualifyNodes(folder, asked, str(folder), None, lambda _: None, NAMES)
+
+
+def test_nodes_that_differ_are_said_and_the_smallest_decides() -> None:
+    seen = seen_of({"a": looked("1"), "b": looked("2", cores=4, memory_bytes=2**33)})
+    assert (seen.cores, seen.memory_bytes, seen.has_fio) == (4, 2**33, False)
+    (notice,) = seen.notices
+    assert notice.startswith("The nodes differ (a: a CPU, 8 cores, 32.0 GiB; b: a CPU, 4 cores, 8.00 GiB)")
+
+
+def test_alike_nodes_of_one_machine_are_said_to_be_one() -> None:
+    seen = seen_of({"a": looked("1"), "b": looked("1"), "c": looked("2")})
+    assert [node.machine for node in seen.nodes] == [None, "a", None]
+    assert seen.notices == ["b and a are one machine: they share its processors, memory and devices."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "boots", "count"), [("nfs4", "12", 2), ("ext4", "12", 1), ("ext4", "11", 2)]
+)
+def test_nodes_that_share_a_file_system_need_its_room_together(kind: str, boots: str, count: int) -> None:
+    seen = seen_of({name: looked(boot, kind) for name, boot in zip("ab", boots, strict=True)})
+    assert [system.nodes for system in seen.systems] == [count] * (1 if count == 2 else 2)
+    needed = needs_at(5, 0.0005)
+    inputs, own = sum(table.bytes for table in needed.tables), sum(needed.space_bytes.values())
+    assert needed_on(seen.systems[0], needed) == count * (own - inputs) + inputs
+
+
+def test_a_node_whose_files_stay_in_its_cache_is_named() -> None:
+    seen = seen_of({"a": looked("1"), "b": looked("2", cached_reason="work: 9p keeps its files")})
+    assert (seen.uncached, seen.uncached_reason) == (False, "b: work: 9p keeps its files")
+
+
+def test_a_directory_that_a_node_cannot_write_is_refused_with_the_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = msgspec.structs.replace(looked("2").systems[0], unwritable=["/mnt/a"])
+    found = {"node1": looked("1"), "node2": looked("2", systems=[bad]), "node3": looked("3")}
+    monkeypatch.setattr("mawl.campaigns.qualify.nodes.look_at", lambda *_: found)
+    with pytest.raises(UnsuitableMachineError, match="node2:/mnt/a: cannot be made or written"):
+        nodes(tmp_path).look()
+
+
+def test_a_cluster_of_one_node_is_a_machine() -> None:
+    with pytest.raises(UsageError, match="1 node is no cluster: only a would run sessions"):
+        check_several(["a"])
+
+
+@pytest.mark.parametrize(("every", "named"), [(False, NAMES[:1]), (True, NAMES)])
+def test_a_run_names_its_nodes_and_stops_where_one_is_lost(
+    tmp_path: Path, every: bool, named: list[str]
+) -> None:
+    wish = RunWish(sessions=7, scale=0.001, cache="none", all_nodes=every)
+    spec = nodes(tmp_path)._spec(wish)
+    assert spec.nodes is not None and (spec.sessions, spec.probe) == (7, None)
+    assert spec.nodes.on == dict.fromkeys(named, "mixed20")
+    assert (spec.nodes.on_lost_node, spec.nodes.node_timeout_seconds) == ("stop", 60.0)
+    alone = nodes(tmp_path)._spec(msgspec.structs.replace(wish, sessions=None, all_nodes=False))
+    assert alone.nodes is not None and alone.nodes.on == {"node1": str(tmp_path / "alone.toml")}
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(False, "failed"), (True, "interrupted")])
+def test_a_run_that_lost_a_node_is_to_be_made_again(tmp_path: Path, lost: bool, outcome: str) -> None:
+    runs = [node_run("node1", 0.0), node_run("node2", 0.0, outcome="lost" if lost else "failed")]
+    folder = tmp_path / "runs" / "measured-1"
+    folder.mkdir(parents=True)
+    write_facts(folder, facts(node_runs=runs, outcome="failed"))
+    assert nodes(tmp_path).outcome(folder) == outcome
+    assert nodes(tmp_path).outcome(tmp_path / "runs" / "measured-2") is None

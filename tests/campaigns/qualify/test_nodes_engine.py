@@ -1,0 +1,172 @@
+"""The engine on several nodes: runs with one and with all, the time, a lost node, a kill at every moment."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.campaigns.qualify.nodes_engine import NodesEngine
+from mawl.campaigns.qualify.work import RunWish
+from mawl.errors import MawlError, UsageError
+from mawl.model.qualification import Qualification
+from mawl.spec.record import NodesSpec
+from mawl.store.qualification import read_qualification, write_qualification
+from tests.fakes.qualifications import qualification
+from tests.fakes.qualified import Clock, FakeWork, cluster
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record is written some hundred times here, and no test takes the power away."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+class LosesANode(FakeWork):
+    """Loses a node in the first run with all nodes: as in the world it raises, and leaves no result."""
+
+    def run(self, wish: RunWish, folder: Path, log: Path) -> None:
+        if wish.all_nodes:
+            folder.mkdir()
+            raise MawlError("node node2 was lost during the run", why="its worker is gone")
+        super().run(wish, folder, log)
+
+
+def begun(folder: Path, minutes: float = 60.0, repeat: int | None = None) -> Qualification:
+    """A record as the verb begins it for a cluster, on disk."""
+    plain = qualification()
+    asked = msgspec.structs.replace(
+        plain.asked, minutes=minutes, repeat=repeat, nodes=NodesSpec(cluster="tcp://x:8786")
+    )
+    record = Qualification(
+        name=plain.name,
+        created_at=plain.created_at,
+        outcome="running",
+        mawl_version=plain.mawl_version,
+        machine=plain.machine,
+        directory=plain.directory,
+        asked=asked,
+        nodes=cluster().nodes,
+    )
+    folder.mkdir(exist_ok=True)
+    write_qualification(folder, record)
+    return record
+
+
+def engine_over(folder: Path, record: Qualification, work: FakeWork) -> NodesEngine:
+    return NodesEngine(folder, record, work, work.clock, lambda: 1.7e9, lambda _: None)
+
+
+def qualified(
+    folder: Path, work: FakeWork, minutes: float = 60.0, repeat: int | None = None
+) -> Qualification:
+    engine = engine_over(folder, begun(folder, minutes, repeat), work)
+    engine.until_choice()
+    return engine.to_the_end()
+
+
+def fake(**changes: object) -> FakeWork:
+    return FakeWork(Clock(), seen=cluster(), **changes)  # type: ignore[arg-type]
+
+
+def test_one_node_and_all_nodes_run_in_turn_and_nothing_is_probed_or_searched(tmp_path: Path) -> None:
+    record = qualified(tmp_path, fake(all_ratio=1.3))
+    ones, every = record.runs_for("one-node"), record.runs_for("measured")
+    assert len(ones) == 3 and len(every) >= 3
+    order = [run.purpose for run in record.runs if run.purpose in ("one-node", "measured")]
+    assert order[:6] == ["one-node", "measured"] * 3
+    for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make"), ("search", "--s")):
+        phase = record.phase(name)  # type: ignore[arg-type]
+        assert phase.state == "skipped" and why in phase.detail
+    assert record.phase("runs").detail.startswith("one node: 3 runs, median slowdown 2.00, ")
+    assert record.phase("doctor").detail == "4 nodes, each with 6 cores"
+    assert record.choice is not None and record.choice.nodes == 4 and record.choice.sessions == 8
+
+
+def test_the_time_is_kept_although_all_nodes_take_eight_times_as_long(tmp_path: Path) -> None:
+    record = qualified(tmp_path, fake(all_ratio=8.0), minutes=30.0)
+    assert len(record.runs_for("one-node")) >= 1
+    assert record.choice is not None and record.choice.repeats == 3
+    assert len(record.runs_for("measured")) < 3, "each takes more than a third of the time"
+    assert sum(phase.seconds for phase in record.phases) <= 30 * 60
+
+
+def test_what_is_left_when_all_nodes_are_slow_goes_to_them_first(tmp_path: Path) -> None:
+    record = qualified(tmp_path, fake(all_ratio=2.5), minutes=30.0)
+    assert len(record.runs_for("measured")) >= len(record.runs_for("one-node")) >= 1
+    assert sum(phase.seconds for phase in record.phases) <= 30 * 60
+
+
+@pytest.mark.parametrize("repeat", [1, 2, 4])
+def test_as_many_runs_with_all_nodes_are_made_as_were_asked_for(tmp_path: Path, repeat: int) -> None:
+    record = qualified(tmp_path, fake(slower=0.5), repeat=repeat)
+    assert len(record.runs_for("measured")) == repeat
+    assert 1 <= len(record.runs_for("one-node")) <= 3
+
+
+def test_a_run_that_loses_a_node_stops_it_and_is_made_anew_when_it_goes_on(tmp_path: Path) -> None:
+    work = LosesANode(Clock(), seen=cluster())
+    engine = engine_over(tmp_path, begun(tmp_path), work)
+    engine.until_choice()
+    with pytest.raises(MawlError, match="node node2 was lost"):
+        engine.to_the_end()
+    record = read_qualification(tmp_path)
+    assert record.outcome == "failed" and record.runs_for("measured") == []
+    again = FakeWork(work.clock, seen=cluster())
+    engine = engine_over(tmp_path, record, again)
+    engine.until_choice()
+    record = engine.to_the_end()
+    assert [run.state for run in record.runs if run.position == 1 and run.purpose == "measured"] == [
+        "interrupted",
+        "finished",
+    ]
+    assert len(record.runs_for("one-node")) == 3 and again.made.count("alone") == 0
+
+
+def test_other_nodes_than_those_it_began_on_are_refused(tmp_path: Path) -> None:
+    for seen in (cluster(3), cluster(cores=8)):
+        engine = engine_over(tmp_path, begun(tmp_path), FakeWork(Clock(), seen=seen))
+        with pytest.raises(UsageError, match=r"not those that it was begun on: then node1 \(6 cores\)"):
+            engine.until_choice()
+
+
+DISTURBED = {"alone-2": 1, "one-node-2": 1, "measured-3": 1}
+ENDED = ("finished", "disturbed")
+
+
+def _ended(record: Qualification) -> list[tuple[object, ...]]:
+    return [
+        (run.purpose, run.position, run.sessions, run.state, round(run.seconds or 0.0, 6))
+        for run in record.runs
+        if run.state in ENDED
+    ]
+
+
+def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualification, list[str]]:
+    """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
+    work = fake(die_after=after, die_late=late, disturbed=DISTURBED, all_ratio=1.6)
+    engine = engine_over(folder, begun(folder), work)
+    try:
+        engine.until_choice()
+        return engine.to_the_end(), work.made
+    except KeyboardInterrupt:
+        assert read_qualification(folder).outcome == "interrupted"
+    again = FakeWork(work.clock, seen=cluster(), disturbed=DISTURBED, all_ratio=1.6)
+    engine = engine_over(folder, read_qualification(folder), again)
+    engine.until_choice()
+    return engine.to_the_end(), work.made + again.made
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path, late: bool) -> None:
+    whole = qualified(tmp_path / "whole", fake(disturbed=DISTURBED, all_ratio=1.6))
+    pieces = len(_ended(whole))
+    assert {"disturbed"} < {run.state for run in whole.runs} and whole.runs_for("one-node")
+    for after in range(1, pieces + 1):
+        record, made = _killed_and_continued(tmp_path / f"{after}-{late}", after, late)
+        assert _ended(record) == _ended(whole)
+        assert record.choice == whole.choice
+        assert sum(Counter(made).values()) == pieces, f"something was measured twice: {made}"
