@@ -9,11 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.advice.qualification.gather import again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.store.qualification import read_qualification
 from tests.fakes.qualifications import choice, qualification
+from tests.fakes.qualified import cluster, machine
 
 
 def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str]:
@@ -34,11 +36,17 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
         (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),
         (["--continue", "x", "--scale", "quick"], "--continue does not go with --scale"),
         (["--scale", "huge", "--yes"], "expected a scale (smoke (0.0005)"),
+        (["--cluster", "tls://x:1", "--ssh", "a", "--yes"], "--cluster and --ssh do not go together"),
         (
-            ["--ssh", "a", "b"],
-            "--ssh: mawl qualify answers for one machine; for several nodes use mawl run --ssh",
+            ["--cluster", "tls://", "--yes"],
+            "tls://: is no address of a scheduler; name it as tcp://HOST:PORT",
         ),
-        (["--cluster", "x"], "use mawl run --cluster ... --scaling ... (docs/guides/cluster.md)"),
+        (["--cluster", "tls://x:1", "--yes"], "tls://x:1: needs certificates; name them with --tls-ca"),
+        (["--node-timeout", "60", "--yes"], "--node-timeout goes with --cluster or --ssh"),
+        (["--nodes", "2", "--yes"], "--nodes goes with --cluster or --ssh"),
+        (["--ssh", "a,a", "--listen", "127.0.0.1", "--yes"], "--ssh names a twice"),
+        (["--continue", "x", "--cluster", "tls://x:1"], "--continue does not go with --cluster"),
+        (["--continue", "x", "--link", "40Gbit"], "--continue does not go with --link"),
         (["--continue", "nowhere"], "nowhere: is no qualification: it has no qualify.json"),
     ],
 )
@@ -72,10 +80,40 @@ def test_the_number_of_runs_is_kept_for_every_later_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: None)
+    monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
     monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
     assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
     assert read_qualification(tmp_path / "there").asked.repeat == 1
+
+
+def test_a_scheduler_that_is_not_there_is_refused_before_anything_starts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, said = refused(capsys, tmp_path, "--cluster", "tcp://127.0.0.1:9", "--yes")
+    assert status == 1
+    warning, sentence = said.splitlines()
+    assert warning.startswith("warning: the scheduler is not encrypted")
+    assert "tcp://127.0.0.1:9: no Dask scheduler lets us in there" in sentence and "refused" in sentence
+
+
+def test_how_nodes_are_reached_and_which_they_are_is_kept_for_every_later_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: cluster(3))
+    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    words = ["--cluster", "tls://x:1", "--nodes", "3", "--storage-node", "server=sdb", "--link", "40Gbit"]
+    files = ["--tls-ca", "ca.pem", "--tls-cert", "me.pem", "--tls-key", "me.key"]
+    assert main(["qualify", *words, *files, "--yes", "--output", "there"]) == 0
+    record = read_qualification(tmp_path / "there")
+    assert [node.name for node in record.nodes] == ["node1", "node2", "node3"]
+    nodes = record.asked.nodes
+    assert nodes is not None and (nodes.cluster, nodes.nodes) == ("tls://x:1", 3)
+    assert (nodes.storage_node, nodes.link_bytes_per_second) == ({"server": ("sdb",)}, 5e9)
+    assert nodes.tls_key == str(tmp_path / "me.key")
+    shown = again(record, 1.0)
+    assert "--cluster tls://x:1" in shown and "--storage-node server=sdb" in shown and "--nodes 3" in shown
 
 
 def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import secrets
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,17 +36,20 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.campaign_place import check_place, this_machine
-from mawl.commands.extras import require_programs
+from mawl.commands.cluster import warn_unencrypted
+from mawl.commands.extras import require_cluster, require_programs
 from mawl.commands.failing import Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.html import named
 from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
+from mawl.imports import importing
 from mawl.model.qualification import Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
-from mawl.spec.record import MOST_SESSIONS
+from mawl.spec.record import MOST_SESSIONS, NodesSpec
+from mawl.spec.sources import NODE_OPTIONS
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
 from mawl.store.qualification import (
@@ -54,6 +59,9 @@ from mawl.store.qualification import (
     read_qualification,
     write_qualification,
 )
+
+if TYPE_CHECKING:
+    from mawl.campaigns.qualify.work import Work
 
 NAME = "qualify"
 HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"
@@ -73,11 +81,18 @@ GROUPS: Groups = {
     },
     "what": {"--minutes": None, "--sessions": None, "--repeat": None, "--scale": None},
     "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
+    "nodes": {"--cluster": "answer for the workers of a Dask cluster", "--ssh": "answer for these hosts"},
 }
+
+NODE_FIELDS = tuple(field for field in NODE_OPTIONS if field not in ("on", "on_lost_node"))
+"""A qualification has one workload for all nodes, and stops the others where one is lost."""
+
+FILES_OF_NODES = ("ssh_config", "tls_ca", "tls_cert", "tls_key")
 
 NEW_ONLY = (
     *("data", "work", "util", "volume_order", "runs", "output"),
     *("minutes", "sessions", "repeat", "scale"),
+    *(NODE_OPTIONS[field].name for field in NODE_FIELDS),
 )
 """Options that a qualification begins with."""
 
@@ -113,8 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FACTOR",
         help="smoke, quick, standard, full, or a factor of full such as 0.01 (default: chosen for the time)",
     )
-    for option in ("--cluster", "--ssh"):
-        parser.add_argument(option, nargs="*", help=argparse.SUPPRESS)
+    add_options(parser, *NODE_FIELDS)
     parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
     parser.add_argument(
         "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
@@ -130,9 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Qualify this machine; exit status by the answer."""
-    _check_one_machine(arguments)
-    require_programs()
+    """Qualify this machine, or nodes; exit status by the answer."""
     failing = Failing(NAME, arguments)
     chosen = settings()
     bounds = bounds_of(chosen)
@@ -143,14 +155,17 @@ def run(arguments: argparse.Namespace) -> int:
         if record.answer is None:
             _check_asking(arguments)
             check_place(record, folder)
+            _check_packages(record.asked.nodes)
     else:
         record = _new(arguments, bounds)
+        _check_packages(record.asked.nodes)
         folder = (
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
-        work = QualifyMachine(folder, record.asked, record.directory, None, lambda _: None)
-        first_look(work, record.asked, smallest(record.asked))
+        work = _work(folder, record, None, lambda _: None)
+        seen = first_look(work, record.asked, smallest(record.asked))
+        record = msgspec.structs.replace(record, nodes=seen.nodes)
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
@@ -171,8 +186,8 @@ def _qualified(
         progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
         for line in cleaning(folder, settings().runs(None)):
             progress.say(line)
-        work = QualifyMachine(folder, record.asked, record.directory, lock, progress.rewrite)
-        engine = Engine(folder, record, work, time.monotonic, time.time, progress.say)
+        work = _work(folder, record, lock, progress.rewrite)
+        engine = _engine(record)(folder, record, work, time.monotonic, time.time, progress.say)
         try:
             choice = engine.until_choice()
             if arguments.plan:
@@ -203,6 +218,33 @@ def _qualified(
     if failing.asked:
         return failing.status(checks_of_answer(record.name, record.answer, failing.conditions))
     return EXIT_OF_ANSWER[record.answer.carried.answer]
+
+
+def _work(folder: Path, record: Qualification, lock: int | None, show: Callable[[str], None]) -> Work:
+    """This machine, or nodes."""
+    if record.asked.nodes is None:
+        return QualifyMachine(folder, record.asked, record.directory, lock, show)
+    with importing():
+        from mawl.campaigns.qualify.nodes import QualifyNodes
+    names = [node.name for node in record.nodes]
+    return QualifyNodes(folder, record.asked, record.directory, lock, show, names)
+
+
+def _engine(record: Qualification) -> type[Engine]:
+    if record.asked.nodes is None:
+        return Engine
+    with importing():
+        from mawl.campaigns.qualify.nodes_engine import NodesEngine
+    return NodesEngine
+
+
+def _check_packages(nodes: NodesSpec | None) -> None:
+    """What runs jobs here, or what reaches the nodes that run them."""
+    if nodes is None:
+        require_programs()
+        return
+    require_cluster()
+    warn_unencrypted(nodes)
 
 
 def cleaning(folder: Path, runs: Path) -> list[str]:
@@ -260,17 +302,17 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
             scale=None if spec.scale is None else parse_scale(spec.scale),
             most_slowdown=bounds.most_slowdown,
             volume_order=spec.volume_order,
+            nodes=None if spec.nodes is None else _with_absolute_files(spec.nodes),
         ),
     )
 
 
-def _check_one_machine(arguments: argparse.Namespace) -> None:
-    for name in ("cluster", "ssh"):
-        if getattr(arguments, name) is not None:
-            raise UsageError(
-                f"--{name}: mawl qualify answers for one machine",
-                cure=f"for several nodes use mawl run --{name} ... --scaling ... (docs/guides/cluster.md)",
-            )
+def _with_absolute_files(nodes: NodesSpec) -> NodesSpec:
+    """The same from any directory."""
+    files = {field: getattr(nodes, field) for field in FILES_OF_NODES}
+    return msgspec.structs.replace(
+        nodes, **{field: str(Path(file).absolute()) for field, file in files.items() if file}
+    )
 
 
 def _check_only_continues(arguments: argparse.Namespace) -> None:

@@ -77,11 +77,24 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         "forecast",
         f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
         + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
-        f"  one run   {choice.jobs} jobs, {format_bytes(choice.moved_bytes)} moved, "
-        f"active phase {format_seconds(choice.active_seconds)}",
+        *_run_lines(choice),
         f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
-        f"input tables; memory {format_memory(choice.memory_bytes)}",
+        f"input tables; memory {format_memory(choice.memory_bytes)}"
+        + (" (a node; nodes that share data share its input tables)" if choice.nodes > 1 else ""),
         f"  reach     {', '.join(reach) or 'not known'} of the bytes reach the storage",
         f"  answer    {answer}",
     ]
     return "\n".join(lines)
+
+
+def _run_lines(choice: QualificationChoice) -> list[str]:
+    """What one run does; of several nodes, with one of them and with all."""
+    moved, active = format_bytes(choice.moved_bytes), format_seconds(choice.active_seconds)
+    if choice.nodes == 1:
+        return [f"  one run   {choice.jobs} jobs, {moved} moved, active phase {active}"]
+    nodes, every = choice.nodes, format_bytes(choice.nodes * choice.moved_bytes)
+    return [
+        f"  one node  {choice.jobs} jobs, {moved} moved, active phase {active}",
+        f"  {f'{nodes} nodes':<8}  {nodes * choice.jobs} jobs, {every} moved; a run is planned with "
+        f"{format_seconds(choice.run_seconds)}, for a load that is just carried",
+    ]
