@@ -44,6 +44,7 @@ def test_one_node_that_takes_as_long_as_all_is_the_limit_itself() -> None:
     answer, nodes = of(no(one=SLOW, ratio=ALIKE))
     assert nodes.limit == "nodes" and nodes.one.answer == "not carried"
     assert "The nodes limit, not the shared storage." in answer.sentence
+    assert answer.next_step.startswith("Run fewer sessions on each node (--sessions), or give each node more")
     assert nodes.reason.startswith(
         "one node alone already takes as long: jobs take 1.04 times as long with all"
     )
@@ -59,6 +60,7 @@ def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_stora
         "With one node: 1.20 times."
     )
     assert nodes.reason.endswith(f"waiting for {resource}")
+    assert answer.next_step.startswith("Give the nodes faster shared storage or a faster network to it; then")
 
 
 def test_one_node_that_does_not_carry_either_is_said_where_all_wait_for_shared_storage() -> None:

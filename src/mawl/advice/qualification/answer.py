@@ -49,7 +49,7 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         limit=evidence.limit,
         fits=evidence.fits,
         changes=evidence.changes,
-        next_step=next_step_of(evidence, whole, preliminary),
+        next_step=next_step_of(evidence, whole, preliminary, nodes),
         cautions=evidence.cautions,
         rules=rules_of(evidence),
         system=evidence.system,

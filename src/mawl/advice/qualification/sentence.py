@@ -26,6 +26,11 @@ NODES_WORDS = {
 }
 """Where one of both limits; in all other cases the row of the nodes says why."""
 
+NODES_STEPS = {
+    "nodes": "run fewer sessions on each node (--sessions), or give each node more of what limits it",
+    "shared storage": "give the nodes faster shared storage or a faster network to it",
+}
+
 LONGEST_PLACE = 60
 """Characters of a directory in the sentence; the limit has all of it."""
 
@@ -82,7 +87,9 @@ def fits_words(fits: Fits, *, a_node: bool = False) -> str:
     return f"{about}{sessions} {fit}{range_}"
 
 
-def next_step_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str]) -> str:
+def next_step_of(
+    evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str], nodes: AnswerNodes | None = None
+) -> str:
     """What to do next, in one sentence."""
     if whole.answer == "not known":
         return _to_know(evidence)
@@ -97,6 +104,7 @@ def next_step_of(evidence: Evidence, whole: AnswerPart, preliminary: Sequence[st
     fewer = evidence.fits.sessions
     what = [] if fewer is None or fewer >= evidence.sessions else [f"run at most {fewer} sessions"]
     what += [] if best is None else [f"try this change: {best.text[0].lower()}{best.text[1:]}"]
+    what += [NODES_STEPS[nodes.limit]] if nodes is not None and nodes.limit in NODES_STEPS else []
     said = ", or ".join(what) or "relieve what limits"
     return f"{said[0].upper()}{said[1:]}; then run it again"
 
