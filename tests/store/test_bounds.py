@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from mawl.errors import UnreadableRunError
+from mawl.model.run import PlannedJob
 from mawl.store import open_run
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.plain import decoded
@@ -77,6 +79,18 @@ def test_a_long_text_in_every_row_is_refused(finished: Path) -> None:
 def test_json_that_no_report_can_use_is_no_json_of_a_run(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"too deep|beyond|range|recursion"):
         decoded(content)
+
+
+def test_json_of_very_many_parts_is_refused_and_that_of_a_hundred_thousand_jobs_is_not() -> None:
+    job = PlannedJob(job="analyst-01.1.wide_sort", program="wide_sort", program_class="io",
+                     session="analyst-01", stage=1, node="storage-node-01", replica=0)  # fmt: skip
+    facts = msgspec.json.format(msgspec.json.encode({"planned_jobs": [job] * 100_000}), indent=1)
+    assert len(facts) > 16 * 2**20
+    assert len(decoded(facts)["planned_jobs"]) == 100_000
+    with pytest.raises(
+        ValueError, match=r"^it has 4,000,001 lists, objects and members; mawl reads 4,000,000$"
+    ):
+        decoded(b"[" + b"{}," * 2_000_000 + b"0]")
 
 
 @pytest.mark.parametrize(

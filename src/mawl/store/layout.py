@@ -46,7 +46,8 @@ JOURNAL_FILES = ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)
 
 TABLES = ("jobs", "steps", "events", "samples")
 
-LARGEST_FACTS_BYTES = 16 * 2**20
+LARGEST_FACTS_BYTES = 64 * 2**20
+MOST_FACTS_PARTS = 4_000_000
 LARGEST_LINE_BYTES = 2**20
 LARGEST_LINES_BYTES = 4 * 2**30
 MOST_BAD_LINES = 10_000

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.model.run import RunFacts
 from mawl.spec.program_options import Options
-from mawl.store.layout import LARGEST_NUMBER
+from mawl.store.layout import LARGEST_NUMBER, MOST_FACTS_PARTS
 from mawl.units import format_instant, parse_instant
 
 Record = TypeVar("Record")
@@ -24,7 +24,13 @@ EARLIEST_AT, LATEST_AT = (
 
 
 def decoded(content: bytes) -> Any:
-    """Plain data out of JSON whose numbers can be added up; ValueError for anything else."""
+    """Plain data out of JSON whose numbers can be added up; ValueError for anything else.
+
+    Memory goes by the number of lists, objects and members (up to 100 bytes each), not by bytes of text.
+    """
+    parts = sum(content.count(sign) for sign in b",[{")
+    if parts > MOST_FACTS_PARTS:
+        raise ValueError(f"it has {parts:,} lists, objects and members; mawl reads {MOST_FACTS_PARTS:,}")
     try:
         plain = msgspec.json.decode(content)
     except RecursionError:
