@@ -11,6 +11,7 @@ from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.nodes import LEAST_RATIO
+from mawl.advice.qualification.other_work import Others
 from mawl.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.model.run import VolumeFacts
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
@@ -105,6 +106,12 @@ def test_failed_jobs_of_one_node_are_a_no_of_that_node_alone() -> None:
         "not carried",
         "one node: not carried: 1 of 71 jobs did not finish",
     )
+
+
+def test_one_node_beside_other_work_is_not_known() -> None:
+    _, nodes = of(no(others_measured=Others(ratio=0.4)))
+    assert (nodes.limit, nodes.one.answer, nodes.one.slowdown) == ("not known", "not known", 1.2)
+    assert nodes.one.sentence == "one node: not known: 1.20 times as long as alone beside other work"
 
 
 @given(EVIDENCE)

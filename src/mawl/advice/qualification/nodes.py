@@ -5,6 +5,8 @@ docs/design/qualify-answer.md has the rule.
 
 from __future__ import annotations
 
+import msgspec
+
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.part_answers import part_of, word_of
 from mawl.model.qualification import AnswerNodes, AnswerPart, AnswerRule, NodesLimit
@@ -104,7 +106,11 @@ def missing_of_nodes(nodes: AnswerNodes | None) -> dict[str, str]:
 
 
 def _one(evidence: Evidence, nodes: NodesEvidence) -> AnswerPart:
-    """One node alone; failed jobs are a no, as for all."""
+    """One node alone; failed jobs are a no, and other work makes it not known, as for all."""
     if nodes.failed is not None:
         return AnswerPart(answer="not carried", sentence=f"one node: not carried: {nodes.failed}")
-    return part_of("one node", nodes.one, word_of(nodes.one, evidence.most_slowdown), evidence)
+    part = part_of("one node", nodes.one, word_of(nodes.one, evidence.most_slowdown), evidence)
+    if evidence.busy is None or nodes.one is None:
+        return part
+    figures = f"{format_ratio(nodes.one.median)} times as long as alone beside other work"
+    return msgspec.structs.replace(part, answer="not known", sentence=f"one node: not known: {figures}")
