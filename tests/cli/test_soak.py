@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -109,6 +110,31 @@ def test_a_thousand_runs_beside_a_browsed_server_leave_nothing_but_their_folders
     assert last.descriptors <= settled.descriptors
     assert last.threads <= settled.threads + PAGES_AT_ONCE
     assert last.memory_bytes <= settled.memory_bytes + GROWTH_BYTES
+
+
+@pytest.mark.long(minutes=5)
+def test_a_server_keeps_its_memory_over_a_thousand_stored_runs(soaked: Command) -> None:
+    """The server alone: copies of one run come one after the other, and their pages are asked for."""
+    assert soaked("run", "nano").returncode == 0
+    first = (soaked.directory / "runs" / "latest").resolve()
+    server = soaked.start("serve", "--port", "0")
+    levels: dict[int, int] = {}
+    try:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().split()[0].split(":")[2].rstrip("/"))
+        for number in range(1, RUNS + 1):
+            shutil.copytree(first, first.with_name(f"{first.name}-{number}"))
+            for page in ("", "metrics", f"runs/{first.name}-{number}", f"?q={first.name}-{number}"):
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}") as answer:
+                    assert answer.status == 200 and answer.read()
+            if number in (1, SETTLED, RUNS) or number % 50 == 0:
+                levels[number] = level(soaked, server.pid).memory_bytes
+    finally:
+        server.kill()
+        server.communicate()
+    for number, one in levels.items():
+        logging.getLogger(__name__).info("after %d runs: %d bytes", number, one)
+    assert levels[RUNS] <= levels[SETTLED] + GROWTH_BYTES
 
 
 def _levels(mawl: Command, server: subprocess.Popen[str], port: int) -> dict[int, Level]:

@@ -39,9 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
         from mawl.server.application import create_app
         from mawl.server.connections import server_of
         from mawl.server.listening import address_of, is_loopback, listening, names_of
+        from mawl.server.memory import give_freed_memory_back
         from mawl.server.standard import standard
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
+    give_freed_memory_back()
     chosen = settings()
     runs = chosen.runs(arguments.runs)
     if (runs / FACTS).exists():
