@@ -173,7 +173,7 @@ def fill(place: Path) -> None:
 def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Command) -> None:
     (mawl.directory / "fill.toml").write_text(
         'name = "fill"\nscale = 0.0005\n'
-        '[[sessions]]\nname = "a"\nstages = [[{ program = "wide_sort", size = 4 }], ["stress_projection"]]\n'
+        '[[sessions]]\nname = "a"\nstages = [[{ program = "wide_sort", size = 8 }], ["stress_projection"]]\n'
         '[[sessions]]\nname = "b"\nstages = [["segmentation"]]\n'
     )
     assert mawl("generate", "fill.toml").returncode == 0

@@ -6,17 +6,19 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
+from mawl.model.role_io import Waits
 from mawl.model.run import NodeFacts
 from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.answer import answer
-from mawl.simulation.demand import demand_of
+from mawl.simulation.demand import NO_ROLES, demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, grown, predict
@@ -230,3 +232,20 @@ def test_time_between_steps_is_part_of_the_demand(tmp_path: Path) -> None:
     queue = first.waits.run_queue_seconds or 0.0
     asked = between.cpu_seconds + between.other_seconds + sum(between.blocked_seconds.values())
     assert asked == pytest.approx((first.usage.real_time_seconds or 0.0) - queue, rel=1e-4)
+
+
+@pytest.mark.parametrize(("lacking_ratio", "lacks"), [(0.002, False), (0.5, True)])
+def test_steps_of_milliseconds_without_waits_are_no_gap_in_the_demand(
+    lacking_ratio: float, lacks: bool, tmp_path: Path
+) -> None:
+    simulated, _ = stored(tmp_path / "run", scene())
+    records = list(simulated.step_records())
+    seconds = sum(job.usage.real_time_seconds or 0.0 for job in simulated.job_records())
+    shortened = msgspec.structs.replace(
+        records[0],
+        waits=Waits(),
+        usage=msgspec.structs.replace(records[0].usage, real_time_seconds=lacking_ratio * seconds),
+    )
+    simulated.step_records = lambda jobs=None: [shortened, *records[1:]]  # type: ignore[method-assign]
+    found = demand_of(simulated, as_summary(judged(StoredView(simulated))))
+    assert (NO_ROLES in found.lacks) is lacks

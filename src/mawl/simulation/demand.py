@@ -25,6 +25,8 @@ LEAST_BETWEEN_SECONDS = 1e-3
 """Of a job's time outside of its steps: less is rounding."""
 
 NO_REACH = "reach by job: application bytes are used for device bytes"
+LEAST_LACK_RATIO = 0.01
+"""Of the jobs' real time: what steps lack that took less changes no forecast."""
 
 LEAST_SURPLUS_BYTES = 1.0
 
@@ -92,7 +94,11 @@ class JobDemand:
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """All jobs of a run by name, and what of it is not known (``lacks``, in words)."""
+    """All jobs of a run by name, and what of it is not known (``lacks``, in words).
+
+    What steps lack that took less than :data:`LEAST_LACK_RATIO` of the jobs' time is not among it: the kernel
+    says nothing of the waits of a step that ends within milliseconds.
+    """
 
     run_id: str
     jobs: Mapping[str, JobDemand]
@@ -112,10 +118,12 @@ def demand_of(run: Run, summary: Summary) -> Demand:
         if step.kind != "view":
             steps[step.job].append(step)
     jobs: dict[str, JobDemand] = {}
-    lacks: set[str] = set()
+    lacks: defaultdict[str, float] = defaultdict(float)
+    seconds = 0.0
     for job in run.job_records():
         if job.outcome != "finished" or job.usage.real_time_seconds is None:
             continue
+        seconds += job.usage.real_time_seconds
         found = _job(job, sorted(steps[job.job], key=lambda step: step.number), lacks)
         jobs[job.job] = found
     if not jobs:
@@ -127,14 +135,14 @@ def demand_of(run: Run, summary: Summary) -> Demand:
     return Demand(
         run_id=run.facts.run_id,
         jobs=at_devices(jobs, summary),
-        lacks=tuple(sorted(lacks)),
+        lacks=tuple(sorted(lack for lack, of in lacks.items() if of >= LEAST_LACK_RATIO * seconds)),
     )
 
 
-def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: set[str]) -> JobDemand:
+def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: defaultdict[str, float]) -> JobDemand:
     usable = [step for step in steps if step.usage.real_time_seconds is not None]
     if not usable or len(usable) < len(steps):
-        lacks.add(NO_STEPS)
+        lacks[NO_STEPS] += job.usage.real_time_seconds or 0.0
         whole = _step(job.program, "data", job.usage, job.io, job.waits, lacks)
         made = [replace(whole, span=_span(job))]
     else:
@@ -189,16 +197,22 @@ def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
 
 
 def _step(
-    name: str, kind: str, usage: Usage, io: Mapping[Any, RoleIo] | None, waits: Any, lacks: set[str]
+    name: str,
+    kind: str,
+    usage: Usage,
+    io: Mapping[Any, RoleIo] | None,
+    waits: Any,
+    lacks: defaultdict[str, float],
 ) -> StepDemand:
-    if usage.cpu_seconds is None:
-        lacks.add(NO_CPU)
+    """``lacks`` counts the seconds of steps that lack something."""
     cpu = usage.cpu_seconds or 0.0
     real = usage.real_time_seconds or 0.0
+    if usage.cpu_seconds is None:
+        lacks[NO_CPU] += real
     threads = max(1.0, cpu / real if real else 1.0)
     blocked = {role: getattr(waits, f"blocked_{role}_seconds") for role in ROLES}
     if io is None or None in blocked.values():
-        lacks.add(NO_ROLES)
+        lacks[NO_ROLES] += real
         blocked = dict.fromkeys(ROLES, 0.0)
         other = max(real - cpu / threads - (waits.run_queue_seconds or 0.0), 0.0)
     else:
@@ -230,7 +244,7 @@ def _user_ratio(usage: Usage) -> float | None:
     return usage.user_cpu_seconds / cpu if cpu else 1.0
 
 
-def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tuple[Flow, ...]:
+def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: defaultdict[str, float]) -> tuple[Flow, ...]:
     if io is None:
         return ()
     flows = []
@@ -238,7 +252,7 @@ def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: set[str]) -> tu
         moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
         asked = sum(bytes_ for bytes_, *_ in moved.values())
         if total is None and asked:
-            lacks.add(NO_REACH)
+            lacks[NO_REACH] += usage.real_time_seconds or 0.0
         for role, (bytes_, sequential, sizes) in moved.items():
             if not bytes_:
                 continue
