@@ -28,10 +28,10 @@ def labelled(name: str, text: str) -> list[str]:
 NO_PAGE_CACHE = "without page cache (--cache none)"
 
 
-def traits(_: RunView, summary: Summary) -> list[str]:
-    """What sets a run apart from one with the defaults: it stands beside the workload in every report."""
-    inputs = summary.inputs
-    return [NO_PAGE_CACHE] if inputs is not None and inputs.mode == "none" else []
+def traits(view: RunView) -> list[str]:
+    """The options that every report names with the workload, because they make runs differ."""
+    cache = view.facts.cache
+    return [NO_PAGE_CACHE] if cache is not None and cache.mode == "none" else []
 
 
 def workload_text(view: RunView, summary: Summary) -> str:
@@ -39,7 +39,7 @@ def workload_text(view: RunView, summary: Summary) -> str:
     workload = summary.workload
     sizes = f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}"
     scale = "" if workload.scale is None else f" at scale {_scale(workload)}"
-    return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view, summary)])
+    return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view)])
 
 
 def _scale(workload: WorkloadFacts) -> str:

@@ -109,7 +109,7 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
             counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
             *([nodes[0].cpu_model] if nodes and nodes[0].cpu_model else []),
             summary.started_at.replace("T", " ")[:16] + " UTC",
-            *traits(view, summary),
+            *traits(view),
             *([] if summary.kind == "measured" else [summary.kind]),
         ],
     )
