@@ -24,7 +24,6 @@ from mawl.programs.toolkit.groups import as_batch, rows_of
 from mawl.programs.toolkit.panels import blocks
 from mawl.programs.toolkit.prepared import PreparedTable, WorkTable
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -72,16 +71,10 @@ class _Forecasting:
     def _prepare(self) -> None:
         """Write the prepared table, and add up the known revenue of each series."""
         done = 0
-        with self.prepared.preparing() as table:
-            size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MONTHS * MONTHS
-            for block in blocks(
-                self.prepared.input_batches(), ["observation", *_NAMES], itertools.repeat(size)
-            ):
-                derived = _derive(block)
-                months = derived[0].reshape(-1, MONTHS)[:, :_KNOWN]
-                self.revenue[done : done + len(months)] = months.sum(axis=1)
-                done += len(months)
-                table.write((*block.values(), *derived))
+        for _, derived in self.prepared.preparing_groups(["observation", *_NAMES], MONTHS, _derive):
+            months = derived[0].reshape(-1, MONTHS)[:, :_KNOWN]
+            self.revenue[done : done + len(months)] = months.sum(axis=1)
+            done += len(months)
 
     def _forecast(self, is_top: NDArray[np.bool_]) -> None:
         """The model of each series by AICc, and what it says of the months held out."""

@@ -33,7 +33,6 @@ from mawl.programs.toolkit.panels import Block, before, between, blocks, sizes_o
 from mawl.programs.toolkit.prepared import PreparedTable
 from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
 
@@ -86,14 +85,9 @@ class _GeeRepeated:
         return self.answer
 
     def _prepare(self) -> None:
-        size = max(arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // VISITS, 1) * VISITS
-        sizes = iter(lambda: size, 0)
         relapses = 0
-        with self.prepared.preparing() as table:
-            for block in blocks(self.prepared.input_batches(), list(_COPIED), sizes):
-                relapses += int(block["relapsed"].sum())
-                columns = [*block.values(), *_derive(block)]
-                table.write(columns)
+        for block, _ in self.prepared.preparing_groups(_COPIED, VISITS, _derive):
+            relapses += int(block["relapsed"].sum())
         self.answer["relapses"] = relapses
 
     def _fit(self) -> None:

@@ -40,7 +40,6 @@ from mawl.programs.toolkit.estimates import check_estimates
 from mawl.programs.toolkit.panels import Block, before, between, blocks, sizes_of, so_far
 from mawl.programs.toolkit.prepared import PreparedTable
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
 
@@ -88,14 +87,9 @@ class _MixedModel:
         return self.answer
 
     def _prepare(self) -> None:
-        size = max(arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // WEEKS, 1) * WEEKS
-        sizes = iter(lambda: size, 0)
         sales = 0
-        with self.prepared.preparing() as table:
-            for block in blocks(self.prepared.input_batches(), list(_COPIED), sizes):
-                sales += int(block["sales"].sum())
-                columns = [*block.values(), *_derive(block)]
-                table.write(columns)
+        for block, _ in self.prepared.preparing_groups(_COPIED, WEEKS, _derive):
+            sales += int(block["sales"].sum())
         self.answer["sales"] = sales
 
     def _fit(self) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from mawl.programs.context import JobContext
 from mawl.programs.toolkit.checks import TableSum, added_sums
+from mawl.programs.toolkit.panels import Block, blocks
 from mawl.tables import arrow
 from mawl.tables.arrow import TableWriter
 
@@ -79,6 +81,21 @@ class PreparedTable(WorkTable):
         with self.context.steps.step("prepare", "data") as step, self.writing() as writer:
             yield Preparation(writer, self._schema)
             step.rows_read = step.rows_written = writer.rows
+
+    def preparing_groups(
+        self, names: Sequence[str], group_rows: int, derive: Callable[[Block], Sequence[Numbers]]
+    ) -> Iterator[tuple[Block, Sequence[Numbers]]]:
+        """The step ``prepare`` for rows that come in groups of ``group_rows``: blocks of whole groups.
+
+        The table gets the columns ``names`` of the input, and behind them what ``derive`` makes of them.
+        Yields each block and its derived columns, (rows,) each, when they are written.
+        """
+        size = max(arrow.batch_rows(arrow.row_bytes(self._schema)) // group_rows, 1) * group_rows
+        with self.preparing() as table:
+            for block in blocks(self.input_batches(), names, itertools.repeat(size)):
+                derived = derive(block)
+                table.write((*block.values(), *derived))
+                yield block, derived
 
     def input_batches(self) -> Iterator[pa.RecordBatch]:
         """The one pass over the input."""
