@@ -52,6 +52,11 @@ def loads(text: str, kind: type[Record], *, where: str) -> Record:
         tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidFileError("is not valid TOML", where=where, why=str(error)) from None
+    return converted(tree, kind, where=where)
+
+
+def converted(tree: object, kind: type[Record], *, where: str) -> Record:
+    """What a file of tables, lists and values holds as a record of ``kind``; errors as :func:`load`."""
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
@@ -92,7 +97,7 @@ def _types(kind: type, key: str) -> list[inspect.Type]:
         for one in types:
             if isinstance(one, inspect.StructType):
                 inner += [field.type for field in one.fields if field.encode_name == part]
-            elif isinstance(one, inspect.ListType):
+            elif isinstance(one, inspect.ListType | inspect.VarTupleType):
                 inner.append(one.item_type)
             elif isinstance(one, inspect.DictType):
                 inner.append(one.value_type)

@@ -1,0 +1,116 @@
+"""Derived jobs in a plan: their file, checked at the door."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import InvalidFileError
+from mawl.foreign import read_regular
+from mawl.model.derived import DerivedJob, DerivedStep, DerivedWorkload, RoleLoad
+from mawl.spec import toml
+from mawl.spec.program_options import ROLES, Role
+
+LARGEST_FILE_BYTES = 512 * 2**20
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encoded(workload: DerivedWorkload) -> bytes:
+    """The file's content.
+
+    Raises :class:`~mawl.errors.InvalidFileError` where :func:`decoded` would refuse it.
+    """
+    content = msgspec.json.format(_encode(workload), indent=1)
+    decoded(content, where="derived jobs")
+    return content
+
+
+def load_derived(path: Path, *, inside: Path | None = None) -> DerivedWorkload:
+    """The derived jobs of a file.
+
+    Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
+    """
+    try:
+        content = read_regular(path, LARGEST_FILE_BYTES, inside=inside)
+    except OSError as error:
+        raise InvalidFileError(
+            "cannot be read",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure="keep the file of derived jobs beside the workload file",
+        ) from None
+    return decoded(content, where=str(path))
+
+
+def decoded(content: bytes, *, where: str) -> DerivedWorkload:
+    """As :func:`load_derived`, from the file's content."""
+    try:
+        tree = msgspec.json.decode(content)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise InvalidFileError("is not valid JSON", where=where, why=str(error)) from None
+    found = toml.converted(tree, DerivedWorkload, where=where)
+    _check(found, where)
+    return found
+
+
+def _check(workload: DerivedWorkload, where: str) -> None:
+    """What the types of single fields cannot say."""
+    tables = {table.name for table in workload.tables}
+    _once("tables", (table.name for table in workload.tables), where)
+    _once("jobs", (job.name for job in workload.jobs), where)
+    for number, table in enumerate(workload.tables):
+        if table.size_bytes == 0:
+            raise _wrong(f"tables[{number}].size_bytes", "at least 1 byte", "0", where)
+    for number, job in enumerate(workload.jobs):
+        _check_job(job, tables, f"jobs[{number}]", where)
+
+
+def _check_job(job: DerivedJob, tables: set[str], key: str, where: str) -> None:
+    _once(f"{key}.steps", (step.name for step in job.steps), where)
+    written: dict[Role, int] = {"work": 0, "util": 0}
+    for number, step in enumerate(job.steps):
+        at = f"{key}.steps[{number}]"
+        unknown = [name for name in step.tables if name not in tables]
+        if unknown:
+            raise _wrong(f"{at}.tables", "names of tables of the file", repr(unknown[0]), where)
+        if step.data.read_bytes and not step.tables:
+            raise _wrong(f"{at}.tables", "the tables that its data bytes are read from", "none", where)
+        for role in ROLES:
+            _check_requests(step.load(role), f"{at}.{role}", where)
+        for role in written:
+            load = step.load(role)
+            written[role] += load.written_bytes
+            if load.read_bytes and not written[role]:
+                expected = f"0, since the job has written nothing under {role} by then"
+                raise _wrong(f"{at}.{role}.read_bytes", expected, str(load.read_bytes), where)
+        _check_work(step, at, where)
+
+
+def _check_work(step: DerivedStep, at: str, where: str) -> None:
+    if step.kernel == "look_up" and not any(step.load(role).random_reads for role in ROLES):
+        raise _wrong(f"{at}.kernel", "random_reads in some role of a step that looks up", "none", where)
+
+
+def _check_requests(load: RoleLoad, at: str, where: str) -> None:
+    for direction, requests, moved in (
+        ("reads", load.random_reads, load.read_bytes),
+        ("writes", load.random_writes, load.written_bytes),
+    ):
+        if requests > moved:
+            raise _wrong(
+                f"{at}.random_{direction}", f"at most one request a byte ({moved})", f"{requests}", where
+            )
+
+
+def _once(key: str, names: Iterable[str], where: str) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise _wrong(key, "each name once", f"{twice[0]!r} a second time", where)
+
+
+def _wrong(key: str, expected: str, found: str, where: str) -> InvalidFileError:
+    return InvalidFileError(f"key {key}: expected {expected}, found {found}", where=where)
