@@ -3,8 +3,9 @@
 A bed is drawn: which role's device is capped or slow or none, the processors, the bound of the slowdown.
 After a qualification the truth is measured beside it: its plan is run three more times, and the slowdown
 comes from a second formula (``tests/fakes/second_slowdown.py``).  A draw takes about ten minutes on an idle
-machine; ``MAWL_TEST_DRAWS`` sets their number, ``MAWL_TEST_SEED`` draws the same again, and every draw is
-a line of JSON in the file that ``MAWL_TEST_TRUTH`` names.
+machine.  ``MAWL_TEST_DRAWS`` sets their number, ``MAWL_TEST_FIRST`` the first of them (so they can be made on
+several days), and ``MAWL_TEST_SEED`` draws the same again.  Every draw is a line of JSON in the file that
+``MAWL_TEST_TRUTH`` names; ``tools/known_truth.py`` prints the page of them.
 """
 
 from __future__ import annotations
@@ -18,14 +19,19 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import pyarrow.parquet as pq
 import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, needs_at
-from mawl.model.qualification import Qualification, QualificationAnswer
+from mawl.model.qualification import (
+    AnswerPart,
+    Fits,
+    Qualification,
+    QualificationAnswer,
+    QualificationFigures,
+)
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec.program_options import ROLES, Role
@@ -35,8 +41,10 @@ from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import ample, made_bed
 from tests.fakes.second_slowdown import slowdowns
 from tests.lab.quiet import quiet_machine
+from tools.known_truth import DrawnBed, JudgedDraw, Kind, page, stored
 
 DRAWS = int(os.environ.get("MAWL_TEST_DRAWS", "12"))
+FIRST = int(os.environ.get("MAWL_TEST_FIRST", "0"))
 SERIES = 4
 WRONG = 1
 """Of twelve draws so many may be wrong."""
@@ -45,29 +53,6 @@ TRUTH_RUNS = 3
 NEAR_RATIO = 0.10
 """An answer may be not known where the truth lies so near to the bound."""
 REQUEST_BYTES = 256 * 1024
-
-Kind = Literal["ample", "cap", "delay"]
-
-
-class DrawnBed(msgspec.Struct, frozen=True, kw_only=True):
-    """What limits, and where: a cap in bytes a second each way, or milliseconds of each request."""
-
-    kind: Kind
-    role: Role | None
-    cap: int = 0
-    milliseconds: int = 0
-    processors: int = 2
-    bound: float = 2.0
-
-
-class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
-    """A draw with its answer, the slowdowns of the runs beside it, and what was wrong."""
-
-    drawn: DrawnBed
-    answer: QualificationAnswer
-    truth: list[float]
-    faults: list[str]
-    fitting: dict[int, list[float]] = {}
 
 
 @pytest.fixture
@@ -181,7 +166,7 @@ def noted(judged: JudgedDraw) -> None:
             file.write(line + b"\n")
 
 
-def judged(bed: Bed, drawn: DrawnBed, name: str) -> tuple[JudgedDraw, Qualification]:
+def judged(bed: Bed, drawn: DrawnBed, number: int, name: str) -> tuple[JudgedDraw, Qualification]:
     """Qualify the bed, and measure the truth beside it."""
     made(bed, drawn)
     quiet_machine()
@@ -189,48 +174,76 @@ def judged(bed: Bed, drawn: DrawnBed, name: str) -> tuple[JudgedDraw, Qualificat
     answer = record.answer
     assert answer is not None
     truth = [slowdown_beside(bed, drawn, record, name, answer.sessions) for _ in range(TRUTH_RUNS)]
-    return JudgedDraw(drawn=drawn, answer=answer, truth=truth, faults=faults_of(drawn, answer, truth)), record
+    faults = faults_of(drawn, answer, truth)
+    return JudgedDraw(number=number, drawn=drawn, answer=answer, truth=truth, faults=faults), record
 
 
 @pytest.mark.lab
-@pytest.mark.measured
 @pytest.mark.long(minutes=120)
 def test_answers_over_drawn_beds_are_right_in_eleven_of_twelve(bed: Bed) -> None:
-    draw = generator()
-    wrong = 0
-    for number in range(DRAWS):
-        found, _ = judged(bed, drawn_bed(draw), f"draw-{number}")
+    seed, wrong = generator().getrandbits(64), 0
+    for number in range(FIRST, FIRST + DRAWS):
+        found, _ = judged(bed, drawn_bed(random.Random(f"{seed} {number}")), number, f"draw-{number}")
         noted(found)
         wrong += bool(found.faults)
     assert wrong <= WRONG * DRAWS // 12
 
 
 @pytest.mark.lab
-@pytest.mark.measured
 @pytest.mark.long(minutes=120)
 def test_the_number_of_sessions_that_fits_lies_in_the_printed_range(bed: Bed) -> None:
-    draw = generator()
-    missed = []
-    for number in range(SERIES):
-        drawn, name = (
-            msgspec.structs.replace(drawn_bed(draw), bound=draw.uniform(3.5, 6.0)),
-            f"series-{number}",
-        )
-        found, record = judged(bed, drawn, name)
+    seed, wrong = generator().getrandbits(64), 0
+    for number in range(FIRST, FIRST + min(SERIES, DRAWS)):
+        draw = random.Random(f"{seed} series {number}")
+        drawn = msgspec.structs.replace(drawn_bed(draw), bound=draw.uniform(3.5, 6.0))
+        found, record = judged(bed, drawn, number, f"series-{number}")
         fitting, sessions = {FEWEST_SESSIONS: found.truth}, FEWEST_SESSIONS
         while statistics.median(fitting[sessions]) <= drawn.bound:
             sessions += 1
-            fitting[sessions] = [slowdown_beside(bed, drawn, record, name, sessions)]
-        noted(msgspec.structs.replace(found, fitting=fitting))
-        most, fits = sessions - 1, found.answer.fits
-        if most < FEWEST_SESSIONS:
-            right = fits.sessions is None
-        else:
-            low, high = fits.low or FEWEST_SESSIONS, fits.high or math.inf
-            right = fits.sessions is not None and abs(fits.sessions - most) <= 1 and low <= most <= high
-        if not right:
-            missed.append(f"{drawn}: {most} sessions fit, said {fits}")
-    assert not missed
+            slowdown = slowdown_beside(bed, drawn, record, f"series-{number}", sessions)
+            fitting[sessions] = [slowdown]
+        faults = series_faults(sessions - 1, found.answer)
+        noted(msgspec.structs.replace(found, fitting=fitting, faults=[*found.faults, *faults]))
+        wrong += bool(faults)
+    assert wrong == 0
+
+
+def series_faults(most: int, answer: QualificationAnswer) -> list[str]:
+    """What is wrong with the number of sessions that an answer says fit, where ``most`` do."""
+    fits = answer.fits
+    if most < FEWEST_SESSIONS:
+        right = fits.sessions is None
+    else:
+        low, high = fits.low or FEWEST_SESSIONS, fits.high or math.inf
+        right = fits.sessions is not None and abs(fits.sessions - most) <= 1 and low <= most <= high
+    return [] if right else [f"{most} sessions fit, said {fits.sessions} ({fits.low} to {fits.high})"]
+
+
+def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
+    part = AnswerPart(answer="not carried", sentence="", slowdown=4.4, slowdown_low=4.1, slowdown_high=4.8)
+    answer = QualificationAnswer(
+        sentence="NO: 5 sessions run 4.4 times slower than alone",
+        carried=part,
+        compute=part,
+        storage=part,
+        preliminary=True,
+        sessions=5,
+        next_step="",
+        figures=QualificationFigures(most_slowdown=3.0, guideline_bytes_per_second_per_core=1e8),
+        fits=Fits(sessions=6, low=5, high=7),
+    )
+    capped = DrawnBed(kind="cap", role="work", cap=20_000_000, processors=1, bound=3.0)
+    single = JudgedDraw(number=3, drawn=capped, answer=answer, truth=[4.0, 4.5, 4.25], faults=[])
+    wrong = msgspec.structs.replace(single, faults=["limit cpu None"])
+    series = msgspec.structs.replace(single, fitting={5: [2.0, 2.5, 2.25], 6: [2.75], 7: [3.5]})
+    draws = stored([msgspec.json.encode(one) for one in (series, wrong, single)])
+    assert draws == [single, series]
+    text = page(draws)
+    assert "Right: 1 of 1." in text
+    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.0 | " in text
+    assert "| NO | 4.40 (4.10 to 4.80) | 4.25 (4.00 to 4.50) | none | yes |" in text
+    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.0 | 6 | 6 (5 to 7) | yes |" in text
+    assert "Right: 0 of 1." in page([wrong])
 
 
 def test_every_draw_is_clear_and_can_be_made() -> None:

@@ -1,0 +1,151 @@
+"""``python -m tools.known_truth DRAWS...``: print the page of answers over beds whose truth is known.
+
+Each file holds lines of JSON that ``tests/cli/test_qualify_truth.py`` wrote, one for a draw.  They are
+copied to docs/reference/known-truth.jsonl, and docs/reference/known-truth.md is printed from that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mawl.model.qualification import QualificationAnswer
+from mawl.spec.program_options import Role
+from mawl.units import format_rate
+
+DRAWS = Path("docs/reference/known-truth.jsonl")
+PAGE = Path("docs/reference/known-truth.md")
+
+Kind = Literal["ample", "cap", "delay"]
+
+
+class DrawnBed(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits, and where: a cap in bytes a second each way, or milliseconds of each request."""
+
+    kind: Kind
+    role: Role | None
+    cap: int = 0
+    milliseconds: int = 0
+    processors: int = 2
+    bound: float = 2.0
+
+
+class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
+    """A draw with its answer, the slowdowns of the runs beside it, and what was wrong."""
+
+    number: int
+    drawn: DrawnBed
+    answer: QualificationAnswer
+    truth: list[float]
+    faults: list[str]
+    fitting: dict[int, list[float]] | None = None
+    """Of an exhaustive series: slowdowns by sessions, from the smallest mix to the first that is too slow."""
+
+
+def page(draws: Sequence[JudgedDraw]) -> str:
+    """The page, in Markdown."""
+    single = [one for one in draws if one.fitting is None]
+    series = [one for one in draws if one.fitting is not None]
+    lines = [
+        "# Answers over beds of known truth",
+        "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
+        "For each draw the test makes a bed: it caps or slows the device of one role, or none, and gives "
+        "mawl one or two processors.",
+        "Then it runs `mawl qualify --minutes 5` on the bed, and the same mix three more times.",
+        "The truth is the median slowdown of these three runs, by a second formula that shares no code with "
+        "the answer.",
+        "A draw is right when the answer and the limit are right.",
+        "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
+        f"Right: {sum(not one.faults for one in single)} of {len(single)}.",
+        "",
+        "| draw | bed | processors | bound | answer | slowdown said | truth of three runs | limit said | "
+        "right |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(_row(one) for one in single),
+    ]
+    if series:
+        lines += [
+            "",
+            "## How many sessions fit",
+            "On these beds the test also runs the mix with one session more, until it is too slow.",
+            "",
+            "| draw | bed | processors | bound | fit by measurement | fit by the answer | right |",
+            "|---|---|---|---|---|---|---|",
+            *(_fitting_row(one) for one in series),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: JudgedDraw) -> str:
+    carried, limit = one.answer.carried, one.answer.limit
+    said = "not known" if carried.slowdown is None else f"{carried.slowdown:.2f}"
+    if carried.slowdown_low is not None and carried.slowdown_high is not None:
+        said += f" ({carried.slowdown_low:.2f} to {carried.slowdown_high:.2f})"
+    cells = [
+        str(one.number),
+        _bed(one.drawn),
+        str(one.drawn.processors),
+        f"{one.drawn.bound:.1f}",
+        one.answer.sentence.partition(":")[0],
+        said,
+        f"{statistics.median(one.truth):.2f} ({min(one.truth):.2f} to {max(one.truth):.2f})",
+        " ".join(word for word in (limit.resource, limit.role) if word) if limit else "none",
+        "; ".join(one.faults) or "yes",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _fitting_row(one: JudgedDraw) -> str:
+    measured = {n: statistics.median(found) for n, found in (one.fitting or {}).items()}
+    fitting = [sessions for sessions, slowdown in measured.items() if slowdown <= one.drawn.bound]
+    fits = one.answer.fits
+    said = "not known" if fits.sessions is None else f"{fits.sessions} ({fits.low} to {fits.high})"
+    cells = [
+        str(one.number),
+        _bed(one.drawn),
+        str(one.drawn.processors),
+        f"{one.drawn.bound:.1f}",
+        str(max(fitting)) if fitting else f"fewer than {min(measured)}",
+        said,
+        "; ".join(one.faults) or "yes",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _bed(drawn: DrawnBed) -> str:
+    if drawn.role is None:
+        return "storage faster than the load needs"
+    if drawn.kind == "cap":
+        return f"{drawn.role} capped at {format_rate(drawn.cap)}"
+    return f"{drawn.role} slowed by {drawn.milliseconds} ms a request"
+
+
+def stored(lines: Sequence[bytes]) -> list[JudgedDraw]:
+    """Draws by number, series last; of a number that was drawn again, the newest."""
+    found = {}
+    for line in lines:
+        one = msgspec.json.decode(line, type=JudgedDraw)
+        found[one.fitting is not None, one.number] = one
+    return [found[key] for key in sorted(found)]
+
+
+def main() -> None:
+    """Add draws to those that are kept, and print the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("draws", nargs="*", type=Path, metavar="DRAWS")
+    kept = DRAWS.read_bytes().splitlines() if DRAWS.exists() else []
+    added = [line for path in parser.parse_args().draws for line in path.read_bytes().splitlines()]
+    draws = stored([*kept, *added])
+    DRAWS.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in draws))
+    PAGE.write_text(page(draws))
+
+
+if __name__ == "__main__":
+    main()
