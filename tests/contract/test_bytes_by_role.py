@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
@@ -26,13 +27,15 @@ pytestmark = [
 ]
 
 
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.long(minutes=0.2))])
 @pytest.mark.parametrize("program", sorted(CATALOGUE))
 def test_bytes_by_role_are_within_the_declaration(
-    program: str, make_table: Callable[[str, float], Path], tmp_path: Path
+    program: str, threads: int, make_table: Callable[[str, float], Path], tmp_path: Path
 ) -> None:
     scale = SCALES.get(program, 0.0003)
     inputs = {table.name: make_table(table.name, scale) for table in CATALOGUE[program].inputs}
-    assignment = assign(program, scale, OPTIONS, inputs, tmp_path, volumes=2)
+    options = msgspec.structs.replace(OPTIONS, cpucount=threads)
+    assignment = assign(program, scale, options, inputs, tmp_path, volumes=2)
     # Python's os.preadv is the kernel's preadv2.
     calls = "trace=read,write,pread64,pwrite64,preadv,pwritev,readv,writev,preadv2,pwritev2"
     job = run_fresh(assignment, ["strace", "-ff", "-y", "-qq", "-e", calls, "-o", str(tmp_path / "trace")])

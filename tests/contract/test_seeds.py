@@ -36,7 +36,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.parallel]
     ],
 )
 @pytest.mark.parametrize("program", sorted(CATALOGUE))
-def test_the_answer_is_right_for_every_seed(program: str, seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.long(minutes=0.05))])
+def test_the_answer_is_right_for_every_seed(program: str, seed: int, threads: int, tmp_path: Path) -> None:
     scale = SCALES.get(program, SMALL)
     tables = CATALOGUE[program].inputs
     made = generate(
@@ -47,7 +48,8 @@ def test_the_answer_is_right_for_every_seed(program: str, seed: int, tmp_path: P
         verify=False,
     )
     inputs = {table.name: found.directory for table, found in zip(tables, made, strict=True)}
-    assignment = assign(program, scale, OPTIONS, inputs, tmp_path / "job")
+    options = msgspec.structs.replace(OPTIONS, cpucount=threads)
+    assignment = assign(program, scale, options, inputs, tmp_path / "job")
     job = run_here(msgspec.structs.replace(assignment, seed=seed))
     assert job.failed is None, job.failed
     assert job.answer is not None
