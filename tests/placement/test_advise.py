@@ -113,6 +113,13 @@ def test_work_and_util_go_to_a_flash_that_has_no_room_for_data() -> None:
     assert everywhere["data"] == ["flash"], "with room for it data moves, too"
 
 
+def test_the_processors_of_one_machine_count_once() -> None:
+    node = msgspec.structs.replace(facts().nodes[0], name="bench1", cores=1, logical_cpus=1)
+    beside = msgspec.structs.replace(node, name="bench2", same_machine_as="bench1")
+    alone, both = (advice(SLOW, FLASH, of=on_slow(nodes=nodes)) for nodes in ([node], [node, beside]))
+    assert both["best"]["change"] == alone["best"]["change"]
+
+
 def test_a_role_that_fits_nowhere_stays() -> None:
     found = advice(SLOW, msgspec.structs.replace(FLASH, free_bytes=30 * 10**9))
     assert found["best"]["moves"] == ["util"], "40 GB of work do not fit into 30 GB"

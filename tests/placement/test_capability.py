@@ -5,9 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.placement.capability import flash_like, nearest, overlap, service
+from mawl.placement.capability import flash_like, overlap, service
 from tests.fakes.probed import MB, probe_test, target
 from tests.placement.asked import demand
+
+SLOWER = target("fuller", 10 * MB, 10 * MB, random=0.5)
+FASTER = target("dialled", 900 * MB, 900 * MB, random=1.0)
 
 
 def test_bytes_at_the_rate_of_each_direction_one_after_the_other() -> None:
@@ -41,19 +44,25 @@ def test_random_bytes_go_at_the_random_rate() -> None:
     ]
 
 
-def test_the_nearest_test_is_direct_then_by_size_then_by_streams() -> None:
-    tests = [
-        probe_test("read", 1.0, request_bytes=2**20, streams=4),
-        probe_test("read", 2.0, request_bytes=2**16, streams=1),
-        probe_test("read", 3.0, request_bytes=2**16, streams=4),
-        probe_test("read", 4.0, request_bytes=2**15, streams=4, direct=False),
-        probe_test("write", 0.0, 5.0, request_bytes=2**15, streams=4),
-    ]
-    found = nearest(tests, "sequential", "read", 2**15, 3.0)
-    assert found is tests[2]
-    assert nearest(tests, "random", "read", 2**15, 3.0) is None
-    empty = msgspec.structs.replace(tests[2], read=None)
-    assert nearest([empty], "sequential", "read", 2**15, 3.0) is None, "a test without figures"
+def test_neither_a_fuller_file_system_nor_compressible_content_is_compared() -> None:
+    plain = target("disk", 100 * MB, 100 * MB, random=0.05, duplex=False)
+    fuller = [msgspec.structs.replace(test, fill_ratio=0.9) for test in SLOWER.tests]
+    dialled = [msgspec.structs.replace(test, content="dialled") for test in FASTER.tests]
+    mixed = msgspec.structs.replace(plain, tests=[*dialled, *fuller, *plain.tests])
+    asked = demand("work", 1000, 500, sequential=0.5)
+    assert service(mixed, asked) == service(plain, asked)
+    assert overlap(mixed, asked) == overlap(plain, asked)
+    assert flash_like(mixed) is flash_like(plain) is False
+
+
+def test_a_rate_of_zero_is_no_figure() -> None:
+    still = probe_test("read", 100 * MB)
+    assert still.read is not None
+    still = msgspec.structs.replace(still, read=msgspec.structs.replace(still.read, bytes_per_second=0.0))
+    disk = msgspec.structs.replace(target("a", 100 * MB, 50 * MB), tests=[still])
+    assert service(disk, demand("work", 1000, 0.001)) is None
+    jumps = msgspec.structs.replace(still, pattern="random")
+    assert flash_like(msgspec.structs.replace(disk, tests=[still, jumps])) is None
 
 
 def test_a_direction_that_was_not_probed_cannot_be_told() -> None:

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Pattern, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.model.run import VolumeFacts
 from mawl.units import format_request
 
 
 def figures_of(test: ProbeTest, direction: str) -> ProbeFigures | None:
     """The figures of one direction."""
     return test.read if direction == "read" else test.write
+
+
+def targets_of(volume: VolumeFacts, targets: Sequence[ProbeTarget]) -> list[ProbeTarget]:
+    """The targets on the storage of a volume.
+
+    They are on the volume's node and devices; where one of the two names no devices, in its directory or on
+    the same export of a network.
+    """
+
+    def fits(target: ProbeTarget) -> bool:
+        if target.node != volume.node:
+            return False
+        if target.devices and volume.devices:
+            return sorted(target.devices) == sorted(volume.devices)
+        return target.directory == volume.directory or (
+            target.source == volume.source and volume.network and volume.source is not None
+        )
+
+    return [target for target in targets if fits(target)]
 
 
 def words_of(test: ProbeTest) -> str:
@@ -55,17 +75,17 @@ def nearest(
     )
 
 
-def by_streams(target: ProbeTarget, direction: str, request_bytes: int, streams: int) -> ProbeTest | None:
-    """The sequential test at the nearest request size, and of these by the nearest number of streams."""
-    tests = comparable(target, direction, "sequential")
-    if not tests:
-        return None
+def by_streams(
+    target: ProbeTarget, direction: str, pattern: Pattern, request_bytes: float, streams: float
+) -> ProbeTest | None:
+    """The test at the nearest request size, and of these by the nearest number of streams (by ratio)."""
     return min(
-        tests,
+        comparable(target, direction, pattern),
         key=lambda test: (
-            abs(math.log(test.request_bytes / request_bytes)),
-            abs(math.log(test.streams / streams)),
+            abs(math.log2(test.request_bytes / request_bytes)),
+            abs(math.log2(test.streams / streams)),
         ),
+        default=None,
     )
 
 

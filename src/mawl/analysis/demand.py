@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mawl.analysis.blocks import Missing
-from mawl.analysis.capability import figures_of, nearest, words_of
+from mawl.analysis.capability import figures_of, nearest, targets_of, words_of
 from mawl.analysis.series import RunSamples
 from mawl.analysis.throughput import Counters, SideInTime, side_in_time
 from mawl.analysis.windows import Windows
@@ -126,7 +126,7 @@ def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[P
         return "the run does not say what holds the role"
     found: dict[tuple[str, ...], ProbeTarget] = {}
     for volume in volumes:
-        fitting = [target for target in probe.targets if _fits(target, volume)]
+        fitting = targets_of(volume, probe.targets)
         if not fitting:
             return f"the probe has no target on the storage of {volume.directory}"
         # Of several on the same devices the one that was meant for this role, at this place, and has figures.
@@ -136,16 +136,6 @@ def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[P
         )
         found[tuple(best.devices) or (best.name,)] = best
     return list(found.values())
-
-
-def _fits(target: ProbeTarget, volume: VolumeFacts) -> bool:
-    if target.node != volume.node:
-        return False
-    if target.devices or volume.devices:
-        return sorted(target.devices) == sorted(volume.devices)
-    return target.directory == volume.directory or (
-        target.source == volume.source and volume.network and volume.source is not None
-    )
 
 
 def _tests(

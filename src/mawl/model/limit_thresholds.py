@@ -91,13 +91,6 @@ LIMIT: tuple[Threshold, ...] = (
 
 PLACEMENT: tuple[Threshold, ...] = (
     threshold(
-        "placement.papers_request_bytes",
-        2**18,
-        "bytes",
-        "Request size of a probe at which placement compares targets.",
-        "the papers' own fio tests: 256 KiB",
-    ),
-    threshold(
         "placement.short_seconds",
         60.0,
         "seconds",

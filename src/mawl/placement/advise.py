@@ -8,14 +8,15 @@ from itertools import product
 
 from msgspec.structs import replace
 
+from mawl.analysis.capability import by_streams, figures_of
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
 from mawl.errors import MawlError
-from mawl.model.probe import Probe, ProbeTarget
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Direction, Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
-from mawl.model.thresholds import count_of, value_of
-from mawl.placement.capability import flash_like, nearest
+from mawl.model.thresholds import value_of
+from mawl.placement.capability import WAYS, flash_like
 from mawl.placement.demand import PlacementDemand, demands
 from mawl.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast
 from mawl.placement.metrics import (
@@ -31,7 +32,6 @@ from mawl.placement.metrics import (
 from mawl.placement.proof import proof
 from mawl.spec.program_options import ROLES, Role
 
-PAPERS_REQUEST_BYTES = count_of("placement.papers_request_bytes")
 SHORT_SECONDS = value_of("placement.short_seconds")
 """In a shorter run files come and go between two looks at the space they take."""
 
@@ -114,7 +114,7 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     busy = [time.user_cpu_seconds, time.system_cpu_seconds]
     counts = [
         len(node.cpus_used) if node.cpus_used is not None else node.logical_cpus or node.cores
-        for node in facts.nodes
+        for node in facts.machines()
     ]
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
     if None in busy or not elapsed or real is None or not counts or None in counts:
@@ -268,15 +268,7 @@ def _role(demand: PlacementDemand, forecast: PlacementForecast) -> RolePlaced:
 def _target(place: int, forecast: PlacementForecast) -> PlacementTarget:
     """A target with the papers' request size: 256 KiB, sequential, direct where that was probed."""
     target = forecast.targets[place]
-    tests = {
-        direction: nearest(target.tests, "sequential", direction, PAPERS_REQUEST_BYTES, 1.0)
-        for direction in ("read", "write")
-    }
-    rates = {
-        "read": tests["read"].read.bytes_per_second if tests["read"] and tests["read"].read else None,
-        "write": tests["write"].write.bytes_per_second if tests["write"] and tests["write"].write else None,
-    }
-    both = None if rates["read"] is None or rates["write"] is None else rates["read"] / rates["write"]
+    read, write = (_papers_rate(target, way) for way in WAYS)
     return PlacementTarget(
         name=target.name,
         node=target.node,
@@ -286,11 +278,17 @@ def _target(place: int, forecast: PlacementForecast) -> PlacementTarget:
         size_bytes=target.size_bytes,
         free_bytes=target.free_bytes,
         holds=[role for role in ROLES if place in forecast.places[role]],
-        read_bytes_per_second=rates["read"],
-        write_bytes_per_second=rates["write"],
-        read_write_ratio=both,
+        read_bytes_per_second=read,
+        write_bytes_per_second=write,
+        read_write_ratio=None if read is None or not write else read / write,
         flash_like=flash_like(target),
     )
+
+
+def _papers_rate(target: ProbeTarget, way: Direction) -> float | None:
+    test = by_streams(target, way, "sequential", PAPERS_REQUEST_BYTES, 1.0)
+    figures = None if test is None else figures_of(test, way)
+    return None if figures is None else figures.bytes_per_second
 
 
 def _unknown(

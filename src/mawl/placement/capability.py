@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import msgspec
 
-from mawl.model.probe import Direction, Pattern, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.analysis.capability import by_streams, comparable, figures_of
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Direction, Pattern, ProbeFigures, ProbeTarget, ProbeTest
 from mawl.model.thresholds import value_of
 from mawl.placement.demand import PlacementDemand
 
@@ -16,6 +14,9 @@ MOST_OVERLAP = value_of("placement.most_overlap")
 
 LITTLE_RATIO = value_of("placement.little_ratio")
 """A part of the bytes so small that its pattern does not matter."""
+
+PATTERNS: tuple[Pattern, ...] = ("sequential", "random")
+WAYS: tuple[Direction, ...] = ("read", "write")
 
 FLASH_RATIO = value_of("placement.flash_ratio")
 """A target that reads at random at a quarter of its sequential rate or more seeks for nothing."""
@@ -71,18 +72,19 @@ def _direction(
 ) -> tuple[float, ProbeFigures | None] | None:
     """Seconds for the bytes of one direction, and the figures of the pattern that most of them have."""
     reads = direction == "read"
-    size = (demand.read_request_bytes if reads else demand.write_request_bytes) or 2**18
+    size = (demand.read_request_bytes if reads else demand.write_request_bytes) or PAPERS_REQUEST_BYTES
     sequential = 1.0 if share is None else share
-    found = {
-        pattern: nearest(target.tests, pattern, direction, size, demand.streams)
-        for pattern in ("sequential", "random")
-    }
-    rates = {pattern: _figures(test, direction) for pattern, test in found.items() if test is not None}
+    rates: dict[Pattern, ProbeFigures] = {}
+    for pattern in PATTERNS:
+        test = by_streams(target, direction, pattern, size, demand.streams)
+        figures = None if test is None else figures_of(test, direction)
+        if figures is not None and figures.bytes_per_second:
+            rates[pattern] = figures
     if not moved:
         return 0.0, next(iter(rates.values()), None)
     if not rates:
         return None
-    parts = {"sequential": sequential, "random": 1.0 - sequential}
+    parts: dict[Pattern, float] = {"sequential": sequential, "random": 1.0 - sequential}
     for pattern, part in parts.items():
         if pattern not in rates and part > LITTLE_RATIO:
             other = next(iter(rates))
@@ -95,83 +97,43 @@ def _direction(
     return seconds, rates.get(max(parts, key=lambda name: parts[name]), default)
 
 
-def nearest(
-    tests: Sequence[ProbeTest], pattern: Pattern | str, direction: Direction, size: int, streams: float
-) -> ProbeTest | None:
-    """The test of a pattern and direction nearest in request size, then in streams; direct ones first.
-
-    Nearness is that of logarithms: 64 KiB is as near to 256 KiB as 1 MiB is.
-    """
-
-    def distance(test: ProbeTest) -> tuple[bool, float, float]:
-        return (
-            not test.direct,
-            abs(math.log2(test.request_bytes / size)),
-            abs(math.log2(test.streams / streams)),
-        )
-
-    usable = [
-        test
-        for test in tests
-        if test.pattern == pattern and test.direction == direction and _usable(test, direction)
-    ]
-    return min(usable, key=distance, default=None)
-
-
 def overlap(target: ProbeTarget, demand: PlacementDemand) -> float:
     """How far reads and writes run beside each other: 1 (they share one budget) to 2 (each has its own).
 
     The mixed test's rate over what its shares would give one after the other; 1 without a mixed test.
     """
-    size = demand.read_request_bytes or demand.write_request_bytes or 2**18
-    mixed = nearest(target.tests, "sequential", "mixed", size, demand.streams) or nearest(
-        target.tests, "random", "mixed", size, demand.streams
-    )
-    if mixed is None or mixed.read is None or mixed.write is None:
+    size = demand.read_request_bytes or demand.write_request_bytes or PAPERS_REQUEST_BYTES
+    tests = (by_streams(target, "mixed", pattern, size, demand.streams) for pattern in PATTERNS)
+    mixed = next((test for test in tests if test is not None), None)
+    if mixed is None:
         return 1.0
-    alone = [
-        nearest(target.tests, mixed.pattern, direction, mixed.request_bytes, mixed.streams)
-        for direction in ("read", "write")
-    ]
-    if alone[0] is None or alone[1] is None:
-        return 1.0
-    pairs = ((mixed.read, _figures(alone[0], "read")), (mixed.write, _figures(alone[1], "write")))
     # In one second of the mixed test: the seconds that its reads, and its writes, would take by themselves.
-    return min(max(sum(one.bytes_per_second / by.bytes_per_second for one, by in pairs), 1.0), MOST_OVERLAP)
+    seconds = 0.0
+    for way in WAYS:
+        alone = by_streams(target, way, mixed.pattern, mixed.request_bytes, mixed.streams)
+        if alone is None or not _rate(alone, way) or not _rate(mixed, way):
+            return 1.0
+        seconds += _rate(mixed, way) / _rate(alone, way)
+    return min(max(seconds, 1.0), MOST_OVERLAP)
 
 
 def flash_like(target: ProbeTarget) -> bool | None:
     """Whether random reads run at :data:`FLASH_RATIO` of the sequential rate or more; None if not probed."""
-    randoms = [test for test in target.tests if test.pattern == "random" and _usable(test, "read")]
-    randoms = [test for test in randoms if test.direction == "read"]
+    randoms = comparable(target, "read", "random")
     if not randoms:
         return None
-    test = max(randoms, key=lambda one: (one.direct, one.request_bytes))
-    other = nearest(target.tests, "sequential", "read", test.request_bytes, test.streams)
-    if other is None:
+    test = max(randoms, key=lambda one: one.request_bytes)
+    other = by_streams(target, "read", "sequential", test.request_bytes, test.streams)
+    if other is None or not _rate(other, "read"):
         return None
-    ratio = _figures(test, "read").bytes_per_second / _figures(other, "read").bytes_per_second
-    return ratio >= FLASH_RATIO
+    return _rate(test, "read") / _rate(other, "read") >= FLASH_RATIO
 
 
 def _mean(figures: ProbeFigures | None) -> float | None:
     return None if figures is None else figures.latency_seconds.get("mean")
 
 
-def _usable(test: ProbeTest, direction: Direction) -> bool:
-    sides = (test.read, test.write) if direction == "mixed" else (_side(test, direction),)
-    return (
-        test.request_bytes > 0
-        and test.streams > 0
-        and all(side is not None and side.bytes_per_second > 0 for side in sides)
-    )
-
-
-def _side(test: ProbeTest, direction: Direction | str) -> ProbeFigures | None:
-    return test.read if direction == "read" else test.write
-
-
-def _figures(test: ProbeTest, direction: Direction | str) -> ProbeFigures:
-    side = _side(test, direction)
-    assert side is not None, "a usable test has figures"
-    return side
+def _rate(test: ProbeTest, direction: Direction) -> float:
+    """Bytes a second one way; 0 where the test has no figures of it."""
+    figures = figures_of(test, direction)
+    return figures.bytes_per_second if figures else 0.0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.analysis.capability import targets_of
 from mawl.model.probe import ProbeTarget
 from mawl.model.run import VolumeFacts
 from mawl.placement.capability import Service, service
@@ -188,12 +189,7 @@ def group(target: ProbeTarget) -> object:
 
 
 def place_of(volume: VolumeFacts, targets: Sequence[ProbeTarget]) -> int | None:
-    """The target that a volume lies on: that of its directory, else one on the same devices."""
-    here = [place for place, target in enumerate(targets) if target.node == volume.node and target.tests]
-    for place in here:
-        if targets[place].directory == volume.directory:
-            return place
-    for place in here:
-        if volume.devices and sorted(targets[place].devices) == sorted(volume.devices):
-            return place
-    return None
+    """The place in the list of the target that a volume lies on, in its directory if there is one."""
+    fitting = [target for target in targets_of(volume, targets) if target.tests]
+    found = max(fitting, key=lambda target: target.directory == volume.directory, default=None)
+    return None if found is None else targets.index(found)

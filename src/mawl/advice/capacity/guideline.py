@@ -135,7 +135,8 @@ def _of_target(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> Tar
 
 def _rate(target: ProbeTarget, direction: str, cores: float | None) -> tuple[float | None, str | None]:
     """The rate per core one way, and the test that found it."""
-    test = by_streams(target, direction, PAPERS_REQUEST_BYTES, max(round(cores), 1)) if cores else None
+    streams = max(round(cores), 1) if cores else 1
+    test = by_streams(target, direction, "sequential", PAPERS_REQUEST_BYTES, streams) if cores else None
     # Another request size is another figure, and not the guideline's.
     if test is None or cores is None or test.request_bytes != PAPERS_REQUEST_BYTES:
         return None, None
